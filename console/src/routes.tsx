@@ -8,6 +8,7 @@ import {
 import { animalsSearch } from './animals/animals-search';
 import { auditSearch } from './audit/audit-search';
 import { keysSearch } from './keys/list/keys-search';
+import { AdministratorsOnly } from './layout/administrators-only';
 import { AppLayout } from './layout/app-layout';
 import { NotFoundPage } from './layout/not-found.page';
 import { PageError } from './layout/page-error';
@@ -45,42 +46,54 @@ const tryIt = createRoute({
   component: lazyRouteComponent(() => import('./try-it/try-it.page'), 'TryItPage'),
 });
 
-const traffic = createRoute({
+const administration = createRoute({
   getParentRoute: () => root,
   path: '/admin',
+  component: AdministratorsOnly,
+});
+
+const traffic = createRoute({
+  getParentRoute: () => administration,
+  path: '/',
   validateSearch: trafficSearch,
   component: lazyRouteComponent(() => import('./traffic/traffic.page'), 'TrafficPage'),
 });
 
 const plans = createRoute({
-  getParentRoute: () => root,
-  path: '/admin/plans',
+  getParentRoute: () => administration,
+  path: '/plans',
   validateSearch: plansSearch,
   component: lazyRouteComponent(() => import('./plans/plans.page'), 'PlansPage'),
 });
 
 const audit = createRoute({
-  getParentRoute: () => root,
-  path: '/admin/audit',
+  getParentRoute: () => administration,
+  path: '/audit',
   validateSearch: auditSearch,
   component: lazyRouteComponent(() => import('./audit/audit.page'), 'AuditPage'),
 });
 
 const keys = createRoute({
-  getParentRoute: () => root,
-  path: '/admin/keys',
+  getParentRoute: () => administration,
+  path: '/keys',
   validateSearch: keysSearch,
   component: lazyRouteComponent(() => import('./keys/list/keys.page'), 'KeysPage'),
 });
 
 const key = createRoute({
-  getParentRoute: () => root,
-  path: '/admin/keys/$id',
+  getParentRoute: () => administration,
+  path: '/keys/$id',
   component: lazyRouteComponent(() => import('./keys/one-key/key.page'), 'KeyPage'),
 });
 
 export const router = createRouter({
-  routeTree: root.addChildren([overview, animals, orders, tryIt, traffic, keys, key, plans, audit]),
+  routeTree: root.addChildren([
+    overview,
+    animals,
+    orders,
+    tryIt,
+    administration.addChildren([traffic, keys, key, plans, audit]),
+  ]),
   basepath: '/console',
   defaultPreload: 'intent',
   // An error replaces the page only, not the navigation around it.

@@ -1,6 +1,6 @@
-import { Modal, NativeSelect, TextInput } from '@mantine/core';
+import { NativeSelect, TextInput } from '@mantine/core';
 import type { NewPet, Pet, PetStatus } from 'animal-store-client';
-import { DialogForm } from '../form/dialog-form';
+import { FormDialog } from '../form/form-dialog';
 import { toInteger } from '../form/integer';
 import { useSubmission } from '../form/use-submission';
 import { useStore } from '../session/session';
@@ -21,7 +21,7 @@ interface AddAnimalDialogProps {
 /** Asks for a new animal and adds it. The service checks the fields, so that its rules stand in one place. */
 export function AddAnimalDialog({ opened, onClose, onAdded }: AddAnimalDialogProps) {
   const store = useStore();
-  const { form, submit, error, isPending, clearErrors } = useSubmission({
+  const { form, ...submission } = useSubmission({
     initialValues: { name: '', categoryId: '', status: '' },
     send: ({ name, categoryId, status }, idempotencyKey): Promise<Pet> => {
       const pet = { name, categoryId: toInteger(categoryId), ...(status && { status: status as PetStatus }) };
@@ -30,39 +30,30 @@ export function AddAnimalDialog({ opened, onClose, onAdded }: AddAnimalDialogPro
     onSent: onAdded,
   });
   return (
-    <Modal opened={opened} onClose={onClose} onExitTransitionEnd={clearErrors} title="Add an animal">
-      <DialogForm
-        action="Add"
-        isPending={isPending}
-        error={error}
-        failure="The animal was not added"
-        onSubmit={submit}
-        onClose={onClose}
-      >
-        <TextInput
-          key={form.key('name')}
-          {...form.getInputProps('name')}
-          label="Name"
-          withAsterisk
-          autoComplete="off"
-          data-autofocus
-        />
-        <TextInput
-          key={form.key('categoryId')}
-          {...form.getInputProps('categoryId')}
-          label="Category id"
-          description="A whole number; the store gives it no meaning of its own"
-          withAsterisk
-          autoComplete="off"
-          inputMode="numeric"
-        />
-        <NativeSelect
-          key={form.key('status')}
-          {...form.getInputProps('status')}
-          label="Status"
-          data={STATUSES}
-        />
-      </DialogForm>
-    </Modal>
+    <FormDialog
+      opened={opened}
+      onClose={onClose}
+      title="Add an animal"
+      submission={submission}
+      action="Add"
+      failure="The animal was not added"
+    >
+      <TextInput
+        {...form.getInputProps('name')}
+        label="Name"
+        withAsterisk
+        autoComplete="off"
+        data-autofocus
+      />
+      <TextInput
+        {...form.getInputProps('categoryId')}
+        label="Category id"
+        description="A whole number; the store gives it no meaning of its own"
+        withAsterisk
+        autoComplete="off"
+        inputMode="numeric"
+      />
+      <NativeSelect {...form.getInputProps('status')} label="Status" data={STATUSES} />
+    </FormDialog>
   );
 }

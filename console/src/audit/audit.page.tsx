@@ -8,7 +8,6 @@ import { Changes } from '../audit-event/changes';
 import { Subject } from '../audit-event/subject';
 import { EmptyState } from '../feedback/empty-state';
 import { Instant } from '../format/instant';
-import { AdministratorsOnly } from '../layout/administrators-only';
 import { Page } from '../layout/page';
 import { Panel } from '../layout/panel';
 import { useStore } from '../session/session';
@@ -41,14 +40,6 @@ const COLUMNS: Column<AuditEvent>[] = [
 
 /** Lists what administrators did, newest first. */
 export function AuditPage() {
-  return (
-    <AdministratorsOnly>
-      <Audit />
-    </AdministratorsOnly>
-  );
-}
-
-function Audit() {
   const store = useStore();
   const search = route.useSearch();
   const navigate = route.useNavigate();

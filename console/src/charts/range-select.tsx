@@ -1,5 +1,6 @@
 import { ActionIcon, Group, SegmentedControl, Tooltip } from '@mantine/core';
 import { IconRefresh } from '@tabler/icons-react';
+import type { UseQueryResult } from '@tanstack/react-query';
 import type { Period } from './periods';
 import { RANGES } from './ranges';
 
@@ -8,12 +9,12 @@ const CHOICES = Object.values(RANGES).map(({ period, label }) => ({ value: perio
 interface RangeSelectProps {
   period: Period;
   onChange: (period: Period) => void;
-  isLoading: boolean;
-  onReload: () => unknown;
+  /** What is loaded for the range. */
+  query: UseQueryResult;
 }
 
 /** Chooses the range of a chart, and loads it again. */
-export function RangeSelect({ period, onChange, isLoading, onReload }: RangeSelectProps) {
+export function RangeSelect({ period, onChange, query }: RangeSelectProps) {
   return (
     <Group gap="xs">
       <SegmentedControl size="xs" aria-label="Range" data={CHOICES} value={period} onChange={onChange} />
@@ -21,8 +22,8 @@ export function RangeSelect({ period, onChange, isLoading, onReload }: RangeSele
         <ActionIcon
           variant="default"
           aria-label="Load again"
-          loading={isLoading}
-          onClick={() => void onReload()}
+          loading={query.isFetching}
+          onClick={() => void query.refetch()}
         >
           <IconRefresh size={16} aria-hidden />
         </ActionIcon>

@@ -1,40 +1,40 @@
 import { Button, Group, Stack } from '@mantine/core';
-import type { ReactNode } from 'react';
+import type { FormEvent, ReactNode } from 'react';
 import { FormError } from '../feedback/form-error';
 
-interface DialogFormProps {
+/** How a form is sent, and what came of it. */
+export interface Submission {
+  submit: (event: FormEvent<HTMLFormElement>) => void;
+  isPending: boolean;
+  error: Error | null;
+}
+
+export interface DialogFormProps {
+  submission: Submission;
   /** The button that sends it. */
   action: string;
   color?: string;
-  isPending: boolean;
-  error: Error | null;
   /** The title of a failure: what did not happen. */
   failure: string;
   /** What to do when no response arrived. */
   noResponse?: string;
-  onSubmit: () => void;
   onClose: () => void;
   children: ReactNode;
 }
 
 /** The form of a dialog that explains what a change does, and makes it. */
 export function DialogForm(props: DialogFormProps) {
-  const { action, color, isPending, error, failure, noResponse } = props;
+  const { submission, action, color, failure, noResponse, onClose, children } = props;
+  const { submit, isPending, error } = submission;
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        props.onSubmit();
-      }}
-      noValidate
-    >
+    <form onSubmit={submit} noValidate>
       <Stack>
         {error !== null && (
           <FormError error={error} title={failure} {...(noResponse !== undefined && { noResponse })} />
         )}
-        {props.children}
+        {children}
         <Group justify="flex-end" gap="sm" mt="xs">
-          <Button variant="default" onClick={props.onClose}>
+          <Button variant="default" onClick={onClose}>
             Cancel
           </Button>
           <Button type="submit" loading={isPending} {...(color !== undefined && { color })}>

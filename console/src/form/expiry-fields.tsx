@@ -1,11 +1,9 @@
-import { NativeSelect, Stack, TextInput } from '@mantine/core';
+import { NativeSelect, Stack } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { serviceNowMs } from '../session/service-clock';
+import { LocalTimeInput } from './local-time-input';
 
-const ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 const DAY_MS = 86_400_000;
-/** The browser would also take years of six digits, which no date-time has. */
-const LATEST = '9999-12-31T23:59';
 
 /** The values of the fields; `expires` is a number of days, `at` for the time in `expiresAt`, or empty. */
 interface ExpiryValues {
@@ -15,19 +13,16 @@ interface ExpiryValues {
 
 interface ExpiryFieldsProps<Values extends ExpiryValues> {
   form: UseFormReturnType<Values>;
-  values: ExpiryValues;
   label: string;
   /** What an empty choice means, such as "Never". */
   none: string;
 }
 
 /** Asks when a key expires: after some days, or at a time in the reader's zone. */
-export function ExpiryFields<Values extends ExpiryValues>(props: ExpiryFieldsProps<Values>) {
-  const { form, values, label, none } = props;
+export function ExpiryFields<Values extends ExpiryValues>({ form, label, none }: ExpiryFieldsProps<Values>) {
   return (
     <Stack gap="xs">
       <NativeSelect
-        key={form.key('expires')}
         {...form.getInputProps('expires')}
         label={label}
         data={[
@@ -38,15 +33,8 @@ export function ExpiryFields<Values extends ExpiryValues>(props: ExpiryFieldsPro
           { value: 'at', label: 'At a time…' },
         ]}
       />
-      {values.expires === 'at' && (
-        <TextInput
-          key={form.key('expiresAt')}
-          {...form.getInputProps('expiresAt')}
-          type="datetime-local"
-          max={LATEST}
-          label="Time of expiry"
-          description={`In your time zone (${ZONE})`}
-        />
+      {form.values.expires === 'at' && (
+        <LocalTimeInput {...form.getInputProps('expiresAt')} label="Time of expiry" />
       )}
     </Stack>
   );

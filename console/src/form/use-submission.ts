@@ -12,22 +12,15 @@ interface SubmissionOptions<Values, Result> {
   /** @throws FieldError for an error that belongs beside a field. */
   send: (values: Values, idempotencyKey: string) => Promise<Result>;
   onSent: (result: Result) => void;
-  /** Called with the values as they are typed. */
-  onValuesChange?: (values: Values) => void;
 }
 
 /** A form that is sent once: sending the same values again after a failure repeats the same request. */
 export function useSubmission<Values extends Record<string, string>, Result>(
   options: SubmissionOptions<Values, Result>,
 ) {
-  const { initialValues, validate, send, onSent, onValuesChange } = options;
+  const { initialValues, validate, send, onSent } = options;
   const names = Object.keys(initialValues);
-  const form = useForm<Values>({
-    mode: 'uncontrolled',
-    initialValues,
-    ...(validate && { validate }),
-    ...(onValuesChange && { onValuesChange }),
-  });
+  const form = useForm<Values>({ initialValues, ...(validate && { validate }) });
   const attempt = useRef({ content: '', idempotencyKey: '' });
   // A screen reader reads the error of a field that gets the focus.
   const focusFirst = (errors: Partial<Record<string, unknown>>) => {

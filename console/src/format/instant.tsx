@@ -1,6 +1,7 @@
 import { Text, Tooltip } from '@mantine/core';
 
 const local = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const localDate = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 
 interface InstantProps {
@@ -10,7 +11,7 @@ interface InstantProps {
   none?: string;
   /** Leaves the time of day to the tooltip. */
   dateOnly?: boolean;
-  /** What is shown instead of the date and the time of day. */
+  /** What is shown instead of the date and the time of day, which the tooltip then has too. */
   text?: string;
 }
 
@@ -25,7 +26,7 @@ export function Instant({ at, none = 'Never', dateOnly = false, text }: InstantP
   }
   const date = new Date(at);
   return (
-    <Tooltip label={utcText(date)}>
+    <Tooltip label={text === undefined ? utcText(date) : `${exact.format(date)} (${utcText(date)})`}>
       <time dateTime={at} tabIndex={0}>
         {text ?? (dateOnly ? localDate : local).format(date)}
       </time>
@@ -34,6 +35,6 @@ export function Instant({ at, none = 'Never', dateOnly = false, text }: InstantP
 }
 
 /** Returns a time in UTC to the second, such as "2026-11-23 08:30:00 UTC". */
-export function utcText(date: Date): string {
+function utcText(date: Date): string {
   return `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }

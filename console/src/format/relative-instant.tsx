@@ -1,7 +1,6 @@
-import { Text, Tooltip } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { serviceNowMs } from '../session/service-clock';
-import { utcText } from './instant';
+import { Instant } from './instant';
 
 const MINUTE_MS = 60_000;
 const UNITS = [
@@ -10,26 +9,11 @@ const UNITS = [
   ['minute', 1],
 ] as const;
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'always', style: 'short' });
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 
 /** Shows how long ago a time was, to the minute, and the time itself on hover and focus. */
-export function RelativeInstant({ at, none = 'Never' }: { at: string | null; none?: string }) {
+export function RelativeInstant({ at }: { at: string | null }) {
   const nowMs = useMinutes();
-  if (at === null) {
-    return (
-      <Text component="span" inherit c="dimmed">
-        {none}
-      </Text>
-    );
-  }
-  const date = new Date(at);
-  return (
-    <Tooltip label={`${exact.format(date)} (${utcText(date)})`}>
-      <time dateTime={at} tabIndex={0}>
-        {agoText(nowMs - date.getTime())}
-      </time>
-    </Tooltip>
-  );
+  return <Instant at={at} {...(at !== null && { text: agoText(nowMs - Date.parse(at)) })} />;
 }
 
 /** Returns a time ago as its largest unit, such as "5 min ago". */

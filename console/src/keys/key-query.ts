@@ -3,7 +3,7 @@ import type { AnimalStore, Key } from 'animal-store-client';
 import { serviceNowMs } from '../session/service-clock';
 import { useStore } from '../session/session';
 
-/** More share no quota in practice: each is the successor of another. */
+/** In practice no more keys share a quota: each is the successor of another. */
 const SIBLINGS_MAX = 20;
 const AUDIT_LATEST = 10;
 /** Delays a request after the end of a window, so that the service is past it too. */

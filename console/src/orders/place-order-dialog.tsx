@@ -1,12 +1,12 @@
-import { Group, Modal, TextInput } from '@mantine/core';
+import { Group, TextInput } from '@mantine/core';
 import { type NewOrder, NotFoundError, type Order } from 'animal-store-client';
 import { useRef } from 'react';
-import { DialogForm } from '../form/dialog-form';
+import { FormDialog } from '../form/form-dialog';
 import { toInteger } from '../form/integer';
+import { LocalTimeInput } from '../form/local-time-input';
 import { useSubmission } from '../form/use-submission';
 import { useStore } from '../session/session';
 import { NotOffered } from './not-offered';
-import { ShipDateInput } from './ship-date-input';
 import { StabilityBadge } from './stability-badge';
 
 interface PlaceOrderDialogProps {
@@ -19,7 +19,7 @@ interface PlaceOrderDialogProps {
 export function PlaceOrderDialog({ opened, onClose, onPlaced }: PlaceOrderDialogProps) {
   const store = useStore();
   const shipDateInput = useRef<HTMLInputElement>(null);
-  const { form, submit, error, isPending, clearErrors } = useSubmission({
+  const { form, ...submission } = useSubmission({
     initialValues: { petId: '', quantity: '1', shipDate: '' },
     // The value of a date that is not complete is empty.
     validate: () =>
@@ -42,39 +42,32 @@ export function PlaceOrderDialog({ opened, onClose, onPlaced }: PlaceOrderDialog
     </Group>
   );
   return (
-    <Modal opened={opened} onClose={onClose} onExitTransitionEnd={clearErrors} title={title}>
-      {error instanceof NotFoundError ? (
-        <NotOffered onClose={onClose} />
-      ) : (
-        <DialogForm
-          action="Place order"
-          isPending={isPending}
-          error={error}
-          failure="The order was not placed"
-          onSubmit={submit}
-          onClose={onClose}
-        >
-          <TextInput
-            key={form.key('petId')}
-            {...form.getInputProps('petId')}
-            label="Animal id"
-            description="As the list of animals shows it"
-            withAsterisk
-            autoComplete="off"
-            inputMode="numeric"
-            data-autofocus
-          />
-          <TextInput
-            key={form.key('quantity')}
-            {...form.getInputProps('quantity')}
-            label="Quantity"
-            withAsterisk
-            autoComplete="off"
-            inputMode="numeric"
-          />
-          <ShipDateInput key={form.key('shipDate')} {...form.getInputProps('shipDate')} ref={shipDateInput} />
-        </DialogForm>
-      )}
-    </Modal>
+    <FormDialog
+      opened={opened}
+      onClose={onClose}
+      title={title}
+      submission={submission}
+      action="Place order"
+      failure="The order was not placed"
+      instead={submission.error instanceof NotFoundError ? <NotOffered onClose={onClose} /> : undefined}
+    >
+      <TextInput
+        {...form.getInputProps('petId')}
+        label="Animal id"
+        description="As the list of animals shows it"
+        withAsterisk
+        autoComplete="off"
+        inputMode="numeric"
+        data-autofocus
+      />
+      <TextInput
+        {...form.getInputProps('quantity')}
+        label="Quantity"
+        withAsterisk
+        autoComplete="off"
+        inputMode="numeric"
+      />
+      <LocalTimeInput {...form.getInputProps('shipDate')} label="Ship date" ref={shipDateInput} />
+    </FormDialog>
   );
 }

@@ -1,4 +1,4 @@
-import { Anchor, Code, Divider, Group, Skeleton, Stack, Text } from '@mantine/core';
+import { Anchor, Code, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { IconCircleCheck } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import type { OwnDeprecatedCalls } from 'animal-store-client';
@@ -6,6 +6,7 @@ import { EmptyState } from '../feedback/empty-state';
 import { Loaded } from '../feedback/loaded';
 import { Instant } from '../format/instant';
 import { countText } from '../format/number';
+import { DividedStack } from '../layout/divided-stack';
 import { Panel } from '../layout/panel';
 import { useStore } from '../session/session';
 
@@ -26,14 +27,11 @@ export function DeprecationsPanel() {
               No request of the last 400 days used an operation that will be removed.
             </EmptyState>
           ) : (
-            <Stack gap="md">
-              {operations.map((calls, index) => (
-                <Stack key={calls.operation} gap="md">
-                  {index > 0 && <Divider />}
-                  <DeprecatedOperation calls={calls} />
-                </Stack>
+            <DividedStack gap="md">
+              {operations.map((calls) => (
+                <DeprecatedOperation key={calls.operation} calls={calls} />
               ))}
-            </Stack>
+            </DividedStack>
           )
         }
       </Loaded>

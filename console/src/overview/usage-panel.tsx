@@ -29,14 +29,7 @@ export function UsagePanel() {
     <Panel
       title="Requests"
       description="By outcome, of this key and the keys it shares its limits with"
-      actions={
-        <RangeSelect
-          period={period}
-          onChange={setPeriod}
-          isLoading={usage.isFetching}
-          onReload={usage.refetch}
-        />
-      }
+      actions={<RangeSelect period={period} onChange={setPeriod} query={usage} />}
     >
       <Loaded query={usage} skeleton={<RangeChartPlaceholder range={RANGES[period]} />}>
         {(data) => (

@@ -4,11 +4,11 @@ import { notifications } from '@mantine/notifications';
 import type { Plan } from 'animal-store-client';
 import { useEffect, useRef, useState } from 'react';
 import { FormError } from '../feedback/form-error';
+import { LimitFields } from '../form/limit-fields';
 import { limitErrors, type LimitValues } from '../form/limit-values';
 import { useSubmission } from '../form/use-submission';
 import { numberText } from '../format/number';
 import { useStore } from '../session/session';
-import { LimitFields } from './limit-fields';
 import { usePlanRefresh } from './plan-query';
 import { savePlan } from './plan-values';
 
@@ -58,7 +58,7 @@ export function EditPlan({ plan, isConfirming, setConfirming }: EditPlanProps) {
     <form onSubmit={whenValid(confirm)} noValidate>
       <Stack>
         {error !== null && <FormError error={error} title="The plan was not saved" />}
-        <LimitFields form={form} />
+        <LimitFields form={form} label="Requests" withAsterisk />
         <Group justify="flex-end">
           <Button ref={saveButton} type="submit">
             Save…

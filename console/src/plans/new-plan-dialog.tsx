@@ -1,9 +1,9 @@
-import { Modal, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { DialogForm } from '../form/dialog-form';
+import { FormDialog } from '../form/form-dialog';
+import { LimitFields } from '../form/limit-fields';
 import { useSubmission } from '../form/use-submission';
 import { useStore } from '../session/session';
-import { LimitFields } from './limit-fields';
 import { usePlanRefresh } from './plan-query';
 import { createPlan, planErrors } from './plan-values';
 
@@ -19,7 +19,7 @@ const NO_RESPONSE =
 export function NewPlanDialog({ opened, onClose }: NewPlanDialogProps) {
   const store = useStore();
   const refresh = usePlanRefresh();
-  const { form, submit, error, isPending, clearErrors } = useSubmission({
+  const { form, ...submission } = useSubmission({
     initialValues: { name: '', perMinute: '', perDay: '' },
     validate: planErrors,
     send: (values) => createPlan(store, values),
@@ -30,27 +30,24 @@ export function NewPlanDialog({ opened, onClose }: NewPlanDialogProps) {
     },
   });
   return (
-    <Modal opened={opened} onClose={onClose} onExitTransitionEnd={clearErrors} title="New plan">
-      <DialogForm
-        action="Create plan"
-        isPending={isPending}
-        error={error}
-        failure="The plan was not created"
-        noResponse={NO_RESPONSE}
-        onSubmit={submit}
-        onClose={onClose}
-      >
-        <TextInput
-          key={form.key('name')}
-          {...form.getInputProps('name')}
-          label="Name"
-          description="Lower-case letters, digits and hyphens"
-          autoComplete="off"
-          withAsterisk
-          data-autofocus
-        />
-        <LimitFields form={form} />
-      </DialogForm>
-    </Modal>
+    <FormDialog
+      opened={opened}
+      onClose={onClose}
+      title="New plan"
+      submission={submission}
+      action="Create plan"
+      failure="The plan was not created"
+      noResponse={NO_RESPONSE}
+    >
+      <TextInput
+        {...form.getInputProps('name')}
+        label="Name"
+        description="Lower-case letters, digits and hyphens"
+        autoComplete="off"
+        withAsterisk
+        data-autofocus
+      />
+      <LimitFields form={form} label="Requests" withAsterisk />
+    </FormDialog>
   );
 }

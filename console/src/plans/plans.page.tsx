@@ -5,7 +5,6 @@ import type { Plan } from 'animal-store-client';
 import { useState } from 'react';
 import { EmptyState } from '../feedback/empty-state';
 import { numberText } from '../format/number';
-import { AdministratorsOnly } from '../layout/administrators-only';
 import { Page } from '../layout/page';
 import { Panel } from '../layout/panel';
 import { useStore } from '../session/session';
@@ -46,14 +45,6 @@ const COLUMNS: Column<Plan>[] = [
 
 /** Lists the plans with their limits, and opens one to edit it and to see who is on it. */
 export function PlansPage() {
-  return (
-    <AdministratorsOnly>
-      <Plans />
-    </AdministratorsOnly>
-  );
-}
-
-function Plans() {
   const store = useStore();
   const { plan } = route.useSearch();
   const navigate = route.useNavigate();

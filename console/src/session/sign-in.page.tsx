@@ -57,7 +57,6 @@ export function SignInPage() {
 function KeyForm() {
   const { signIn } = useSession();
   const form = useForm({
-    mode: 'uncontrolled',
     initialValues: { apiKey: '' },
     validate: { apiKey: (value) => (value.trim() === '' ? 'Enter an API key' : null) },
   });
@@ -88,7 +87,6 @@ function KeyForm() {
           />
         )}
         <PasswordInput
-          key={form.key('apiKey')}
           {...form.getInputProps('apiKey')}
           label="API key"
           // The field may have the focus already, so that moving it there would announce nothing.

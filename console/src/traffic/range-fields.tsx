@@ -10,10 +10,7 @@ interface RangeFieldsProps {
 
 /** Chooses a range by its ends, for readers who do not drag over the chart. */
 export function RangeFields({ range: { fromMs, untilMs }, onSearch }: RangeFieldsProps) {
-  const form = useForm({
-    mode: 'uncontrolled',
-    initialValues: { from: localText(fromMs), until: localText(untilMs) },
-  });
+  const form = useForm({ initialValues: { from: localText(fromMs), until: localText(untilMs) } });
   const show = ({ from, until }: { from: string; until: string }) => {
     const search = trafficSearch({ from: String(Date.parse(from)), until: String(Date.parse(until)) });
     if (search.from === undefined) {
@@ -25,20 +22,8 @@ export function RangeFields({ range: { fromMs, untilMs }, onSearch }: RangeField
   return (
     <form onSubmit={form.onSubmit(show)} noValidate>
       <Group gap="sm" mt="md" align="flex-end">
-        <TextInput
-          key={form.key('from')}
-          {...form.getInputProps('from')}
-          label="From"
-          type="datetime-local"
-          size="xs"
-        />
-        <TextInput
-          key={form.key('until')}
-          {...form.getInputProps('until')}
-          label="Until"
-          type="datetime-local"
-          size="xs"
-        />
+        <TextInput {...form.getInputProps('from')} label="From" type="datetime-local" size="xs" />
+        <TextInput {...form.getInputProps('until')} label="Until" type="datetime-local" size="xs" />
         <Button type="submit" size="xs" variant="default">
           Show
         </Button>

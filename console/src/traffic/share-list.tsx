@@ -1,5 +1,7 @@
 import { Group, Progress, Stack, Text } from '@mantine/core';
+import { IconChartBar } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
+import { EmptyState } from '../feedback/empty-state';
 import { numberText } from '../format/number';
 
 interface ShareItem {
@@ -10,8 +12,11 @@ interface ShareItem {
   value: number;
 }
 
-/** Lists items, the largest first, with a bar for the share of the largest. */
+/** Lists items of a range, the largest first, with a bar for the share of the largest. */
 export function ShareList({ label, items }: { label: string; items: ShareItem[] }) {
+  if (items.length === 0) {
+    return <EmptyState icon={IconChartBar} title="No requests in this range" />;
+  }
   const largest = Math.max(...items.map(({ value }) => value));
   return (
     <Stack component="ul" gap="md" m={0} p={0} aria-label={label} style={{ listStyle: 'none' }}>

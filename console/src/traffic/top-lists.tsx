@@ -1,6 +1,4 @@
 import { Badge, Code, Group } from '@mantine/core';
-import { IconChartBar } from '@tabler/icons-react';
-import { EmptyState } from '../feedback/empty-state';
 import { countText } from '../format/number';
 import { UntrustedText } from '../format/untrusted-text';
 import { serviceNowMs } from '../session/service-clock';
@@ -22,25 +20,21 @@ export function TopKeys({ search }: { search: TrafficSearch }) {
   );
   return (
     <ReportPanel title="Top keys" report={report} loading={HEIGHT}>
-      {(keys) =>
-        keys.length === 0 ? (
-          <NoRequests />
-        ) : (
-          <ShareList
-            label="Top keys"
-            items={keys.map(({ keyId, keyName, requests, refusals }) => ({
-              id: keyId,
-              label: (
-                <TextLink to="/admin/keys/$id" params={{ id: keyId }}>
-                  <UntrustedText>{keyName ?? 'A deleted key'}</UntrustedText>
-                </TextLink>
-              ),
-              note: refusals > 0 ? countText(refusals, 'refusal') : null,
-              value: requests,
-            }))}
-          />
-        )
-      }
+      {(keys) => (
+        <ShareList
+          label="Top keys"
+          items={keys.map(({ keyId, keyName, requests, refusals }) => ({
+            id: keyId,
+            label: (
+              <TextLink to="/admin/keys/$id" params={{ id: keyId }}>
+                <UntrustedText>{keyName ?? 'A deleted key'}</UntrustedText>
+              </TextLink>
+            ),
+            note: refusals > 0 ? countText(refusals, 'refusal') : null,
+            value: requests,
+          }))}
+        />
+      )}
     </ReportPanel>
   );
 }
@@ -53,33 +47,25 @@ export function TopOperations({ search }: { search: TrafficSearch }) {
   );
   return (
     <ReportPanel title="Operations" report={report} loading={HEIGHT}>
-      {(operations) =>
-        operations.length === 0 ? (
-          <NoRequests />
-        ) : (
-          <ShareList
-            label="Operations"
-            items={operations.slice(0, SHOWN).map(({ operation, deprecated, requests }) => ({
-              id: `${operation} ${deprecated}`,
-              label: (
-                <Group gap="xs" wrap="nowrap">
-                  {operation === 'none' ? 'No operation (404, 405)' : <Code>{operation}</Code>}
-                  {deprecated && (
-                    <Badge size="xs" color="orange" variant="light">
-                      Deprecated
-                    </Badge>
-                  )}
-                </Group>
-              ),
-              value: requests,
-            }))}
-          />
-        )
-      }
+      {(operations) => (
+        <ShareList
+          label="Operations"
+          items={operations.slice(0, SHOWN).map(({ operation, deprecated, requests }) => ({
+            id: `${operation} ${deprecated}`,
+            label: (
+              <Group gap="xs" wrap="nowrap">
+                {operation === 'none' ? 'No operation (404, 405)' : <Code>{operation}</Code>}
+                {deprecated && (
+                  <Badge size="xs" color="orange" variant="light">
+                    Deprecated
+                  </Badge>
+                )}
+              </Group>
+            ),
+            value: requests,
+          }))}
+        />
+      )}
     </ReportPanel>
   );
-}
-
-function NoRequests() {
-  return <EmptyState icon={IconChartBar} title="No requests in this range" />;
 }

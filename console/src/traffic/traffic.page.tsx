@@ -1,24 +1,15 @@
 import { SimpleGrid, Stack } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
-import { AdministratorsOnly } from '../layout/administrators-only';
 import { Page } from '../layout/page';
 import { BansPanel } from './bans-panel';
 import { CallersPanel } from './callers-panel';
 import { OutcomePanel } from './outcome-panel';
 import { TopKeys, TopOperations } from './top-lists';
 
-const route = getRouteApi('/admin');
+const route = getRouteApi('/admin/');
 
 /** What an administrator wants to see first: the traffic of all keys, and what needs attention. */
 export function TrafficPage() {
-  return (
-    <AdministratorsOnly>
-      <Traffic />
-    </AdministratorsOnly>
-  );
-}
-
-function Traffic() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   return (

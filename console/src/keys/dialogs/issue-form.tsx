@@ -1,6 +1,5 @@
 import { Input, SegmentedControl, Text } from '@mantine/core';
 import type { IssuedKey, Plan } from 'animal-store-client';
-import { useState } from 'react';
 import { expiryError, ExpiryFields, toExpiry } from '../../form/expiry-fields';
 import { useSubmission } from '../../form/use-submission';
 import { useStore } from '../../session/session';
@@ -21,58 +20,52 @@ const NO_RESPONSE =
 /** Asks for a new key and issues it, with a quota of its own. */
 export function IssueForm({ plans, onClose, onIssued }: IssueFormProps) {
   const store = useStore();
-  const [initialValues] = useState({
-    name: '',
-    note: '',
-    plan: plans[0]?.name ?? '',
-    perMinute: '',
-    perDay: '',
-    role: 'client',
-    expires: '',
-    expiresAt: '',
-  });
-  const [values, setValues] = useState(initialValues);
   const planNamed = (name: string) => plans.find((plan) => plan.name === name);
-  const { form, submit, error, isPending } = useSubmission({
-    initialValues,
+  const { form, ...submission } = useSubmission({
+    initialValues: {
+      name: '',
+      note: '',
+      plan: plans[0]?.name ?? '',
+      perMinute: '',
+      perDay: '',
+      role: 'client',
+      expires: '',
+      expiresAt: '',
+    },
     validate: (given) => ({ ...quotaErrors(given, planNamed(given.plan)), ...expiryError(given) }),
     send: (given): Promise<IssuedKey> => {
       const role = given.role === 'admin' ? 'admin' : 'client';
       return store.admin.keys.issue({ ...toLabel(given), ...quotaFields(given), role, ...toExpiry(given) });
     },
     onSent: onIssued,
-    onValuesChange: setValues,
   });
   return (
     <DialogForm
       action="Issue key"
       failure="No key was issued"
       noResponse={NO_RESPONSE}
-      isPending={isPending}
-      error={error}
-      onSubmit={submit}
+      submission={submission}
       onClose={onClose}
     >
       <LabelFields form={form} />
-      <PlanFields form={form} plans={plans} plan={planNamed(values.plan)} />
+      <PlanFields form={form} plans={plans} plan={planNamed(form.values.plan)} />
       <Input.Wrapper
         label="Role"
         labelElement="div"
-        description={values.role === 'admin' ? 'It can issue, change and revoke every key' : undefined}
+        description={form.values.role === 'admin' ? 'It can issue, change and revoke every key' : undefined}
         inputWrapperOrder={['label', 'input', 'description']}
       >
         <SegmentedControl
           fullWidth
           aria-label="Role"
-          value={values.role}
-          onChange={(role) => form.setFieldValue('role', role)}
+          {...form.getInputProps('role')}
           data={[
             { value: 'client', label: 'Client' },
             { value: 'admin', label: 'Administrator' },
           ]}
         />
       </Input.Wrapper>
-      <ExpiryFields form={form} values={values} label="Expires" none="Never" />
+      <ExpiryFields form={form} label="Expires" none="Never" />
       <Text size="sm">The key works at once. It is shown only once, when it is issued.</Text>
     </DialogForm>
   );

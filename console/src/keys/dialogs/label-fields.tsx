@@ -11,7 +11,6 @@ export function LabelFields<Values extends LabelValues>({ form }: { form: UseFor
   return (
     <>
       <TextInput
-        key={form.key('name')}
         {...form.getInputProps('name')}
         label="Name"
         description="Who has the key, and for what"
@@ -20,7 +19,6 @@ export function LabelFields<Values extends LabelValues>({ form }: { form: UseFor
         data-autofocus
       />
       <Textarea
-        key={form.key('note')}
         {...form.getInputProps('note')}
         label="Note"
         description="Only administrators see it"

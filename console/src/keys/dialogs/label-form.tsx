@@ -8,20 +8,13 @@ import { LabelFields, toLabel } from './label-fields';
 /** Changes the name of a key and the note on it. */
 export function LabelForm({ apiKey, onClose, onChanged }: KeyFormProps) {
   const store = useStore();
-  const { form, submit, error, isPending } = useSubmission({
+  const { form, ...submission } = useSubmission({
     initialValues: { name: apiKey.name, note: apiKey.note ?? '' },
     send: (values) => store.admin.keys.label(apiKey.id, toLabel(values)),
     onSent: onChanged,
   });
   return (
-    <DialogForm
-      action="Save"
-      failure="The key was not renamed"
-      isPending={isPending}
-      error={error}
-      onSubmit={submit}
-      onClose={onClose}
-    >
+    <DialogForm action="Save" failure="The key was not renamed" submission={submission} onClose={onClose}>
       <LabelFields form={form} />
       <Text size="sm">Requests with the key work as before. Its holder sees the name, but not the note.</Text>
     </DialogForm>

@@ -1,7 +1,6 @@
 import { Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Plan } from 'animal-store-client';
-import { useState } from 'react';
 import { useSubmission } from '../../form/use-submission';
 import { limitsText } from '../../format/limits';
 import { UntrustedText } from '../../format/untrusted-text';
@@ -23,33 +22,29 @@ function LoadedPlanForm({ apiKey, plans, onClose, onChanged }: KeyFormProps & { 
   const store = useStore();
   const { data: quotaKeys } = useQuery(quotaKeysQuery(store, apiKey.quotaId));
   const others = quotaKeys?.filter(({ id }) => id !== apiKey.id) ?? [];
-  const [initialValues] = useState({
-    plan: apiKey.plan,
-    perMinute: apiKey.ownLimits ? String(apiKey.perMinute) : '',
-    perDay: apiKey.ownLimits ? String(apiKey.perDay) : '',
-  });
-  const [values, setValues] = useState(initialValues);
   const planNamed = (name: string) => plans.find((plan) => plan.name === name);
-  const { form, submit, error, isPending } = useSubmission({
-    initialValues,
+  const { form, ...submission } = useSubmission({
+    initialValues: {
+      plan: apiKey.plan,
+      perMinute: apiKey.ownLimits ? String(apiKey.perMinute) : '',
+      perDay: apiKey.ownLimits ? String(apiKey.perDay) : '',
+    },
     validate: (given) => quotaErrors(given, planNamed(given.plan)),
     send: (given) => store.admin.keys.changePlan(apiKey.id, quotaFields(given)),
     onSent: onChanged,
-    onValuesChange: setValues,
   });
+  const plan = planNamed(form.values.plan);
   return (
     <DialogForm
       action="Change plan"
       failure="The plan was not changed"
-      isPending={isPending}
-      error={error}
-      onSubmit={submit}
+      submission={submission}
       onClose={onClose}
     >
-      <PlanFields form={form} plans={plans} plan={planNamed(values.plan)} />
+      <PlanFields form={form} plans={plans} plan={plan} />
       <div>
         <Fact label="Limits now">{limitsText(apiKey)}</Fact>
-        <Fact label="New limits">{limitsText(toLimits(values, planNamed(values.plan)), 'Not complete')}</Fact>
+        <Fact label="New limits">{limitsText(toLimits(form.values, plan), 'Not complete')}</Fact>
       </div>
       <Text size="sm">
         The new limits apply within a second. What was counted in this minute and today is kept.

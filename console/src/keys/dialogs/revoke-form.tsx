@@ -1,25 +1,24 @@
 import { Text } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
-import { useStore } from '../../session/session';
 import { DialogForm } from '../../form/dialog-form';
+import { useSubmission } from '../../form/use-submission';
+import { useStore } from '../../session/session';
 import type { KeyFormProps } from './key-form';
 import { OwnKeyWarning } from './own-key-warning';
 
 /** Revokes a key. */
 export function RevokeForm({ apiKey, onClose, onChanged }: KeyFormProps) {
   const store = useStore();
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: () => store.admin.keys.revoke(apiKey.id),
-    onSuccess: onChanged,
+  const submission = useSubmission({
+    initialValues: {},
+    send: () => store.admin.keys.revoke(apiKey.id),
+    onSent: onChanged,
   });
   return (
     <DialogForm
       action="Revoke key"
       color="red.8"
       failure="The key was not revoked"
-      isPending={isPending}
-      error={error}
-      onSubmit={mutate}
+      submission={submission}
       onClose={onClose}
     >
       <Text size="sm">

@@ -1,6 +1,5 @@
 import { Input, SegmentedControl, Text } from '@mantine/core';
 import type { IssuedKey } from 'animal-store-client';
-import { useState } from 'react';
 import { expiryError, ExpiryFields, toExpiry } from '../../form/expiry-fields';
 import { useSubmission } from '../../form/use-submission';
 import { Instant } from '../../format/instant';
@@ -16,35 +15,30 @@ const OVERLAPS = [
   { value: '86400', label: '24 hours' },
   { value: '604800', label: '7 days' },
 ];
-const INITIAL_VALUES = { overlapSeconds: '86400', expires: '', expiresAt: '' };
 const NO_RESPONSE =
   'The key may have been rotated all the same. Load the page again: if it has a successor, revoke that and issue another key, because nobody has seen it.';
 
 /** Issues the successor of a key. */
 export function RotateForm({ apiKey, onClose, onRotated }: KeyFormProps) {
   const store = useStore();
-  const [values, setValues] = useState(INITIAL_VALUES);
-  const { form, submit, error, isPending } = useSubmission({
-    initialValues: INITIAL_VALUES,
+  const { form, ...submission } = useSubmission({
+    initialValues: { overlapSeconds: '86400', expires: '', expiresAt: '' },
     validate: expiryError,
     send: (given): Promise<IssuedKey> => {
       const overlapSeconds = Number(given.overlapSeconds);
       return store.admin.keys.rotate(apiKey.id, { overlapSeconds, ...toExpiry(given) });
     },
     onSent: onRotated,
-    onValuesChange: setValues,
   });
   // The key may be rejected before the response with its successor arrives.
-  useSessionHold(isPending);
-  const isNow = values.overlapSeconds === '0';
+  useSessionHold(submission.isPending);
+  const overlapSeconds = Number(form.values.overlapSeconds);
   return (
     <DialogForm
       action="Rotate key"
       failure="The key was not rotated"
       noResponse={NO_RESPONSE}
-      isPending={isPending}
-      error={error}
-      onSubmit={submit}
+      submission={submission}
       onClose={onClose}
     >
       <Text size="sm">A successor with the same name, role, plan and counts is issued, and shown once.</Text>
@@ -53,19 +47,13 @@ export function RotateForm({ apiKey, onClose, onRotated }: KeyFormProps) {
           fullWidth
           aria-label="This key works on for"
           data={OVERLAPS}
-          value={values.overlapSeconds}
-          onChange={(seconds) => form.setFieldValue('overlapSeconds', seconds)}
+          {...form.getInputProps('overlapSeconds')}
         />
       </Input.Wrapper>
-      <Overlap seconds={Number(values.overlapSeconds)} expiresAt={apiKey.expiresAt} />
-      <ExpiryFields
-        form={form}
-        values={values}
-        label="The successor expires"
-        none="When this key would have"
-      />
+      <Overlap seconds={overlapSeconds} expiresAt={apiKey.expiresAt} />
+      <ExpiryFields form={form} label="The successor expires" none="When this key would have" />
       <OwnKeyWarning id={apiKey.id}>
-        {isNow
+        {overlapSeconds === 0
           ? 'You are signed out once you have copied the successor. Sign in with it then.'
           : 'You are signed out when the overlap ends. Sign in with the successor before.'}
       </OwnKeyWarning>

@@ -21,7 +21,7 @@ export const FLAGS = [
 ] as const;
 
 const DAYS_30_MS = 30 * 86_400_000;
-/** The longest that the service takes. */
+/** The maximum length that the service accepts. */
 export const SEARCH_MAX_LENGTH = 64;
 
 const yes = oneOf(['yes']);

@@ -5,7 +5,6 @@ import { getRouteApi } from '@tanstack/react-router';
 import type { IssuedKey, KeyWithUsage } from 'animal-store-client';
 import { useRef, useState } from 'react';
 import { EmptyState } from '../../feedback/empty-state';
-import { AdministratorsOnly } from '../../layout/administrators-only';
 import { Page } from '../../layout/page';
 import { Panel } from '../../layout/panel';
 import { TextLink } from '../../layout/text-link';
@@ -27,14 +26,6 @@ const route = getRouteApi('/admin/keys');
 
 /** Lists the keys of all clients, finds one, and issues one. The address has the filters, the order and the page. */
 export function KeysPage() {
-  return (
-    <AdministratorsOnly>
-      <Keys />
-    </AdministratorsOnly>
-  );
-}
-
-function Keys() {
   const store = useStore();
   const refresh = useKeyRefresh();
   const search = route.useSearch();

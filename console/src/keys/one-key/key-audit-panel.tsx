@@ -1,9 +1,10 @@
-import { Divider, Skeleton, Stack } from '@mantine/core';
+import { Skeleton } from '@mantine/core';
 import { IconHistory } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { AuditEventView } from '../../audit-event/audit-event-view';
 import { EmptyState } from '../../feedback/empty-state';
 import { Loaded } from '../../feedback/loaded';
+import { DividedStack } from '../../layout/divided-stack';
 import { Panel } from '../../layout/panel';
 import { TextLink } from '../../layout/text-link';
 import { useStore } from '../../session/session';
@@ -29,14 +30,11 @@ export function KeyAuditPanel({ id }: { id: string }) {
               The key has not been changed since it was issued.
             </EmptyState>
           ) : (
-            <Stack gap="sm">
-              {entries.map((entry, index) => (
-                <Stack key={entry.id} gap="sm">
-                  {index > 0 && <Divider />}
-                  <AuditEventView entry={entry} />
-                </Stack>
+            <DividedStack gap="sm">
+              {entries.map((entry) => (
+                <AuditEventView key={entry.id} entry={entry} />
               ))}
-            </Stack>
+            </DividedStack>
           )
         }
       </Loaded>

@@ -34,14 +34,7 @@ export function KeyUsagePanels({ id }: { id: string }) {
       <Panel
         title="Requests"
         description="By outcome, of this key alone"
-        actions={
-          <RangeSelect
-            period={period}
-            onChange={setPeriod}
-            isLoading={usage.isFetching}
-            onReload={usage.refetch}
-          />
-        }
+        actions={<RangeSelect period={period} onChange={setPeriod} query={usage} />}
       >
         <Loaded query={usage} skeleton={<RangeChartPlaceholder range={RANGES[period]} />}>
           {({ totals, untilMs, shown }) => (

@@ -5,7 +5,6 @@ import { type KeyWithUsage, NotFoundError, PermissionDeniedError } from 'animal-
 import type { ReactNode } from 'react';
 import { ErrorNotice } from '../../feedback/error-notice';
 import { StaleNotice } from '../../feedback/stale-notice';
-import { AdministratorsOnly } from '../../layout/administrators-only';
 import { NotFoundPage } from '../../layout/not-found.page';
 import { Page } from '../../layout/page';
 import { TextLink } from '../../layout/text-link';
@@ -24,14 +23,6 @@ const route = getRouteApi('/admin/keys/$id');
 /** One key: what it is, how it is used, and what can be done with it. */
 export function KeyPage() {
   const { id } = route.useParams();
-  return (
-    <AdministratorsOnly>
-      <OneKey id={id} />
-    </AdministratorsOnly>
-  );
-}
-
-function OneKey({ id }: { id: string }) {
   const { data, error, errorUpdatedAt, refetch } = useQuery(keyQuery(useStore(), id));
   if (data !== undefined) {
     return (

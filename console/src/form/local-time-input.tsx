@@ -5,14 +5,8 @@ const ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 const LATEST = '9999-12-31T23:59';
 
 /** A field for a date and time in the reader's zone. */
-export function ShipDateInput(props: TextInputProps) {
+export function LocalTimeInput(props: TextInputProps) {
   return (
-    <TextInput
-      {...props}
-      type="datetime-local"
-      max={LATEST}
-      label="Ship date"
-      description={`Optional, in your time zone (${ZONE})`}
-    />
+    <TextInput description={`In your time zone (${ZONE})`} {...props} type="datetime-local" max={LATEST} />
   );
 }
