@@ -82,7 +82,7 @@ const CLIENTS: Panel[] = [
     unit: 'percentunit',
     isNumber: true,
     queries: {
-      share: `1 - (${overRange(requests('count', FAILED))} or vector(0)) / ${overRange(requests('count'))}`,
+      share: `1 - ${overRange(requests('count', FAILED))} / ${overRange(requests('count'))}`,
     },
     bad: { below: objective('requests') },
   },
@@ -108,8 +108,7 @@ const CLIENTS: Panel[] = [
     description: 'Which operation fails? The log has the cause of each 5xx under its requestId.',
     unit: 'percentunit',
     queries: {
-      // Zero, not an empty panel, while none fails.
-      '{{operation}}': `(${sum(rate(requests('count', FAILED)), 'operation')} or 0 * ${sum(rate(requests('count')), 'operation')}) / ${sum(rate(requests('count')), 'operation')}`,
+      '{{operation}}': `${sum(rate(requests('count', FAILED)), 'operation')} / ${sum(rate(requests('count')), 'operation')}`,
     },
     bad: { above: 1 - objective('requests') },
   },

@@ -10,6 +10,8 @@ import { type Labels, PREFIX } from './metrics-registry.js';
 /** Upper bounds of the buckets: those that OpenTelemetry's conventions advise, and two for fast lists. */
 const ADVISED = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 const SECONDS = [0.001, 0.0025, ...ADVISED];
+/** The statuses of requests that failed. */
+const FAILURES = [500, 503];
 /** The label of requests without a valid API key; no plan can have this name. */
 const ANONYMOUS_PLAN = '(anonymous)';
 /** Why a request is denied: a full window (the day if both are full), a ban, or the limit of rate-limit status requests. */
@@ -62,6 +64,10 @@ export class RequestMetrics implements ResponseInterceptor {
         operation: operationName({ routeOptions: route }),
       };
       this.durations.set(key, [histogram, labels]);
+      if (route.config.operation !== undefined) {
+        // Otherwise its first failures would be no increase.
+        FAILURES.forEach((failure) => this.durationsOf(request, route, failure));
+      }
     }
     return histogram;
   }

@@ -208,6 +208,15 @@ describe('metrics of requests', () => {
     expect(texts.filter((label) => label.includes('nothing'))).toEqual([]);
   });
 
+  it('have a zero for each failure of an operation since its first request, so that the first failure is an increase', async () => {
+    await call(store.key);
+    await call(store.key, 1, { path: '/v1/nothing' });
+    expect(await counts(/^request_duration_seconds_count GET (\/v1\/pets)? 5/)).toEqual([
+      ['request_duration_seconds_count GET /v1/pets 500 http listPets', 0],
+      ['request_duration_seconds_count GET /v1/pets 503 http listPets', 0],
+    ]);
+  });
+
   it('take the scheme that a trusted proxy forwards, and no other word', async () => {
     const environment = { ...ANY_PORT, TRUST_PROXY: 1 };
     const proxied = await startApplication({ database: store.database, environment });
@@ -215,7 +224,7 @@ describe('metrics of requests', () => {
       await send(`${proxied.url}/v1/pets`, { headers: { 'X-Forwarded-Proto': scheme } });
     }
     const { samples } = await scrape(metricsUrl(proxied));
-    const counted = samples.filter(({ name }) => name === `${REQUESTS}_count`);
+    const counted = samples.filter(({ name, value }) => name === `${REQUESTS}_count` && value > 0);
     expect(counted.map(({ labels: { url_scheme: scheme } }) => scheme)).toEqual(['https', 'http']);
     await proxied.close();
   });
