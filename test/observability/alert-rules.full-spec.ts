@@ -17,11 +17,13 @@ interface Rule {
 const { groups } = parse(readFileSync(RULES, 'utf8')) as { groups: { rules: Rule[] }[] };
 const alerts = groups.flatMap(({ rules }) => rules).filter(({ alert }) => alert !== undefined);
 
-/** What replicas export, minute by minute, in the notation of promtool: `0+5x60` grows by 5 a minute for an hour. */
+/** What replicas export, in the notation of promtool: `0+5x60` grows by 5 in each of 60 intervals. */
 type Series = Record<string, string>;
 
 interface Case {
   series: Series;
+  /** The time between two samples, and between two evaluations; a minute if not given. */
+  interval?: string;
   /** When the alerts are read, after the start of the series. */
   at: string;
   /** The severity of the alert that fires; none if nothing does. */
@@ -29,47 +31,65 @@ interface Case {
   when: string;
 }
 
-const REPLICA = 'job="animal-store", instance="a:9464", namespace="shop", pod="animal-store-0"';
-const own = (name: string, ...labels: string[]) => `animal_store_${name}{${[REPLICA, ...labels].join(', ')}}`;
+/** A metric of one of two replicas. */
+const exported = (by: 'a' | 'b', metric: string, ...labels: string[]) =>
+  `${metric}{${[`job="animal-store", instance="${by}", namespace="shop", pod="${by}"`, ...labels].join(', ')}}`;
+const own = (name: string, ...labels: string[]) => exported('a', `animal_store_${name}`, ...labels);
+const ofOther = (name: string, ...labels: string[]) => exported('b', `animal_store_${name}`, ...labels);
+const requests = (by: 'a' | 'b', part: string, operation: string, status: number, ...labels: string[]) =>
+  exported(
+    by,
+    `http_server_request_duration_seconds_${part}`,
+    `operation="${operation}"`,
+    `http_response_status_code="${status}"`,
+    ...labels,
+  );
 
-/** A hundred requests a minute, of which these are bad: none for five hours, then so many for an hour, or only until ten minutes ago. */
-const recently = (bad: number, minutes = 60) => [
-  `0+100x300 30000+${100 - bad}x${minutes} ${30_000 + (100 - bad) * minutes}+100x60`,
-  `0x300 0+${bad}x${minutes} ${bad * minutes}x60`,
-];
-/** So many requests a minute for seven hours, of which this percentage is bad. */
-const always = (percent: number, perMinute = 100) => [
-  `0+${perMinute * (1 - percent / 100)}x420`,
-  `0+${perMinute * (percent / 100)}x420`,
-];
+/** Requests a minute, of which this percentage is bad for so many minutes, then that percentage, and so on. */
+type Traffic = [perMinute: number, ...phases: [badPercent: number, minutes: number][]];
 
-/** Requests of which some get 503, and a probe that always does. */
-function failing([good = '', bad = '']: string[]): Series {
-  const count = (operation: string, status: number) =>
-    `http_server_request_duration_seconds_count{${REPLICA}, operation="${operation}", http_response_status_code="${status}"}`;
+/** A counter that grows by a share of the traffic, which depends on how much is bad. */
+function growing([perMinute, ...phases]: Traffic, share: (bad: number) => number): string {
+  let total = 0;
+  const parts = phases.map(([badPercent, minutes]) => {
+    const growth = perMinute * share(badPercent / 100);
+    const part = `${total + growth}+${growth}x${minutes - 1}`;
+    total += growth * minutes;
+    return part;
+  });
+  return ['0', ...parts].join(' ');
+}
+
+/** Half of the bad requests get 500 from one replica, half 503 from the other. A probe always gets 503. */
+function failing(...traffic: Traffic): Series {
+  const half = growing(traffic, (bad) => bad / 2);
   return {
-    [count('createPet', 201)]: good,
-    [count('createPet', 503)]: bad,
-    [count('none', 503)]: '0+1000x420',
+    [requests('a', 'count', 'createPet', 201)]: growing(traffic, (bad) => 1 - bad),
+    [requests('a', 'count', 'createPet', 500)]: half,
+    [requests('b', 'count', 'createPet', 503)]: half,
+    [requests('a', 'count', 'none', 503)]: '0+1000x480',
   };
 }
 
-/** Pages of which some take longer than 100 ms: those of another replica. */
-function slow([fast = '', late = '']: string[]): Series {
-  const series = (part: string, replica: string, le: string) =>
-    `http_server_request_duration_seconds_${part}{job="animal-store", instance="${replica}", namespace="shop", operation="listPets", http_response_status_code="200"${le}}`;
+/** Half of the bad pages take longer than 100 ms in each of two replicas; so do all failures and other operations, which do not count. */
+function slow(...traffic: Traffic): Series {
+  const bound = 'le="0.1"';
   return {
-    [series('count', 'a', '')]: fast,
-    [series('bucket', 'a', ', le="0.1"')]: fast,
-    [series('count', 'b', '')]: late,
-    [series('bucket', 'b', ', le="0.1"')]: '0x420',
+    [requests('a', 'count', 'listPets', 200)]: growing(traffic, (bad) => 1 - bad / 2),
+    [requests('a', 'bucket', 'listPets', 200, bound)]: growing(traffic, (bad) => 1 - bad),
+    [requests('b', 'count', 'listPets', 304)]: growing(traffic, (bad) => bad / 2),
+    [requests('b', 'bucket', 'listPets', 304, bound)]: '0x480',
+    [requests('a', 'count', 'listPets', 503)]: '0+1000x480',
+    [requests('a', 'bucket', 'listPets', 503, bound)]: '0x480',
+    [requests('a', 'count', 'createPet', 201)]: '0+1000x480',
+    [requests('a', 'bucket', 'createPet', 201, bound)]: '0x480',
   };
 }
 
 /** The probes of two replicas each minute: all of one, and those of the other, are not ready from the tenth minute on. */
 function unready(other: 'ready' | 'unready'): Series {
-  const probes = (replica: string, status: number) =>
-    `http_server_request_duration_seconds_count{job="animal-store", instance="${replica}", namespace="shop", http_route="/readyz", operation="none", http_response_status_code="${status}"}`;
+  const probes = (by: 'a' | 'b', status: number) =>
+    requests(by, 'count', 'none', status, 'http_route="/readyz"');
   const [ready, not] = ['0+12x10 120x20', '0x10 12+12x20'];
   return {
     [probes('a', 200)]: ready,
@@ -80,46 +100,62 @@ function unready(other: 'ready' | 'unready'): Series {
 }
 
 /** The cases of an objective that allows this percentage of bad requests. */
-const burning = (series: (counts: string[]) => Series, percent: number): Case[] => [
-  {
-    when: '16 times too many are bad for an hour',
-    series: series(recently(percent * 16)),
-    at: '6h',
-    fires: 'page',
-  },
-  { when: '14 times too many are', series: series(recently(percent * 14)), at: '6h', fires: 'ticket' },
-  {
-    when: '16 times too many were, until ten minutes ago',
-    series: series(recently(percent * 16, 50)),
-    at: '6h',
-    fires: 'ticket',
-  },
-  {
-    when: '6.5 times too many are bad for six hours',
-    series: series(always(percent * 6.5)),
-    at: '7h',
-    fires: 'page',
-  },
-  { when: '5.5 times too many are', series: series(always(percent * 5.5)), at: '7h', fires: 'ticket' },
-  {
-    when: '1.2 times too many are bad for long',
-    series: series(always(percent * 1.2)),
-    at: '7h',
-    fires: 'ticket',
-  },
-  { when: '0.8 times as many are', series: series(always(percent * 0.8)), at: '7h' },
-  { when: 'all are bad, seven of them a minute', series: series(always(100, 7)), at: '2h', fires: 'page' },
-  { when: 'all are bad, five of them a minute', series: series(always(100, 5)), at: '2h' },
-];
+function burning(bad: (...traffic: Traffic) => Series, allowed: number): Case[] {
+  const times = (...phases: [times: number, minutes: number][]) =>
+    bad(100, ...phases.map(([factor, minutes]): [number, number] => [allowed * factor, minutes]));
+  return [
+    {
+      when: '14.5 times too many are bad for an hour',
+      series: times([0, 300], [14.5, 65]),
+      at: '365m',
+      fires: 'page',
+    },
+    { when: '14.3 times too many are', series: times([0, 300], [14.3, 65]), at: '365m', fires: 'ticket' },
+    {
+      when: '20 times too many were, until ten minutes ago',
+      series: times([0, 300], [20, 55], [0, 10]),
+      at: '365m',
+      fires: 'ticket',
+    },
+    {
+      when: '6.1 times too many are bad for six hours',
+      series: times([6.1, 420]),
+      at: '420m',
+      fires: 'page',
+    },
+    { when: '5.9 times too many are', series: times([5.9, 420]), at: '420m', fires: 'ticket' },
+    {
+      when: '8 times too many were, until 40 minutes ago',
+      series: times([8, 420], [0, 40]),
+      at: '460m',
+      fires: 'ticket',
+    },
+    { when: '1.02 times too many are bad for long', series: times([1.02, 420]), at: '420m', fires: 'ticket' },
+    { when: '0.98 times as many are', series: times([0.98, 420]), at: '420m' },
+    { when: '30 times too many were, until seven hours ago', series: times([30, 60], [0, 420]), at: '480m' },
+    { when: 'all are bad, 6.1 a minute', series: bad(6.1, [100, 120]), at: '120m', fires: 'page' },
+    { when: 'all are bad, 5.9 a minute', series: bad(5.9, [100, 120]), at: '120m' },
+  ];
+}
 
 const ticket = 'ticket' as const;
-const LAG = `nodejs_eventloop_lag_p99_seconds{${REPLICA}}`;
+const BREAKER = own('rate_limit_breaker_state', 'state="open"');
+const CURRENT = own('api_key_cache_current');
+const PENDING = own('database_pending_queries', 'pool="queries"');
+const SHED = [own, ofOther].map((of) => of('shed_requests_total', 'operation="listPets"'));
+const BANS = [own, ofOther].map((of) => of('bans_started_total', 'plan="free"'));
+const LAG = exported('a', 'nodejs_eventloop_lag_p99_seconds');
 const USAGE = own('usage_queued_entries');
 const DROPPED = own('usage_dropped_requests_total');
 const CALLS = own('deprecated_requests_total', 'operation="getPet"');
 const REMOVAL = own('deprecated_removal_timestamp_seconds', 'operation="getPet"');
 /** The removal of an operation so many days after the start. */
 const removal = (days: number) => `${days * 86_400}x30`;
+/** Each of two replicas counts so many events at once, 450 s after the start; what Prometheus extrapolates from these samples is exact. */
+const counted = (names: string[], counts: number[]): Pick<Case, 'series' | 'interval'> => ({
+  series: Object.fromEntries(names.map((name, index) => [name, `0x9 ${counts[index]}x19`])),
+  interval: '45s',
+});
 
 const CASES: Record<string, Case[]> = {
   AnimalStoreRequestsFail: [
@@ -129,47 +165,29 @@ const CASES: Record<string, Case[]> = {
   ],
   AnimalStorePagesSlow: burning(slow, 1),
   AnimalStoreCountsLocally: [
-    {
-      when: 'it lasts',
-      series: { [own('rate_limit_breaker_state', 'state="open"')]: '0 1x9' },
-      at: '2m',
-      fires: ticket,
-    },
-    {
-      when: 'it ends within a minute',
-      series: { [own('rate_limit_breaker_state', 'state="open"')]: '0 1 0x9' },
-      at: '2m',
-    },
+    { when: 'it lasts for a minute', series: { [BREAKER]: '0 1x9' }, at: '2m', fires: ticket },
+    { when: 'it just began', series: { [BREAKER]: '0 1x9' }, at: '1m' },
+    { when: 'it has ended', series: { [BREAKER]: '0 1 1 0x9' }, at: '3m' },
   ],
   AnimalStoreKeyCacheNotCurrent: [
-    { when: 'it lasts', series: { [own('api_key_cache_current')]: '1 0x9' }, at: '2m', fires: ticket },
-    { when: 'it ends within a minute', series: { [own('api_key_cache_current')]: '1 0 1x9' }, at: '2m' },
+    {
+      when: 'it lasts for a minute, in one of two replicas',
+      series: { [CURRENT]: '1 0x9', [ofOther('api_key_cache_current')]: '1x9' },
+      at: '2m',
+      fires: ticket,
+    },
+    { when: 'it just began', series: { [CURRENT]: '1 0x9' }, at: '1m' },
+    { when: 'it has ended', series: { [CURRENT]: '1 0 0 1x9' }, at: '5m' },
   ],
   AnimalStoreQueriesPending: [
-    {
-      when: 'one waits for a minute',
-      series: { [own('database_pending_queries', 'pool="queries"')]: '0 1x9' },
-      at: '2m',
-      fires: ticket,
-    },
-    {
-      when: 'many wait for less',
-      series: { [own('database_pending_queries', 'pool="queries"')]: '0 90 0x9' },
-      at: '2m',
-    },
+    { when: 'one waits for a minute', series: { [PENDING]: '0 1x9' }, at: '2m', fires: ticket },
+    { when: 'many have just begun to wait', series: { [PENDING]: '0 90x9' }, at: '1m' },
+    { when: 'many waited for less', series: { [PENDING]: '0 90 0x9' }, at: '2m' },
   ],
   AnimalStoreShedsRequests: [
-    {
-      when: 'eleven are shed within five minutes',
-      series: { [own('shed_requests_total', 'operation="listPets"')]: '0x9 11x9' },
-      at: '12m',
-      fires: ticket,
-    },
-    {
-      when: 'six are',
-      series: { [own('shed_requests_total', 'operation="listPets"')]: '0x9 6x9' },
-      at: '12m',
-    },
+    { when: 'eleven are shed within five minutes', ...counted(SHED, [5, 6]), at: '630s', fires: ticket },
+    { when: 'ten are', ...counted(SHED, [5, 5]), at: '630s' },
+    { when: 'eleven are within ten', series: { [own('shed_requests_total')]: '0+1.1x20' }, at: '15m' },
   ],
   AnimalStoreUsageDropped: [
     {
@@ -179,46 +197,47 @@ const CASES: Record<string, Case[]> = {
       fires: ticket,
     },
     {
-      when: 'more than 10,000 entries are queued',
-      series: { [DROPPED]: '0x19', [USAGE]: '10001x19' },
+      when: 'more than 10,000 entries are queued in one of two replicas',
+      series: { [DROPPED]: '0x19', [USAGE]: '10001x19', [ofOther('usage_queued_entries')]: '0x19' },
       at: '12m',
       fires: ticket,
     },
     {
-      when: '10,000 entries are queued, and none is dropped',
-      series: { [DROPPED]: '7x19', [USAGE]: '10000x19' },
+      when: '10,000 entries are queued in each of two, and none is dropped',
+      series: { [DROPPED]: '7x19', [USAGE]: '10000x19', [ofOther('usage_queued_entries')]: '10000x19' },
       at: '12m',
     },
   ],
   AnimalStoreEventLoopLate: [
     {
       when: 'it is late for five minutes',
-      series: { [LAG]: '0 0.11x9', [own('build_info')]: '1x9' },
+      series: { [LAG]: '0 0.101x9', [own('build_info')]: '1x9' },
       at: '6m',
       fires: ticket,
     },
-    { when: 'it is late for four', series: { [LAG]: '0 0.11x3 0x9', [own('build_info')]: '1x9' }, at: '6m' },
-    { when: 'another service of Node is', series: { [LAG]: '0 0.11x9' }, at: '6m' },
+    { when: 'it is late for four', series: { [LAG]: '0 0.101x9', [own('build_info')]: '1x9' }, at: '5m' },
+    {
+      when: 'it is late no more',
+      series: { [LAG]: '0 0.101x5 0.1x9', [own('build_info')]: '1x15' },
+      at: '7m',
+    },
+    { when: 'another service of Node is', series: { [LAG]: '0 0.101x9' }, at: '6m' },
   ],
   AnimalStoreBansSurge: [
-    {
-      when: 'twelve start within ten minutes',
-      series: { [own('bans_started_total', 'plan="free"')]: '0x9 12x9' },
-      at: '15m',
-      fires: ticket,
-    },
-    { when: 'eight do', series: { [own('bans_started_total', 'plan="free"')]: '0x9 8x9' }, at: '15m' },
+    { when: 'eleven start within ten minutes', ...counted(BANS, [5, 6]), at: '900s', fires: ticket },
+    { when: 'ten do', ...counted(BANS, [5, 5]), at: '900s' },
+    { when: 'eleven do within twenty', series: { [own('bans_started_total')]: '0+0.55x30' }, at: '25m' },
   ],
   AnimalStoreDeprecatedOperationCalled: [
     {
-      when: 'it is called 29 days before',
-      series: { [CALLS]: '0x9 1x20', [REMOVAL]: removal(29) },
+      when: 'it is called 30 days before',
+      series: { [CALLS]: '0x9 1x20', [REMOVAL]: removal(30) },
       at: '20m',
       fires: ticket,
     },
     {
-      when: 'it is called 31 days before',
-      series: { [CALLS]: '0x9 1x20', [REMOVAL]: removal(31) },
+      when: 'it is called a little earlier',
+      series: { [CALLS]: '0x9 1x20', [REMOVAL]: removal(30.1) },
       at: '20m',
     },
     {
@@ -231,12 +250,12 @@ const CASES: Record<string, Case[]> = {
 };
 
 /** Runs the rules on these series. @throws Error with what promtool expected. */
-async function testRules({ series, at, fires }: Case, alert: string): Promise<void> {
+async function testRules({ series, interval = '1m', at, fires }: Case, alert: string): Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), 'animal-store-rules-'));
   const file = path.join(folder, 'test.yml');
   const expected = fires === undefined ? [] : [{ labels: `{severity="${fires}"}`, value: 1 }];
   const test = {
-    interval: '1m',
+    interval,
     input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
     promql_expr_test: [
       {
@@ -246,7 +265,7 @@ async function testRules({ series, at, fires }: Case, alert: string): Promise<vo
       },
     ],
   };
-  writeFileSync(file, stringify({ rule_files: [RULES], evaluation_interval: '1m', tests: [test] }));
+  writeFileSync(file, stringify({ rule_files: [RULES], evaluation_interval: interval, tests: [test] }));
   try {
     await promtool('test', 'rules', file);
   } finally {
@@ -260,9 +279,14 @@ describe('deploy/prometheus/rules.yml', () => {
     const page = readFileSync(path.join(ROOT, 'docs', 'runbooks.md'), 'utf8');
     const sections = Array.from(page.matchAll(/^## (\w+)$/gm), ([, heading]) => heading);
     expect(sections).toEqual(alerts.map(({ alert }) => alert));
-    for (const { alert = '', annotations = {} } of alerts) {
+    for (const { alert = '', expr, annotations = {} } of alerts) {
       expect(Object.keys(annotations)).toEqual(['summary', 'description', 'runbook_url']);
-      expect(annotations['runbook_url']).toMatch(new RegExp(`/docs/runbooks\\.md#${alert.toLowerCase()}$`));
+      // Other labels are aggregated away.
+      const labels = /by \((.*?)\)/.exec(expr)?.[1]?.split(', ') ?? ['namespace'];
+      for (const [, used] of (annotations['description'] ?? '').matchAll(/\$labels\.(\w+)/g)) {
+        expect(labels).toContain(used);
+      }
+      expect(annotations['runbook_url']).toMatch(new RegExp(`/runbooks\\.md#${alert.toLowerCase()}$`));
     }
   });
 
