@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { until } from '../support/eventually.js';
+import { hold } from '../support/load/holding.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { documented } from '../support/documented-commands.js';
 
@@ -28,12 +30,19 @@ describe('docs/operating.md', () => {
     expect(after.filter(({ file }) => files.has(file))).toEqual([]);
   });
 
-  it('lists queries to watch the database, all of which PostgreSQL accepts', async () => {
+  it('lists queries to watch the database, one of which names the session that others wait for', async () => {
     const [, file = ''] = /--file=(\S+)/.exec(documented('operating.md', 'What to watch')) ?? [];
     const queries = readFileSync(file, 'utf8').trim().split(/;\n/);
-    expect(queries).toHaveLength(7);
+    expect(queries).toHaveLength(8);
     for (const query of queries) {
       await database.query(query);
     }
+    const blockers = queries.find((query) => query.includes('pg_blocking_pids')) ?? '';
+    const holder = await hold(database.url, 'LOCK TABLE pets');
+    const waiting = database.query('TABLE pets');
+    await until(async () => (await database.query(blockers)).length === 1);
+    expect(await database.query(blockers)).toMatchObject([{ query: 'LOCK TABLE pets' }]);
+    await holder.letGo();
+    await waiting;
   });
 });
