@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -10,6 +13,7 @@ import { monotonicMs, OUT } from './ledger.js';
 import type { Options } from './options.js';
 import { JITI, LoadProcess } from './processes.js';
 import { Progress } from './progress.js';
+import { Refusal } from './refusal.js';
 import { writeReport } from './report.js';
 import { BAN_DURATIONS_S, Stage } from './stage/stage.js';
 import { dumpTables } from './tables.js';
@@ -24,6 +28,7 @@ const VERIFIER = path.join(import.meta.dirname, 'verify.ts');
  * @returns whether every claim held, and the run was whole.
  */
 export async function runProof(options: Options, interruption: AbortSignal): Promise<boolean> {
+  await claimFolder();
   rmSync(OUT, { recursive: true, force: true });
   mkdirSync(OUT, { recursive: true });
   const stage = new Stage();
@@ -105,10 +110,22 @@ export async function runProof(options: Options, interruption: AbortSignal): Pro
   }
 }
 
+/**
+ * Claims the folder of a run for as long as this process lives, by a socket of its name (unix(7), "Abstract sockets").
+ *
+ * @throws Refusal if another run of this checkout has it.
+ */
+async function claimFolder(): Promise<void> {
+  const name = createHash('sha256').update(OUT).digest('hex');
+  const claim = createServer().listen(`\0animal-store-prove-${name}`).unref();
+  await once(claim, 'listening').catch((error: unknown) => {
+    throw new Refusal(`Another run writes ${OUT}: wait for its end, or use another checkout`, {
+      cause: error,
+    });
+  });
+}
+
 async function verify(): Promise<{ isProven: boolean; verdict: string }> {
-  if (!existsSync(VERIFIER)) {
-    return { isProven: true, verdict: 'There is no verifier yet.' };
-  }
   const args = ['--max-old-space-size=6144', JITI, VERIFIER, OUT];
   return promisify(execFile)(process.execPath, args, { maxBuffer: 2 ** 26 }).then(
     ({ stdout }) => ({ isProven: true, verdict: stdout }),
