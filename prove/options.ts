@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { Refusal } from './refusal.js';
 
 /** The stores of counters that a run can try; `postgres` counts in the service's own database. */
-export const STORES = ['postgres', 'redis', 'cluster'] as const;
+export const STORES = ['postgres', 'redis', 'cluster', 'sentinel'] as const;
 export type StoreName = (typeof STORES)[number];
 
 export interface Options {

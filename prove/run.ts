@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { FromProcess, ToProcess } from './clients/messages.js';
 import { Faults } from './faults/faults.js';
-import { planFaults } from './faults/schedule.js';
+import { CALM_MS, planFaults } from './faults/schedule.js';
 import { monotonicMs, OUT } from './ledger.js';
 import type { Options } from './options.js';
 import { JITI, LoadProcess } from './processes.js';
@@ -45,14 +45,15 @@ export async function runProof(options: Options, interruption: AbortSignal): Pro
     startLoad();
     let failure: string | null = null;
     try {
+      const endMs = progress.startMs + options.minutes * 60_000;
       for (const planned of planFaults(options.seed, options.minutes, faults.targets)) {
-        await pause(progress.startMs + planned.atMs - monotonicMs());
-        if (over.aborted) {
+        await pause(planned.calmMs);
+        if (over.aborted || monotonicMs() + planned.lastsMs + CALM_MS > endMs) {
           break;
         }
         await faults.run(planned, pause);
       }
-      await pause(progress.startMs + options.minutes * 60_000 - monotonicMs());
+      await pause(endMs - monotonicMs());
       failure = over.aborted ? (over.reason as Error).message : null;
     } catch (error) {
       failure = (error as Error).message;

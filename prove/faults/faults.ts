@@ -1,6 +1,8 @@
+import type { DatabaseProxy } from '../../test/support/database/database-proxy.js';
 import { type FaultLine, Ledger, monotonicMs } from '../ledger.js';
 import type { Link } from '../stage/counter-stores.js';
 import type { Replica } from '../stage/replica.js';
+import type { RedisSentinels } from '../stage/redis-sentinels.js';
 import type { Server } from '../stage/server.js';
 import type { Stage } from '../stage/stage.js';
 import type { FaultKind, PlannedFault, Targets } from './schedule.js';
@@ -20,14 +22,20 @@ export class Faults {
   constructor(private readonly stage: Stage) {}
 
   get targets(): Targets {
-    const { replicas, servers, links } = this.stage;
+    const { replicas, servers, links, groups } = this.stage;
     const names = (list: { name: string }[]) => list.map(({ name }) => name);
-    return { replicas: names(replicas), servers: names(servers), links: names(links) };
+    return {
+      replicas: names(replicas),
+      servers: names(servers),
+      links: names(links),
+      groups: names(groups),
+    };
   }
 
   /** Causes a fault, waits for as long as it lasts, or until the run is aborted, and undoes it. */
   async run(planned: PlannedFault, pause: (ms: number) => Promise<void>): Promise<void> {
     const { fault, target, lastsMs } = planned;
+    await this.settle();
     const driver = this.driver(planned);
     const line: FaultLine = {
       kind: 'fault',
@@ -43,18 +51,38 @@ export class Faults {
       line.causedMs = monotonicMs();
       await pause(lastsMs);
       await driver.undo();
+      await this.settle(line);
       line.endMs = monotonicMs();
     } finally {
       this.ledger.write(line);
     }
   }
 
-  close(): Promise<void> {
-    return this.ledger.close();
+  async close(): Promise<void> {
+    await this.settle();
+    await this.ledger.close();
+  }
+
+  /** Waits until what fails over is whole. A failover that is not planned is a fault of its own, from the start of the one that led to it. */
+  private async settle(during?: FaultLine): Promise<void> {
+    for (const { target, startMs, endMs } of await this.stage.settle()) {
+      if (during?.fault !== 'store-failover') {
+        const line: FaultLine = {
+          kind: 'fault',
+          startMs: during?.target === target ? Math.min(startMs, during.startMs) : startMs,
+          causedMs: endMs,
+          endMs,
+          fault: 'store-failover',
+          target,
+        };
+        this.seen.push(line);
+        this.ledger.write(line);
+      }
+    }
   }
 
   private driver({ fault, target, byMs }: PlannedFault): Driver {
-    const { replicas, servers, links } = this.stage;
+    const { replicas, servers, links, groups } = this.stage;
     const drivers: Record<FaultKind, () => Driver> = {
       'replica-kill': () => endReplica(find(replicas, target), 'SIGKILL'),
       'replica-stop': () => endReplica(find(replicas, target), 'SIGTERM'),
@@ -62,9 +90,10 @@ export class Faults {
       'clock-skew': () => skewClock(find(replicas, target), byMs),
       'store-kill': () => killServer(find(servers, target)),
       'store-freeze': () => freezeServer(find(servers, target)),
-      'link-cut': () => breakLink(find(links, target), ({ proxy }) => proxy.goAway()),
-      'link-slow': () => breakLink(find(links, target), ({ proxy }) => proxy.slowDown(byMs)),
-      'link-half-open': () => breakLink(find(links, target), ({ proxy }) => proxy.loseReplies()),
+      'store-failover': () => failOver(find(groups, target)),
+      'link-cut': () => breakLink(find(links, target), (proxy) => proxy.goAway()),
+      'link-slow': () => breakLink(find(links, target), (proxy) => proxy.slowDown(byMs)),
+      'link-half-open': () => breakLink(find(links, target), (proxy) => proxy.loseReplies()),
     };
     return drivers[fault]();
   }
@@ -108,6 +137,10 @@ function freezeServer(server: Server): Driver {
   return { cause: () => server.freeze(), undo: () => server.goOn() };
 }
 
-function breakLink(link: Link, cause: (link: Link) => void): Driver {
-  return { cause: () => cause(link), undo: () => link.proxy.comeBack() };
+function failOver(group: RedisSentinels): Driver {
+  return { cause: () => group.failOver(), undo: () => {} };
+}
+
+function breakLink({ proxy }: Link, cause: (proxy: DatabaseProxy) => void): Driver {
+  return { cause: () => cause(proxy), undo: () => proxy.comeBack() };
 }

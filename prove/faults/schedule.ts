@@ -7,6 +7,8 @@ export interface Targets {
   servers: string[];
   /** The connections between replicas and servers. */
   links: string[];
+  /** Servers of which one is the master, and another can take over. */
+  groups: string[];
 }
 
 /** The kinds of faults, and what each happens to. */
@@ -17,6 +19,7 @@ const KINDS = {
   'clock-skew': 'replicas',
   'store-kill': 'servers',
   'store-freeze': 'servers',
+  'store-failover': 'groups',
   'link-cut': 'links',
   'link-slow': 'links',
   'link-half-open': 'links',
@@ -27,35 +30,38 @@ export const FAULT_KINDS = Object.keys(KINDS) as FaultKind[];
 export interface PlannedFault {
   fault: FaultKind;
   target: string;
-  /** When it happens, in milliseconds since the start of the run. */
-  atMs: number;
+  /** The time without a fault before it. */
+  calmMs: number;
   lastsMs: number;
   /** For `link-slow`, how long each chunk of data is held; for `clock-skew`, how far the clock is ahead, or behind if negative. */
   byMs: number;
 }
 
-const CALM_MS = 5000;
+/** The time without a fault at the start and at the end of a run. */
+export const CALM_MS = 5000;
 /** Shorter than the queries that find a store away, and longer. */
 const DELAYS_MS = [20, 100, 300, 1000];
 const HOUR_MS = 3_600_000;
 
 /**
- * Returns the faults of a run, one after another with calm between, the last one over before the run ends. No kind comes again before all
- * others came. The same arguments always give the same faults.
+ * Returns the faults of a run, one after another with calm between; fewer take place if it takes long to undo some. No kind that has a
+ * target comes again before all others came. The same arguments always give the same faults.
  */
 export function planFaults(seed: number, minutes: number, targets: Targets): PlannedFault[] {
   const random = new Random(seed, 'faults');
-  const endMs = minutes * 60_000 - CALM_MS;
+  const kinds = FAULT_KINDS.filter((kind) => targets[KINDS[kind]].length > 0);
   const faults: PlannedFault[] = [];
-  for (let atMs = CALM_MS; ;) {
-    for (const fault of random.shuffle(FAULT_KINDS)) {
+  let leftMs = minutes * 60_000 - CALM_MS;
+  for (let calmMs = CALM_MS; ;) {
+    for (const fault of random.shuffle(kinds)) {
       const target = random.pick(targets[KINDS[fault]]);
       const lastsMs = random.integer(1500, 6000);
-      if (atMs + lastsMs > endMs) {
+      leftMs -= calmMs + lastsMs;
+      if (leftMs < 0) {
         return faults;
       }
-      faults.push({ fault, target, atMs, lastsMs, byMs: extent(fault, random) });
-      atMs += lastsMs + random.integer(3000, 7000);
+      faults.push({ fault, target, calmMs, lastsMs, byMs: extent(fault, random) });
+      calmMs = random.integer(3000, 7000);
     }
   }
 }

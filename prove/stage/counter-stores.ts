@@ -5,17 +5,22 @@ import { type DatabaseProxy, startDatabaseProxy } from '../../test/support/datab
 import { createFolder } from '../../test/support/programs/programs.js';
 import type { StoreName } from '../options.js';
 import type { Guard } from './guard.js';
+import { RedisSentinels } from './redis-sentinels.js';
 import { RedisServer } from './redis-server.js';
+import type { Server } from './server.js';
 
 /** A connection that faults can cut, by name. */
 export interface Link {
   name: string;
-  proxy: DatabaseProxy;
+  /** With Sentinels, another one after a failover. */
+  readonly proxy: DatabaseProxy;
 }
 
 /** What counts requests beside the service's database. */
 interface CounterStoreOnStage {
-  servers: RedisServer[];
+  servers: Server[];
+  /** Those of the servers of which another can take over. */
+  groups: RedisSentinels[];
   links: Link[];
   /** The value of `COUNTER_STORE` for each replica. */
   addresses: string[];
@@ -26,7 +31,12 @@ export const COUNTER_STORES: Record<
   StoreName,
   (replicas: string[], guard: Guard) => Promise<CounterStoreOnStage>
 > = {
-  postgres: async (replicas) => ({ servers: [], links: [], addresses: replicas.map(() => '') }),
+  postgres: async (replicas) => ({
+    servers: [],
+    groups: [],
+    links: [],
+    addresses: replicas.map(() => ''),
+  }),
 
   redis: async (replicas, guard) => {
     const settings = RedisServer.settings(await createDataFolder(guard));
@@ -36,6 +46,7 @@ export const COUNTER_STORES: Record<
     );
     return {
       servers: [new RedisServer('redis', running, settings, guard)],
+      groups: [],
       links,
       addresses: links.map(({ proxy }) => proxy.url),
     };
@@ -67,8 +78,20 @@ export const COUNTER_STORES: Record<
       servers: masters.map(
         (master, index) => new RedisServer(`redis-${index + 1}`, master, settings[index] ?? {}, guard),
       ),
+      groups: [],
       links,
       addresses: replicas.map(() => address),
+    };
+  },
+
+  /** Sentinels name each server by its link, which leads everybody to it. */
+  sentinel: async (replicas, guard) => {
+    const sentinels = await RedisSentinels.create(guard);
+    return {
+      servers: [sentinels],
+      groups: [sentinels],
+      links: [sentinels],
+      addresses: replicas.map(() => sentinels.url),
     };
   },
 };

@@ -67,7 +67,7 @@ export class PostgresServer implements Server {
     this.server.goOn();
   }
 
-  async remove(): Promise<void> {
+  async close(): Promise<void> {
     this.guard.forget(NAME);
     await this.server.remove();
   }

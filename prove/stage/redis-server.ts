@@ -43,4 +43,8 @@ export class RedisServer implements Server {
   async goOn(): Promise<void> {
     this.running.goOn();
   }
+
+  close(): Promise<void> {
+    return this.kill();
+  }
 }

@@ -8,4 +8,6 @@ export interface Server {
   /** Stops all its processes, so that it hangs. */
   freeze(): Promise<void>;
   goOn(): Promise<void>;
+  /** Ends and removes it, in whichever state a fault left it. */
+  close(): Promise<void>;
 }

@@ -5,6 +5,7 @@ import { COUNTER_STORES, type Link } from './counter-stores.js';
 import { Guard } from './guard.js';
 import { PostgresServer } from './postgres-server.js';
 import { Replica } from './replica.js';
+import type { Failover, RedisSentinels } from './redis-sentinels.js';
 import type { Server } from './server.js';
 
 /** Short, so that a run sees many bans and their ends. */
@@ -26,6 +27,7 @@ export class Stage {
   private postgres: PostgresServer | null = null;
   replicas: Replica[] = [];
   servers: Server[] = [];
+  groups: RedisSentinels[] = [];
   links: Link[] = [];
 
   /** Starts all of it. @returns the administrator's key. */
@@ -36,6 +38,7 @@ export class Stage {
     const adminKey = await postgres.seed(SETTINGS);
     const counters = await COUNTER_STORES[store](names, this.guard);
     this.servers = [postgres, ...counters.servers];
+    this.groups = counters.groups;
     this.links = [...counters.links];
     for (const [index, name] of names.entries()) {
       const proxy = await startDatabaseProxy(postgres.url);
@@ -60,12 +63,16 @@ export class Stage {
     return this.postgres.url;
   }
 
+  /** Waits until all that fails over is whole again. Returns the failovers since the last call. */
+  async settle(): Promise<Failover[]> {
+    return (await Promise.all(this.groups.map((group) => group.settle()))).flat();
+  }
+
   /** Ends and removes all of it, in whichever state a fault left it. */
   async close(): Promise<void> {
     await Promise.all(this.replicas.map((replica) => replica.end('SIGKILL')));
     this.links.forEach(({ proxy }) => proxy.close());
-    await Promise.all(this.servers.map((server) => server.goOn()));
-    await Promise.all(this.servers.map((server) => server.kill()));
+    await Promise.all(this.servers.map((server) => server.close()));
     this.guard.close();
   }
 }

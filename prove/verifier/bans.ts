@@ -1,7 +1,7 @@
 import { groupBy } from './group.js';
 import type { Claim } from './claim.js';
 import type { Evidence, Request } from './evidence.js';
-import { type Counted, EFFECT_MS, type History, isCounted, MINUTE_MS } from './history.js';
+import { type Counted, type History, isCounted, MINUTE_MS } from './history.js';
 
 /** The longest time for which a client waits for a response. */
 const PATIENCE_MS = 10_000;
@@ -83,7 +83,7 @@ function checkThatBanLasts(
   for (const { id, quota, code, receivedMs } of during) {
     const isOver =
       history.mayLiftBan(quota, firstSentMs, receivedMs) ||
-      history.crashes.some(({ startMs }) => startMs >= firstSentMs - EFFECT_MS && startMs <= receivedMs);
+      history.mayForget({ sentMs: firstSentMs, receivedMs: firstReceivedMs }, receivedMs);
     if (isOver) {
       claim.weaken();
     } else {
@@ -115,7 +115,7 @@ function checkMinute(
   const isHere = (each: Counted) => history.findWindow(each, MINUTE_MS, each.headers.minute.t) === minute;
   const name = `the minute ${new Date(minute * MINUTE_MS).toISOString()} of ${quota}`;
   const forgotten = history.countForgotten(refused, fromMs, toMs);
-  const hasCrash = history.crashes.some(({ startMs }) => startMs >= fromMs && startMs <= toMs);
+  const hasCrash = history.hasCrash(fromMs, toMs);
   // A ban of which no response came whole would start the count anew.
   const upTo = (most - 1) * (unknown > 0 ? 2 : 1) + forgotten;
   let beforeMs = -Infinity;

@@ -9,8 +9,8 @@ export const EFFECT_MS = 1000;
 const UNKNOWN_MS = 10_000;
 /** The difference that the two clocks may gain in a run. */
 const DRIFT_MS = 50;
-/** The counts that a crash of the counter store may lose: those of its last second; Redis may sync a second later. */
-const LOSS_MS = { postgres: 1000, redis: 2000 };
+/** The counts that a crash or a failover of the counter store may lose: those of its last second; Redis may sync a second later. */
+const LOSS_MS: Record<string, number> = { postgres: 1000, redis: 2000, cluster: 2000, sentinel: 1000 };
 
 /** A response that was counted against its quota. */
 export interface Counted extends Request {
@@ -30,19 +30,21 @@ export class History {
   /** When counts of the shared store may have been lost: at some instant of each of these times. */
   readonly crashes: { startMs: number; endMs: number }[];
   private readonly offsetMs: number;
-  private readonly storeName: keyof typeof LOSS_MS;
+  private readonly serverName: string;
   private readonly lossMs: number;
   private readonly byQuota: Map<string, Change[]>;
 
   constructor(private readonly evidence: Evidence) {
     const { clock, store } = evidence.run;
     this.offsetMs = clock.nowMs - clock.monotonicMs;
-    this.storeName = store === 'postgres' ? 'postgres' : 'redis';
-    this.lossMs = LOSS_MS[this.storeName];
+    this.serverName = store === 'postgres' ? 'postgres' : 'redis';
+    this.lossMs = LOSS_MS[store] ?? 0;
     this.crashes = evidence.faults
+      // A master that is killed loses counts by the failover that follows.
       .filter(
         ({ fault, target }) =>
-          (fault === 'store-kill' || fault === 'store-failover') && target.startsWith(this.storeName),
+          fault === (store === 'sentinel' ? 'store-failover' : 'store-kill') &&
+          target.startsWith(this.serverName),
       )
       .map(({ startMs, causedMs }) => ({ startMs, endMs: causedMs ?? Infinity }));
     this.byQuota = groupBy(
@@ -115,15 +117,22 @@ export class History {
     return before === this.crashes.filter(({ startMs }) => startMs <= receivedMs).length ? before : null;
   }
 
-  /** Returns whether no crash may have forgotten what was counted before this response, when another was sent. */
-  isKept({ receivedMs }: Counted, sentMs: number): boolean {
-    return this.crashes.every(({ startMs }) => startMs > sentMs || receivedMs <= startMs - this.lossMs);
+  /** Returns whether a crash before `atMs` may have forgotten what was counted, or banned, by this request. */
+  mayForget({ sentMs, receivedMs }: Pick<Counted, 'sentMs' | 'receivedMs'>, atMs: number): boolean {
+    return this.crashes.some(
+      ({ startMs, endMs }) => startMs <= atMs && receivedMs > startMs - this.lossMs && sentMs < endMs,
+    );
+  }
+
+  /** Returns whether the counter store may have lost counts or bans at some instant of this time. */
+  hasCrash(fromMs: number, toMs: number): boolean {
+    return this.crashes.some(({ startMs, endMs }) => startMs <= toMs && endMs >= fromMs);
   }
 
   /** Returns how many of these responses a crash within this time may have forgotten. */
   countForgotten(responses: Counted[], fromMs: number, toMs: number): number {
     return this.crashes
-      .filter(({ startMs }) => startMs >= fromMs && startMs <= toMs)
+      .filter(({ startMs, endMs }) => startMs <= toMs && endMs >= fromMs)
       .map(({ startMs, endMs }) =>
         responses.filter(({ sentMs, receivedMs }) => receivedMs > startMs - this.lossMs && sentMs <= endMs),
       )
@@ -135,7 +144,7 @@ export class History {
     return this.evidence.faults.filter(({ fault, target, startMs, endMs }) => {
       const [first = '', second] = target.split(':');
       const server = second ?? first;
-      const concerns = server.startsWith(this.storeName) && (second === undefined || first === replica);
+      const concerns = server.startsWith(this.serverName) && (second === undefined || first === replica);
       return (
         concerns &&
         /^(store|link)-/.test(fault) &&

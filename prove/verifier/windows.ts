@@ -165,7 +165,7 @@ function checkKept(name: string, responses: Counted[], window: Window, history: 
   for (const { startMs } of history.crashes) {
     const later = responses.filter(({ sentMs }) => sentMs > startMs);
     const kept = responses.filter(
-      (response) => response.receivedMs < startMs && history.isKept(response, startMs),
+      (response) => response.receivedMs < startMs && !history.mayForget(response, startMs),
     );
     if (later.length === 0 || kept.length === 0) {
       continue;

@@ -17,7 +17,7 @@ describe('the options of npm run prove', () => {
     ['--minutes=soon', '--minutes must be a number from 0.5 to 1440, not "soon"'],
     ['--replicas=0', '--replicas must be a whole number from 1 to 8, not "0"'],
     ['--replicas=1.5', '--replicas must be a whole number from 1 to 8, not "1.5"'],
-    ['--store=mysql', '--store must be one of postgres, redis, cluster, not "mysql"'],
+    ['--store=mysql', '--store must be one of postgres, redis, cluster, sentinel, not "mysql"'],
     ['--seed=-1', '--seed must be a whole number from 0 to 2147483647, not "-1"'],
     ['--fast', 'The options are --minutes, --replicas, --store and --seed'],
   ])('reject %s with what is accepted', (argument, message) => {

@@ -249,6 +249,9 @@ describe('verify finds by the claim about bans', () => {
     Object.assign(headers, { reset: NOON_MS / 1000 + 120 });
     add({ sentMs: MINUTE_MS + 61_000 }, 1, LIMIT + 1);
     expect(broken()).toEqual(['e']);
+    evidence.faults.push(fault({ startMs: MINUTE_MS + 60_000, endMs: MINUTE_MS + 60_100 }));
+    // A crash forgets no ban that was seen long before.
+    expect(broken()).toEqual(['e']);
   });
 
   it('a ban that does not start', () => {
@@ -335,6 +338,46 @@ describe('verify does not call a violation', () => {
     Object.assign(headers, { reset: NOON_MS / 1000 + 65 });
     expect(broken()).toEqual([]);
     expect(claim('e').weakened).toBeGreaterThan(0);
+  });
+
+  it('what a Sentinel failover has lost, up to its end', () => {
+    evidence.run.store = 'sentinel';
+    evidence.faults.push(fault({ target: 'redis' }));
+    add({ sentMs: MINUTE_MS + 1000 }, 1);
+    add({ sentMs: MINUTE_MS + 3000 }, 1);
+    // Another server took over after a kill, or it is the same one that forgot.
+    expect(broken()).toEqual(['b']);
+    evidence.faults.push(
+      fault({
+        fault: 'store-failover',
+        target: 'redis',
+        startMs: MINUTE_MS + 1500,
+        causedMs: MINUTE_MS + 2500,
+        endMs: MINUTE_MS + 2500,
+      }),
+    );
+    expect(broken()).toEqual([]);
+    add({ sentMs: MINUTE_MS + 4000 }, 1);
+    expect(broken()).toEqual(['b']);
+  });
+
+  it('a ban that a failover has lost', () => {
+    useUp();
+    refuse();
+    refuse();
+    const { headers, receivedMs } = refuse('api_key_banned');
+    Object.assign(headers, { reset: NOON_MS / 1000 + 120 });
+    evidence.run.store = 'sentinel';
+    add({ sentMs: MINUTE_MS + 61_000 }, 1, LIMIT + 1);
+    evidence.faults.push(
+      fault({
+        fault: 'store-failover',
+        target: 'redis',
+        startMs: Number(receivedMs) - 500,
+        causedMs: MINUTE_MS + 9000,
+      }),
+    );
+    expect(broken()).toEqual([]);
   });
 
   it('a revoked key that is served within the second', () => {

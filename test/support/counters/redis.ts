@@ -113,6 +113,8 @@ async function formCluster(
 export interface SentinelGroup {
   /** The setting `COUNTER_STORE`. */
   url: string;
+  /** Returns the process of each server and each Sentinel, by its name and port. */
+  processes(): Map<string, number>;
   /** Returns the port of the master, by the Sentinels. */
   masterPort(): Promise<number>;
   /** Returns the server that Sentinels know by this port. */
@@ -124,6 +126,8 @@ export interface SentinelGroup {
   connectAgain(port: number): Promise<void>;
   /** Has the Sentinels replace a master that works. */
   failOver(): Promise<unknown>;
+  /** Runs `callback` whenever a Sentinel is about to make a replica the master. */
+  onFailover(callback: () => void): Promise<void>;
   /** Returns whether the master has a replica, without which it rejects writes. */
   acceptsWrites(): Promise<boolean>;
   /** Waits until a master has both replicas, and all Sentinels know that. */
@@ -150,6 +154,7 @@ class RedisWithSentinels implements SentinelGroup {
   /** By the port under which Sentinels know them. */
   private readonly servers = new Map<number, { server: RedisServer; address: DatabaseProxy }>();
   private readonly sentinels: { port: number; client: Redis; program: Program }[] = [];
+  private readonly subscribers: Redis[] = [];
 
   constructor(private readonly password: string) {}
 
@@ -172,6 +177,13 @@ class RedisWithSentinels implements SentinelGroup {
     }
     await Promise.all(Array.from({ length: SENTINELS }, () => this.startSentinel()));
     await this.settle();
+  }
+
+  processes(): Map<string, number> {
+    return new Map([
+      ...[...this.servers].map(([port, { server }]) => [`server ${port}`, server.pid] as const),
+      ...this.sentinels.map(({ port, program }) => [`sentinel ${port}`, program.process.pid ?? NaN] as const),
+    ]);
   }
 
   async masterPort(): Promise<number> {
@@ -207,6 +219,15 @@ class RedisWithSentinels implements SentinelGroup {
     return this.sentinel.call('SENTINEL', 'FAILOVER', MASTER_NAME);
   }
 
+  async onFailover(callback: () => void): Promise<void> {
+    for (const { client } of this.sentinels) {
+      const subscriber = client.duplicate();
+      this.subscribers.push(subscriber);
+      subscriber.on('message', callback).on('error', () => {});
+      await subscriber.subscribe('+failover-state-send-slaveof-noone');
+    }
+  }
+
   async acceptsWrites(): Promise<boolean> {
     const { operator } = this.at(await this.masterPort()).server;
     // Sentinels close the connections of a server that they promote.
@@ -224,7 +245,7 @@ class RedisWithSentinels implements SentinelGroup {
   }
 
   async stop(): Promise<void> {
-    this.sentinels.forEach(({ client }) => client.disconnect());
+    [...this.sentinels.map(({ client }) => client), ...this.subscribers].forEach((each) => each.disconnect());
     await Promise.all(this.sentinels.map(({ program }) => program.stop('SIGKILL')));
     for (const { server, address } of this.servers.values()) {
       address.close();
