@@ -3,6 +3,7 @@ import { Claim } from './verifier/claim.js';
 import { checkCreations } from './verifier/creations.js';
 import { type Evidence, EvidenceError, readEvidence } from './verifier/evidence.js';
 import { History } from './verifier/history.js';
+import { checkHeaders } from './verifier/headers.js';
 import { checkKeys } from './verifier/keys.js';
 import { checkWindows } from './verifier/windows.js';
 
@@ -18,6 +19,7 @@ export function verify(evidence: Evidence): Claim[] {
   const keys = new Claim('d', 'no revoked or expired key is served later than 1 s after its end');
   const bans = new Claim('e', 'a ban starts at the refusal that reaches the limit per minute');
   const exceptions = new Claim('f', 'every exception is declared, and within its bound');
+  checkHeaders(evidence, { limits, remaining });
   checkWindows(evidence, history, { limits, remaining, exceptions });
   checkCreations(evidence, creations);
   checkKeys(evidence, history, keys);

@@ -108,13 +108,14 @@ export class Workload {
 
   private orderToPlace(isIdempotent: boolean): Draft {
     const [petId, quantity] = [this.animal(), this.random.integer(1, 1000)];
+    const shipDate = this.random.chance(0.5) ? new Date(this.random.integer(0, 2 ** 42)).toISOString() : null;
     this.created += 1;
     return {
       method: 'POST',
       path: '/v1/store/orders',
       idempotencyKey: isIdempotent ? `order-${this.client}-${this.created}` : null,
-      body: `{"petId":${petId},"quantity":${quantity}}`,
-      record: { petId, quantity },
+      body: `{"petId":${petId},"quantity":${quantity}${shipDate === null ? '' : `,"shipDate":"${shipDate}"`}}`,
+      record: { petId, quantity, shipDate },
     };
   }
 

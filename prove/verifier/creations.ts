@@ -1,10 +1,14 @@
+import { createHash } from 'node:crypto';
 import { groupBy } from './group.js';
 import type { Claim } from './claim.js';
-import type { Evidence, Request } from './evidence.js';
+import type { Evidence, Request, Row } from './evidence.js';
 
 const RESOURCES = {
   '/v1/pets': { table: 'pets', columns: { name: 'name', categoryId: 'category_id', status: 'status' } },
-  '/v1/store/orders': { table: 'orders', columns: { petId: 'pet_id', quantity: 'quantity' } },
+  '/v1/store/orders': {
+    table: 'orders',
+    columns: { petId: 'pet_id', quantity: 'quantity', shipDate: 'ship_date' },
+  },
 } as const;
 
 /** Every acknowledged creation is there once, as sent; one `Idempotency-Key` makes one record, and has one body. */
@@ -16,7 +20,7 @@ export function checkCreations(evidence: Evidence, claim: Claim): void {
     for (const { id, request, recordId } of acknowledged) {
       const row = rows.get(recordId as string);
       const differing = Object.entries(columns).find(
-        ([field, column]) => String(request?.[field] ?? null) !== String(row?.[column] ?? null),
+        ([field, column]) => toText(field, request?.[field]) !== toText(field, row?.[column]),
       );
       claim.check(
         row !== undefined && differing === undefined,
@@ -26,6 +30,50 @@ export function checkCreations(evidence: Evidence, claim: Claim): void {
     }
     checkOwners(acknowledged, table, claim);
     checkRows(evidence, sent, table, claim);
+    checkStoredResponses(evidence, acknowledged, claim);
+    checkReads(evidence, path, acknowledged, claim);
+  }
+}
+
+/** Returns the text of a value by which two are compared; of a date, that of its instant. */
+function toText(field: string, value: Row[string] | undefined): string {
+  const isDate = field.endsWith('Date') && typeof value === 'string';
+  return isDate ? new Date(value).toISOString() : String(value ?? null);
+}
+
+/** The response that is stored for an `Idempotency-Key` is the one that was sent. */
+function checkStoredResponses(evidence: Evidence, acknowledged: Request[], claim: Claim): void {
+  // An issue whose response was lost may have left another quota with a key of the same name.
+  const quotaIds = groupBy(evidence.keys, ({ name }) => name);
+  const names = new Map(
+    evidence.changes.filter(({ change }) => change === 'issue').map(({ quota, key }) => [quota, key]),
+  );
+  const stored = new Map(evidence.storedResponses.map((row) => [`${row['quota_id']} ${row['key']}`, row]));
+  for (const { id, quota, idempotencyKey, digest, headers } of acknowledged) {
+    if (idempotencyKey === null || quota === null) {
+      continue;
+    }
+    const keys = quotaIds.get(names.get(quota) ?? null) ?? [];
+    const rows = keys.map((key) => stored.get(`${key['quota_id']} ${idempotencyKey}`));
+    const isSame = (row: Row | undefined) =>
+      row !== undefined && sha256(row['body']) === digest && row['location'] === (headers.location ?? null);
+    claim.check(rows.some(isSame), () => `${id} got another response than is stored for ${idempotencyKey}`);
+  }
+}
+
+const sha256 = (text: Row[string] | undefined) => createHash('sha256').update(String(text)).digest('hex');
+
+/** An acknowledged record is found from then on. */
+function checkReads({ requests }: Evidence, path: string, acknowledged: Request[], claim: Claim): void {
+  const acknowledgedMs = new Map<string, number>();
+  for (const { recordId, receivedMs } of acknowledged) {
+    const record = `${path}/${recordId}`;
+    acknowledgedMs.set(record, Math.min(receivedMs ?? Infinity, acknowledgedMs.get(record) ?? Infinity));
+  }
+  for (const { id, method, path: record, sentMs, status } of requests) {
+    if (method === 'GET' && sentMs > (acknowledgedMs.get(record) ?? Infinity)) {
+      claim.check(status !== 404, () => `${id} did not find ${record}, which was acknowledged before`);
+    }
   }
 }
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 /** One window of a response's `RateLimit` headers: its limit, the requests remaining, the seconds until it ends. */
-interface ReportedWindow {
+export interface ReportedWindow {
   q: number;
   r: number;
   t: number;
@@ -24,7 +24,11 @@ export interface Request {
   status: number | null;
   code: string | null;
   headers: {
+    limit?: number;
+    remaining?: number;
     reset?: number;
+    retryAfter?: number;
+    location?: string;
     minute?: ReportedWindow;
     day?: ReportedWindow;
     degraded?: true;
@@ -57,7 +61,7 @@ export interface Fault {
   target: string;
 }
 
-type Row = Record<string, string | number | boolean | null>;
+export type Row = Record<string, string | number | boolean | null>;
 
 /** All that a run left behind. */
 export interface Evidence {
@@ -73,6 +77,8 @@ export interface Evidence {
   faults: Fault[];
   pets: Row[];
   orders: Row[];
+  keys: Row[];
+  storedResponses: Row[];
 }
 
 /** The evidence cannot be read. Its message names the file and the line. */
@@ -106,7 +112,13 @@ const FIELDS: Record<string, Record<string, string>> = {
     perDay: 'number',
     status: 'number?',
   },
-  fault: { startMs: 'number', causedMs: 'number?', endMs: 'number?', fault: 'string', target: 'string' },
+  fault: {
+    startMs: 'number',
+    causedMs: 'number?',
+    endMs: 'number?',
+    fault: 'string',
+    target: 'string',
+  },
 };
 
 /**
@@ -127,6 +139,8 @@ export function readEvidence(folder: string): Evidence {
     faults: ofKind<Fault>('fault'),
     pets: table('pets'),
     orders: table('orders'),
+    keys: table('keys'),
+    storedResponses: table('stored_responses'),
   };
 }
 

@@ -19,14 +19,15 @@ export function checkWindows(
 ): void {
   const counted = requests.filter(isCounted).filter(({ status }) => status !== 503);
   const shared = counted.filter(({ headers }) => headers.degraded === undefined);
+  // A ban leaves the windows as they are, but its responses report that nothing remains.
+  const used = shared.filter(({ code }) => code !== 'api_key_banned');
   const lost = groupBy(
     requests.filter(({ quota, receivedMs }) => quota !== null && receivedMs === null),
     ({ quota }) => quota as string,
   );
   shared.forEach((response) => checkReport(response, history, claims));
   for (const window of WINDOWS) {
-    const allowed = shared.filter((request) => !isDenied(request));
-    for (const [name, group] of groupByWindow(allowed, window, history, claims.limits)) {
+    for (const [name, group] of groupByWindow(used, window, history, claims.limits)) {
       checkLimit(name, group, window, history, claims);
       if (lost.get(group.quota)?.some(({ sentMs }) => sentMs >= group.fromMs && sentMs <= group.toMs)) {
         claims.limits.weaken();
@@ -116,12 +117,13 @@ function groupByWindow(
 /** No window allows more than its limit; after a crash, no more beyond it than the crash may have forgotten. */
 function checkLimit(
   name: string,
-  { quota, fromMs, toMs, responses }: Group,
+  { quota, fromMs, toMs, responses: all }: Group,
   { limit }: Window,
   history: History,
   { limits, exceptions }: Record<'limits' | 'exceptions', Claim>,
 ): void {
   const most = Math.max(...history.limitsDuring(quota, fromMs, toMs)[limit]);
+  const responses = all.filter((response) => !isDenied(response));
   const excess = responses.length - most;
   const forgotten = excess > 0 ? history.countForgotten(responses, fromMs, toMs) : 0;
   const describe = () =>
@@ -133,7 +135,10 @@ function checkLimit(
   }
 }
 
-/** Each allowed request reports a remaining count of its own, and a later one has less: by what is used, as the limit may change. */
+/**
+ * Each allowed request reports a remaining count of its own, and a later one has less: by what is used, as the limit may change. A denied
+ * request takes nothing, so it may report what one before it did; with nothing remaining, more may be used than it reports.
+ */
 function checkRemaining(name: string, responses: Counted[], window: Window, claim: Claim): void {
   const used = ({ headers }: Counted) => headers[window.name].q - headers[window.name].r;
   const seen = new Map<number, Counted>();
@@ -147,15 +152,24 @@ function checkRemaining(name: string, responses: Counted[], window: Window, clai
       received += 1;
     }
     const { id, headers } = response;
-    const twin = seen.get(used(response));
-    const { r } = headers[window.name];
+    const { q, r } = headers[window.name];
+    const least = latest === undefined ? 0 : used(latest);
+    if (isDenied(response)) {
+      claim.check(
+        r === 0 || least <= q - r,
+        () =>
+          `${id} was sent after the response to ${latest?.id}, but reports more remaining in ${name}: ${r}`,
+      );
+      continue;
+    }
+    const twin = seen.get(q - r);
     claim.check(twin === undefined, () => `${twin?.id} and ${id} both report ${r} remaining in ${name}`);
     claim.check(
-      latest === undefined || used(latest) < used(response),
+      least < q - r,
       () =>
         `${id} was sent after the response to ${latest?.id}, but reports no less remaining in ${name}: ${r}`,
     );
-    seen.set(used(response), response);
+    seen.set(q - r, response);
   }
 }
 
@@ -163,8 +177,9 @@ function checkRemaining(name: string, responses: Counted[], window: Window, clai
 function checkKept(name: string, responses: Counted[], window: Window, history: History, claim: Claim): void {
   const used = ({ headers }: Counted) => headers[window.name].q - headers[window.name].r;
   for (const { startMs } of history.crashes) {
-    const later = responses.filter(({ sentMs }) => sentMs > startMs);
-    const kept = responses.filter(
+    const allowed = responses.filter((response) => !isDenied(response));
+    const later = allowed.filter(({ sentMs }) => sentMs > startMs);
+    const kept = allowed.filter(
       (response) => response.receivedMs < startMs && !history.mayForget(response, startMs),
     );
     if (later.length === 0 || kept.length === 0) {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -27,6 +28,8 @@ beforeEach(() => {
     faults: [],
     pets: [],
     orders: [],
+    keys: [],
+    storedResponses: [],
   };
 });
 
@@ -56,12 +59,27 @@ const fault = (fields: Partial<Fault>): Fault => ({
   ...fields,
 });
 
+/** Returns the headers of a response by what remains of each window, in a second of this monotonic time. */
+function report(sentMs: number, minute: { q: number; r: number }, day?: { q: number; r: number }) {
+  const second = Math.floor((NOON_MS + sentMs - MINUTE_MS) / 1000);
+  const windows = [
+    { ...minute, t: 60 - (second % 60) },
+    { ...(day ?? minute), t: 86_400 - (second % 86_400) },
+  ] as const;
+  const { q, r, t } = windows.reduce((one, other) => (other.r <= one.r ? other : one));
+  const reported = { limit: q, remaining: r, reset: second + t, minute: windows[0] };
+  return day === undefined ? reported : { ...reported, day: windows[1] };
+}
+
 /** Adds a request with a response of its own, 10 ms after the one before, and returns it. */
 function add(fields: Partial<Request> = {}, usedInMinute = 1, usedInDay = usedInMinute): Request {
   sent += 1;
   const sentMs = fields.sentMs ?? MINUTE_MS + 1000 + sent * 10;
-  const second = Math.floor((NOON_MS + sentMs - MINUTE_MS) / 1000);
-  const t = 60 - (second % 60);
+  const headers = report(
+    sentMs,
+    { q: LIMIT, r: Math.max(0, LIMIT - usedInMinute) },
+    { q: DAY_LIMIT, r: DAY_LIMIT - usedInDay },
+  );
   const request: Request = {
     kind: 'request',
     id: `r${sent}`,
@@ -76,11 +94,7 @@ function add(fields: Partial<Request> = {}, usedInMinute = 1, usedInDay = usedIn
     request: null,
     status: 200,
     code: null,
-    headers: {
-      reset: second + t,
-      minute: { q: LIMIT, r: LIMIT - usedInMinute, t },
-      day: { q: DAY_LIMIT, r: DAY_LIMIT - usedInDay, t: 40_000 },
-    },
+    headers: { ...headers, ...(fields.status === 429 && { retryAfter: headers.minute.t }) },
     digest: 'd',
     recordId: null,
     ...fields,
@@ -99,13 +113,30 @@ function useUp(): void {
 const refuse = (code = 'rate_limit_exceeded') => add({ status: 429, code }, LIMIT);
 
 /** Adds a creation, and the record that it made. */
-function create(name: string, fields: Partial<Request> = {}, id = String(evidence.pets.length + 1)): Request {
+function create(
+  name: string,
+  fields: Partial<Request> = {},
+  id = String(evidence.pets.length + 1),
+  used = evidence.requests.length + 1,
+): Request {
   evidence.pets.push({ id, name, category_id: '7', status: null });
   return add(
     { method: 'POST', status: 201, recordId: id, request: { name, categoryId: '7' }, ...fields },
-    evidence.requests.length + 1,
+    used,
   );
 }
+
+/** Adds a creation with an Idempotency-Key, and the response that is stored for it. */
+function createOnce(fields: Partial<Request> = {}, id?: string): Request {
+  evidence.keys = [{ name: 'k1', quota_id: 'Q1' }];
+  const storedResponse = { quota_id: 'Q1', key: 'once', body: '{}', location: '/v1/pets/1' };
+  evidence.storedResponses = [storedResponse];
+  const request = create('Rex', { idempotencyKey: 'once', digest: sha256('{}'), ...fields }, id);
+  request.headers.location = '/v1/pets/1';
+  return request;
+}
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
 /** Returns the letters of the broken claims. */
 const broken = () =>
@@ -119,9 +150,16 @@ it('verify finds nothing in a sound ledger, and checks every claim', () => {
   refuse();
   refuse();
   refuse('api_key_banned');
-  create('Rex', { quota: 'q2', key: 'k2', headers: {} });
+  evidence.changes.push(change({ change: 'issue', key: 'k2', quota: 'q2', sentMs: 0, receivedMs: 10 }));
+  create('Rex', { quota: 'q2', key: 'k2' }, undefined, 1);
   evidence.changes.push(change({ change: 'revoke', key: 'k3', quota: 'q3' }));
-  add({ key: 'k3', quota: 'q3', status: 401, sentMs: MINUTE_MS + 5000, headers: {} });
+  add({
+    key: 'k3',
+    quota: 'q3',
+    status: 401,
+    sentMs: MINUTE_MS + 5000,
+    headers: report(0, { q: 300, r: 9 }),
+  });
   evidence.faults.push(fault({ fault: 'link-cut', target: 'replica-1:postgres', endMs: null }));
   add({ headers: { ...add({}, 0).headers, degraded: true } });
   evidence.requests.splice(-2, 1);
@@ -139,12 +177,19 @@ describe('verify finds by the claim about limits', () => {
   it('a request more than the limit', () => {
     useUp();
     add({}, LIMIT + 1);
-    expect(broken()).toEqual(['a']);
+    // It can only report what the request before it did.
+    expect(broken()).toEqual(['a', 'b']);
   });
 
   it('a limit that is not in force', () => {
-    add({ headers: { ...add().headers, minute: { q: 9, r: 0, t: 59 } } });
-    evidence.requests.splice(0, 1);
+    const { sentMs, headers } = add();
+    Object.assign(headers, report(sentMs, { q: 9, r: 8 }, { q: DAY_LIMIT, r: 999 }));
+    expect(broken()).toEqual(['a']);
+  });
+
+  it('a response without a report of the windows that it counts in', () => {
+    const { headers } = add();
+    delete headers.day;
     expect(broken()).toEqual(['a']);
   });
 });
@@ -163,7 +208,40 @@ describe('verify finds by the claim about remaining counts', () => {
   });
 
   it('a denial although requests remain', () => {
-    add({ status: 429, code: 'rate_limit_exceeded' }, 1);
+    const { headers } = add({ status: 429, code: 'rate_limit_exceeded' }, 1);
+    headers.retryAfter = 1;
+    expect(broken()).toEqual(['b']);
+  });
+
+  it('a count that is less than that of a denial before', () => {
+    const { headers } = add({ status: 429, code: 'rate_limit_exceeded' }, 2, DAY_LIMIT);
+    headers.retryAfter = headers.day!.t;
+    add({}, 2, 1);
+    expect(broken()).toEqual(['b']);
+  });
+
+  it('a denial whose count is less than that of a request before', () => {
+    add({}, 2, 1);
+    const { headers } = add({ status: 429, code: 'rate_limit_exceeded' }, 1, DAY_LIMIT);
+    headers.retryAfter = headers.day!.t;
+    expect(broken()).toEqual(['b']);
+  });
+
+  it.each<[string, Partial<Request['headers']>]>([
+    ['that is no number', { remaining: NaN }],
+    ['that is not positive', { reset: 0 }],
+    ['of another window than the one with fewer requests remaining', { limit: DAY_LIMIT }],
+    ['that differs from the window that it describes', { remaining: 1 }],
+    ['of more remaining than the limit', { minute: { q: LIMIT, r: LIMIT + 1, t: 59 } }],
+    ['of a window that ends too late', { minute: { q: LIMIT, r: 2, t: 61 } }],
+  ])('a header %s', (_what, wrong) => {
+    Object.assign(add().headers, wrong);
+    expect(broken()).toContain('b');
+  });
+
+  it('a denial that names another time to wait than the end of the full window', () => {
+    useUp();
+    refuse().headers.retryAfter = 1;
     expect(broken()).toEqual(['b']);
   });
 });
@@ -181,27 +259,55 @@ describe('verify finds by the claim about creations', () => {
     expect(broken()).toEqual(['c']);
   });
 
+  it('an order with another ship date', () => {
+    const request = { petId: '1', quantity: 2, shipDate: '2027-01-01T00:00:00+01:00' };
+    add({ method: 'POST', path: '/v1/store/orders', status: 201, recordId: '5', request });
+    const order = { id: '5', pet_id: '1', quantity: 2, ship_date: '2026-12-31T23:00:00.000Z' };
+    evidence.orders.push(order);
+    expect(broken()).toEqual([]);
+    order.ship_date = '2026-12-31T22:00:00.000Z';
+    expect(broken()).toEqual(['c']);
+  });
+
+  it('an animal that is not found after its acknowledgement', () => {
+    create('Rex');
+    add({ path: '/v1/pets/1', status: 404 }, 2);
+    expect(broken()).toEqual(['c']);
+  });
+
   it('two records of one Idempotency-Key', () => {
-    create('Rex', { idempotencyKey: 'once' });
-    create('Rex', { idempotencyKey: 'once' });
+    createOnce();
+    createOnce();
     expect(broken()).toEqual(['c']);
   });
 
   it('another body for one Idempotency-Key', () => {
-    create('Rex', { idempotencyKey: 'once' });
-    create('Rex', { idempotencyKey: 'once', digest: 'other' }, '1');
+    createOnce();
+    createOnce({ digest: 'other', headers: { ...add({}, 2).headers, replayed: true } }, '1');
+    evidence.requests.splice(-2, 1);
     evidence.pets.pop();
     expect(broken()).toEqual(['c']);
   });
 
+  it.each([
+    ['another body', { body: '{ }' }],
+    ['another location', { location: '/v1/pets/2' }],
+    ['another quota', { quota_id: 'Q2' }],
+  ])('a stored response with %s than the one that was sent', (_what, wrong) => {
+    createOnce();
+    expect(broken()).toEqual([]);
+    Object.assign(evidence.storedResponses[0]!, wrong);
+    expect(broken()).toEqual(['c']);
+  });
+
   it('a record of a denied request', () => {
-    create('Rex', { recordId: null, status: 429, code: 'rate_limit_exceeded', headers: {} });
+    create('Rex', { recordId: null, status: 429, code: 'rate_limit_exceeded' }, undefined, LIMIT);
     expect(broken()).toEqual(['c']);
   });
 
   it('two first responses to one Idempotency-Key', () => {
-    create('Rex', { idempotencyKey: 'once' });
-    create('Rex', { idempotencyKey: 'once' }, '1');
+    createOnce();
+    createOnce({}, '1');
     evidence.pets.pop();
     expect(broken()).toEqual(['c']);
   });
@@ -312,16 +418,16 @@ describe('verify does not call a violation', () => {
   it('a limit that changed meanwhile', () => {
     add({}, 1);
     evidence.changes.push(change({ perMinute: 2, sentMs: MINUTE_MS + 1012, receivedMs: null, status: null }));
-    add({ headers: { ...add({}, 2).headers, minute: { q: 2, r: 0, t: 59 } } }, 2);
-    evidence.requests.splice(-2, 1);
+    const { sentMs, headers } = add();
+    Object.assign(headers, report(sentMs, { q: 2, r: 0 }, { q: DAY_LIMIT, r: DAY_LIMIT - 2 }));
     expect(broken()).toEqual([]);
   });
 
   it('a limit of a change whose response was lost, after another change that names the limit before', () => {
     const lost = change({ perMinute: 5, receivedMs: null, status: null });
     evidence.changes.push(lost, change({ change: 'liftBan', sentMs: MINUTE_MS + 100 }));
-    const { headers } = add({ sentMs: MINUTE_MS + 5000 });
-    Object.assign(headers.minute!, { q: 5, r: 4 });
+    const { sentMs, headers } = add({ sentMs: MINUTE_MS + 5000 });
+    Object.assign(headers, report(sentMs, { q: 5, r: 4 }, { q: DAY_LIMIT, r: DAY_LIMIT - 1 }));
     expect(broken()).toEqual([]);
     lost.receivedMs = MINUTE_MS + 50;
     lost.status = 404;
@@ -338,6 +444,14 @@ describe('verify does not call a violation', () => {
     Object.assign(headers, { reset: NOON_MS / 1000 + 65 });
     expect(broken()).toEqual([]);
     expect(claim('e').weakened).toBeGreaterThan(0);
+  });
+
+  it('a denial with nothing remaining of a limit that was lowered below what is used', () => {
+    add({}, 3);
+    evidence.changes.push(change({ perMinute: 2, sentMs: MINUTE_MS + 1012, receivedMs: MINUTE_MS + 1014 }));
+    const { sentMs, headers } = refuse();
+    Object.assign(headers, report(sentMs, { q: 2, r: 0 }, { q: DAY_LIMIT, r: DAY_LIMIT - 3 }));
+    expect(broken()).toEqual([]);
   });
 
   it('what a Sentinel failover has lost, up to its end', () => {
@@ -411,7 +525,9 @@ describe('readEvidence', () => {
   beforeEach(() => {
     folder = mkdtempSync(path.join(tmpdir(), 'animal-store-prove-'));
     ['ledger', 'tables'].forEach((name) => mkdirSync(path.join(folder, name)));
-    ['pets', 'orders'].forEach((name) => writeFileSync(path.join(folder, 'tables', `${name}.jsonl`), ''));
+    ['pets', 'orders', 'keys', 'stored_responses'].forEach((name) =>
+      writeFileSync(path.join(folder, 'tables', `${name}.jsonl`), ''),
+    );
     writeFileSync(path.join(folder, 'run.json'), JSON.stringify(evidence.run));
   });
   afterEach(() => rmSync(folder, { recursive: true }));
