@@ -1,4 +1,6 @@
-import { parseArgs } from 'node:util';
+import { Command, type CommanderError, Option } from 'commander';
+import { z } from 'zod';
+import { parsedBy } from '../src/cli/arguments.js';
 import { Refusal } from './refusal.js';
 
 /** The stores of counters that a run can try; `postgres` counts in the service's own database. */
@@ -12,9 +14,6 @@ export interface Options {
   seed: number;
 }
 
-const DEFAULTS = { minutes: '10', replicas: '3', store: 'postgres' } as const;
-const MAX_MINUTES = 24 * 60;
-const MAX_REPLICAS = 8;
 const MAX_SEED = 2 ** 31 - 1;
 
 /**
@@ -23,45 +22,24 @@ const MAX_SEED = 2 ** 31 - 1;
  * @throws Refusal that names the option and what it accepts.
  */
 export function readOptions(args: string[]): Options {
-  const { minutes, replicas, store, seed } = parse(args);
-  return {
-    minutes: readNumber('minutes', minutes ?? DEFAULTS.minutes, 0.5, MAX_MINUTES),
-    replicas: readInteger('replicas', replicas ?? DEFAULTS.replicas, 1, MAX_REPLICAS),
-    store: readStore(store ?? DEFAULTS.store),
-    seed: seed === undefined ? Math.floor(Math.random() * MAX_SEED) : readInteger('seed', seed, 0, MAX_SEED),
-  };
+  const seed = Math.floor(Math.random() * MAX_SEED);
+  return new Command('npm run prove --')
+    .option('--minutes <number>', 'how long it runs', parseNumber('number', 0.5, 24 * 60), 10)
+    .option('--replicas <count>', 'of the service', parseNumber('whole number', 1, 8), 3)
+    .addOption(new Option('--store <name>', 'of the counters').choices(STORES).default('postgres'))
+    .option('--seed <number>', 'of the schedule of faults', parseNumber('whole number', 0, MAX_SEED), seed)
+    .allowExcessArguments(false)
+    .helpOption(false)
+    .configureOutput({ writeErr: () => {} })
+    .exitOverride(({ message }: CommanderError) => {
+      throw new Refusal(`${message}\nThe options are --minutes, --replicas, --store and --seed.`);
+    })
+    .parse(args, { from: 'user' })
+    .opts<Options>();
 }
 
-function parse(args: string[]) {
-  const option = { type: 'string' } as const;
-  try {
-    return parseArgs({ args, options: { minutes: option, replicas: option, store: option, seed: option } })
-      .values;
-  } catch (error) {
-    const message = `${(error as Error).message}\nThe options are --minutes, --replicas, --store and --seed.`;
-    throw new Refusal(message, { cause: error });
-  }
-}
-
-function readNumber(name: string, text: string, least: number, greatest: number): number {
-  const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : NaN;
-  if (!(value >= least && value <= greatest)) {
-    throw new Refusal(`--${name} must be a number from ${least} to ${greatest}, not "${text}".`);
-  }
-  return value;
-}
-
-function readInteger(name: string, text: string, least: number, greatest: number): number {
-  if (!/^\d+$/.test(text) || Number(text) < least || Number(text) > greatest) {
-    throw new Refusal(`--${name} must be a whole number from ${least} to ${greatest}, not "${text}".`);
-  }
-  return Number(text);
-}
-
-function readStore(text: string): StoreName {
-  const store = STORES.find((name) => name === text);
-  if (store === undefined) {
-    throw new Refusal(`--store must be one of ${STORES.join(', ')}, not "${text}".`);
-  }
-  return store;
+function parseNumber(kind: 'number' | 'whole number', least: number, greatest: number) {
+  const message = `must be a ${kind} from ${least} to ${greatest}`;
+  const range = z.coerce.number(message).min(least, message).max(greatest, message);
+  return parsedBy(kind === 'number' ? range : range.int(message));
 }

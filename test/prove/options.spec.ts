@@ -13,13 +13,14 @@ describe('the options of npm run prove', () => {
   });
 
   it.each([
-    ['--minutes=0', '--minutes must be a number from 0.5 to 1440, not "0"'],
-    ['--minutes=soon', '--minutes must be a number from 0.5 to 1440, not "soon"'],
-    ['--replicas=0', '--replicas must be a whole number from 1 to 8, not "0"'],
-    ['--replicas=1.5', '--replicas must be a whole number from 1 to 8, not "1.5"'],
-    ['--store=mysql', '--store must be one of postgres, redis, cluster, sentinel, not "mysql"'],
-    ['--seed=-1', '--seed must be a whole number from 0 to 2147483647, not "-1"'],
-    ['--fast', 'The options are --minutes, --replicas, --store and --seed'],
+    ['--minutes=0', /'--minutes <number>' argument '0' is invalid. It must be a number from 0.5 to 1440/],
+    ['--minutes=soon', /'soon' is invalid. It must be a number from 0.5 to 1440/],
+    ['--replicas=0', /'--replicas <count>' argument '0' is invalid. It must be a whole number from 1 to 8/],
+    ['--replicas=1.5', /'1.5' is invalid. It must be a whole number from 1 to 8/],
+    ['--store=mysql', /'mysql' is invalid. Allowed choices are postgres, redis, cluster, sentinel/],
+    ['--seed=-1', /'-1' is invalid. It must be a whole number from 0 to 2147483647/],
+    ['--fast', /unknown option '--fast'\nThe options are --minutes, --replicas, --store and --seed/],
+    ['redis', /too many arguments/],
   ])('reject %s with what is accepted', (argument, message) => {
     expect(() => readOptions([argument])).toThrow(message);
   });
