@@ -74,30 +74,24 @@ class Administrator {
   private async issue({ weight, ...limits }: NewQuota, lifeSeconds?: number): Promise<void> {
     this.issued += 1;
     this.quotas += 1;
-    const [name, quota] = [`k${this.issued}`, `q${this.quotas}`];
-    const expiresAt = lifeSeconds === undefined ? null : isoIn(lifeSeconds);
-    const change = {
-      change: 'issue',
-      key: name,
-      quota,
+    const key = { name: `k${this.issued}`, quota: `q${this.quotas}`, weight, ...limits };
+    const endsAt = lifeSeconds === undefined ? null : isoIn(lifeSeconds);
+    const body = {
+      name: key.name,
+      plan: 'enterprise',
       ...limits,
-      successor: null,
-      endsAt: expiresAt,
-    } as const;
-    const body = { name, plan: 'enterprise', ...limits, ...(expiresAt !== null && { expiresAt }) };
-    const issued = await this.send('POST', '/admin/keys', body, () => change);
+      ...(endsAt !== null && { expiresAt: endsAt }),
+    };
+    const issued = await this.send('POST', '/admin/keys', body, key, () => ({ change: 'issue', endsAt }));
     if (issued !== null) {
-      this.publish({ id: issued.id, name, quota, weight, ...limits }, issued.key, lifeSeconds);
+      this.publish({ id: issued.id, ...key }, issued.key, lifeSeconds);
     }
   }
 
   private async revoke(key: LiveKey): Promise<void> {
     this.forget(key);
     await report({ type: 'ended', key: key.name });
-    await this.send('POST', `/admin/keys/${key.id}/revoke`, null, () => ({
-      ...describe(key),
-      change: 'revoke',
-    }));
+    await this.send('POST', `/admin/keys/${key.id}/revoke`, null, key, () => ({ change: 'revoke' }));
   }
 
   private async rotate(key: LiveKey): Promise<void> {
@@ -105,14 +99,13 @@ class Administrator {
     this.issued += 1;
     const successor = `k${this.issued}`;
     const overlapSeconds = this.random.integer(0, 6);
-    const line = (): Omit<ChangeLine, Measured> => ({
-      ...describe(key),
+    const path = `/admin/keys/${key.id}/rotate`;
+    const rotated = await this.send('POST', path, { overlapSeconds }, key, () => ({
       change: 'rotate',
       successor,
       // The overlap begins before the response arrives.
       endsAt: isoIn(overlapSeconds),
-    });
-    const rotated = await this.send('POST', `/admin/keys/${key.id}/rotate`, { overlapSeconds }, line);
+    }));
     setTimeout(() => void report({ type: 'ended', key: key.name }), overlapSeconds * 1000);
     if (rotated !== null) {
       this.publish({ ...key, id: rotated.id, name: successor }, rotated.key);
@@ -122,18 +115,15 @@ class Administrator {
   private async changePlan(key: LiveKey): Promise<void> {
     const limits = this.random.pick(OTHER_LIMITS);
     const sameQuota = this.keys.filter(({ quota }) => quota === key.quota);
-    const line = { ...describe(key), ...limits, change: 'plan' } as const;
     const body = { plan: 'enterprise', ...limits };
-    if ((await this.send('PATCH', `/admin/keys/${key.id}`, body, () => line)) !== null) {
+    const describe = () => ({ change: 'plan', ...limits }) as const;
+    if ((await this.send('PATCH', `/admin/keys/${key.id}`, body, key, describe)) !== null) {
       sameQuota.forEach((each) => Object.assign(each, limits));
     }
   }
 
   private async liftBan(key: LiveKey): Promise<void> {
-    await this.send('POST', `/admin/keys/${key.id}/unban`, null, () => ({
-      ...describe(key),
-      change: 'liftBan',
-    }));
+    await this.send('POST', `/admin/keys/${key.id}/unban`, null, key, () => ({ change: 'liftBan' }));
   }
 
   /** Gives a key to the clients, and to this process if it does not end by itself. */
@@ -151,30 +141,30 @@ class Administrator {
     this.keys.splice(this.keys.indexOf(key), 1);
   }
 
-  /** Sends a change to any replica until one carries it out or rejects it. Returns the body of success, else null. */
+  /** Sends a change of a key to any replica until one carries it out or rejects it. Returns the body of success, else null. */
   private async send(
     method: string,
     path: string,
     body: object | null,
-    describeChange: () => Omit<ChangeLine, Measured>,
+    { name, quota, perMinute, perDay }: Omit<LiveKey, 'id'>,
+    describe: () => Pick<ChangeLine, 'change'> & Partial<ChangeLine>,
   ): Promise<KeyBody | null> {
     const { adminKey = '', replicas } = this.setup;
-    const key = { name: 'administrator', quota: null, secret: adminKey };
-    const text = body === null ? null : JSON.stringify(body);
     const request = {
       method,
       path,
-      key,
-      body: text,
+      key: { name: 'administrator', quota: null, secret: adminKey },
+      body: body === null ? null : JSON.stringify(body),
       record: null,
       idempotencyKey: null,
       abandonAfterMs: null,
     };
+    const key = { key: name, quota, perMinute, perDay, successor: null, endsAt: null };
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const outcome = await exchange(this.random.pick(replicas), request);
       if (outcome !== null) {
         const { sentMs, receivedMs, status } = outcome;
-        this.ledger.write({ kind: 'change', sentMs, receivedMs, status, ...describeChange() });
+        this.ledger.write({ kind: 'change', sentMs, receivedMs, status, ...key, ...describe() });
         if (receivedMs !== null && status !== null && status < 300) {
           return JSON.parse(outcome.body ?? '');
         }
@@ -186,13 +176,6 @@ class Administrator {
     }
     return null;
   }
-}
-
-/** What the outcome of a change adds to its line. */
-type Measured = 'kind' | 'sentMs' | 'receivedMs' | 'status';
-
-function describe({ name, quota, perMinute, perDay }: LiveKey) {
-  return { key: name, quota, perMinute, perDay, successor: null, endsAt: null };
 }
 
 const isoIn = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString();

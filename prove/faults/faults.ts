@@ -71,7 +71,7 @@ export class Faults {
           kind: 'fault',
           startMs: during?.target === target ? Math.min(startMs, during.startMs) : startMs,
           causedMs: endMs,
-          endMs,
+          endMs: monotonicMs(),
           fault: 'store-failover',
           target,
         };
