@@ -10,16 +10,17 @@ for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(name, () => interruption.abort(new Refusal('it was interrupted')));
 }
 
-async function main(): Promise<void> {
+async function main(): Promise<boolean> {
   try {
     const options = readOptions(process.argv.slice(2));
     requirePrograms(options.store);
-    process.exitCode = (await runProof(options, interruption.signal)) ? 0 : 1;
+    return await runProof(options, interruption.signal);
   } catch (error) {
     const text = error instanceof Refusal ? error.message : (error as Error).stack;
     process.stderr.write(`${text}\n`);
-    process.exitCode = 1;
+    return false;
   }
 }
 
-void main();
+// What a failed start left open would keep the process.
+void main().then((isProven) => process.exit(isProven ? 0 : 1));

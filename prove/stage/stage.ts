@@ -1,5 +1,5 @@
-import getPort from 'get-port';
 import { startDatabaseProxy } from '../../test/support/database/database-proxy.js';
+import { freePort } from '../../test/support/programs/free-port.js';
 import type { Options } from '../options.js';
 import { COUNTER_STORES, type Link } from './counter-stores.js';
 import { Guard } from './guard.js';
@@ -35,9 +35,10 @@ export class Stage {
     const names = Array.from({ length: count }, (_, index) => `replica-${index + 1}`);
     const postgres = await PostgresServer.create(this.guard);
     this.postgres = postgres;
+    this.servers = [postgres];
     const adminKey = await postgres.seed(SETTINGS);
     const counters = await COUNTER_STORES[store](names, this.guard);
-    this.servers = [postgres, ...counters.servers];
+    this.servers.push(...counters.servers);
     this.groups = counters.groups;
     this.links = [...counters.links];
     for (const [index, name] of names.entries()) {
@@ -48,7 +49,7 @@ export class Stage {
         DATABASE_URL: proxy.url,
         COUNTER_STORE: counters.addresses[index] ?? '',
       };
-      const port = await getPort({ host: '127.0.0.1' });
+      const port = await freePort();
       this.replicas.push(new Replica(name, port, settings, this.guard));
     }
     await Promise.all(this.replicas.map((replica) => replica.start()));

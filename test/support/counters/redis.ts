@@ -1,7 +1,7 @@
-import getPort from 'get-port';
 import { Redis } from 'ioredis';
 import { until } from '../eventually.js';
 import { type DatabaseProxy, startDatabaseProxy } from '../database/database-proxy.js';
+import { freePort } from '../programs/free-port.js';
 import { findProgram, type Program, startProgram } from '../programs/programs.js';
 
 export interface RedisServer {
@@ -25,7 +25,7 @@ export async function startRedis(
   onPort?: number,
   deadlineMs?: number,
 ): Promise<RedisServer> {
-  const port = onPort ?? (await getPort({ host: '127.0.0.1' }));
+  const port = onPort ?? (await freePort());
   const all = { bind: '127.0.0.1', port: String(port), save: '', appendonly: 'no', ...settings };
   const operator = new Redis({
     port,
@@ -88,7 +88,7 @@ async function formCluster(
   const SLOTS = 16_384;
   const busPorts: number[] = [];
   for (let index = 0; index < 3; index += 1) {
-    const [port, busPort] = [await getPort({ host: '127.0.0.1' }), await getPort({ host: '127.0.0.1' })];
+    const [port, busPort] = [await freePort(), await freePort()];
     busPorts.push(busPort);
     // The bus has by default a port 10,000 above, which a free port of this machine may not have.
     const settings = { 'cluster-enabled': 'yes', 'cluster-port': String(busPort) };
@@ -169,7 +169,7 @@ class RedisWithSentinels implements SentinelGroup {
 
   async start(): Promise<void> {
     for (let index = 0; index < 3; index += 1) {
-      const port = await getPort({ host: '127.0.0.1' });
+      const port = await freePort();
       const address = await startDatabaseProxy(`redis://127.0.0.1:${port}`);
       const known = Number(new URL(address.url).port);
       const [master] = this.servers.keys();
@@ -271,7 +271,7 @@ class RedisWithSentinels implements SentinelGroup {
 
   private async startSentinel(): Promise<void> {
     const [master] = this.servers.keys();
-    const port = await getPort({ host: '127.0.0.1' });
+    const port = await freePort();
     const settings = `bind 127.0.0.1
 port ${port}
 sentinel monitor ${MASTER_NAME} 127.0.0.1 ${master} 2

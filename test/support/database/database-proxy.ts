@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import net from 'node:net';
+import { freePort } from '../programs/free-port.js';
 
 export interface DatabaseProxy {
   url: string;
@@ -67,9 +68,9 @@ export async function startDatabaseProxy(
       });
     }
   });
-  server.listen(0, '127.0.0.1');
+  const port = await freePort();
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address() as net.AddressInfo;
   const url = new URL(databaseUrl);
   url.host = `127.0.0.1:${port}`;
   const goAway = () => {

@@ -3,8 +3,8 @@ import { existsSync, readdirSync } from 'node:fs';
 import { appendFile, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import getPort from 'get-port';
 import { until } from '../eventually.js';
+import { freePort } from '../programs/free-port.js';
 import { asNobody, createFolder, reportMissing } from '../programs/programs.js';
 
 const DEBIAN = '/usr/lib/postgresql';
@@ -41,7 +41,7 @@ export class DebianPostgres {
   /** A new server, which is not started yet, with lines for its `postgresql.conf`. */
   static async create(...settings: string[]): Promise<DebianPostgres> {
     const folder = await createFolder('debian-postgres-');
-    const port = await getPort({ host: '127.0.0.1' });
+    const port = await freePort();
     const server = new DebianPostgres(folder, port, path.join(folder, 'data'));
     await server.shell('initdb -D "$PGDATA" -U postgres -A trust -E UTF8 --no-sync');
     await server.configure(

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import getPort from 'get-port';
 import { until } from '../eventually.js';
+import { freePort } from '../programs/free-port.js';
 import { haproxy } from '../programs/load-balancers.js';
 import { asNobody, createFolder, findProgram, type Program, startProgram } from '../programs/programs.js';
 import { type DatabaseProxy, startDatabaseProxy } from './database-proxy.js';
@@ -163,7 +163,7 @@ export class PatroniCluster {
   }
 
   private async startBalancer(): Promise<void> {
-    this.port = await getPort({ host: '127.0.0.1' });
+    this.port = await freePort();
     const servers = this.nodes.map(
       ({ name, proxies }) =>
         `  server ${name} 127.0.0.1:${portOf(proxies.postgres)} check port ${portOf(proxies.api)}\n`,
@@ -245,7 +245,7 @@ async function isHealthy(node: Node, role: string): Promise<boolean> {
   return (await fetch(`${apiOf(node)}/${role}`, { signal: timeout }).catch(() => null))?.status === 200;
 }
 
-const freeUrl = async () => `http://127.0.0.1:${await getPort({ host: '127.0.0.1' })}`;
+const freeUrl = async () => `http://127.0.0.1:${await freePort()}`;
 const apiOf = ({ proxies }: Node) => new URL(proxies.api.url).origin;
 const dataOf = ({ folder }: Node) => path.join(folder, 'data');
 const portOf = ({ url }: DatabaseProxy) => Number(new URL(url).port);
