@@ -28,7 +28,6 @@ export interface LimitHeaders {
 export interface RequestLine {
   kind: 'request';
   id: string;
-  client: string;
   sentMs: number;
   receivedMs: number | null;
   replica: string;

@@ -77,7 +77,7 @@ export async function runProof(options: Options, interruption: AbortSignal): Pro
       const relay = (message: FromProcess) => {
         if (message.type === 'counts') {
           progress.add(message.counts);
-        } else if (message.type !== 'ready') {
+        } else {
           clients.forEach((client) => client.send(message));
         }
       };

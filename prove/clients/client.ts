@@ -115,8 +115,7 @@ class Client {
       return null;
     }
     this.sent += 1;
-    const { name: client } = this.setup;
-    const line = requestLine({ id: `${client}-${this.sent}`, client, replica: name }, planned, outcome);
+    const line = requestLine({ id: `${this.setup.name}-${this.sent}`, replica: name }, planned, outcome);
     this.ledger.write(line);
     this.workload.observe(planned, outcome, line.recordId);
     this.count(line);

@@ -67,14 +67,13 @@ export function exchange(replica: ReplicaAddress, planned: PlannedRequest): Prom
 
 /** Returns the line of the ledger for a request and its outcome. */
 export function requestLine(
-  { id, client, replica }: Pick<RequestLine, 'id' | 'client' | 'replica'>,
+  { id, replica }: Pick<RequestLine, 'id' | 'replica'>,
   { key, method, path, idempotencyKey, body: sent, record }: PlannedRequest,
   { sentMs, receivedMs, status, headers, body }: Outcome,
 ): RequestLine {
   return {
     kind: 'request',
     id,
-    client,
     sentMs,
     receivedMs,
     replica,

@@ -41,10 +41,7 @@ export type ToProcess =
   | { type: 'stop' };
 
 export type FromProcess =
-  | { type: 'key'; key: ClientKey }
-  | { type: 'ended'; key: string }
-  | { type: 'counts'; counts: Counts }
-  | { type: 'ready' };
+  { type: 'key'; key: ClientKey } | { type: 'ended'; key: string } | { type: 'counts'; counts: Counts };
 
 /** Sends a message to the process that started this one. */
 export function report(message: FromProcess): Promise<void> {
