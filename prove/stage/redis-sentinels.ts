@@ -86,7 +86,7 @@ export class RedisSentinels implements Server {
 
   /** Waits until a master has all its replicas. Returns the failovers since the last call. */
   async settle(): Promise<Failover[]> {
-    await this.group.settle();
+    await this.group.settle(PATIENCE_MS);
     await until(async () => (await this.group.masterPort()) === this.master);
     return this.failovers.splice(0);
   }

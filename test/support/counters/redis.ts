@@ -131,7 +131,7 @@ export interface SentinelGroup {
   /** Returns whether the master has a replica, without which it rejects writes. */
   acceptsWrites(): Promise<boolean>;
   /** Waits until a master has both replicas, and all Sentinels know that. */
-  settle(): Promise<void>;
+  settle(deadlineMs?: number): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -237,11 +237,11 @@ class RedisWithSentinels implements SentinelGroup {
     return /min_slaves_good_slaves:[1-9]/.test(await operator.info('replication'));
   }
 
-  settle(): Promise<void> {
+  settle(deadlineMs = 30_000): Promise<void> {
     return until(async () => {
       const states = await Promise.all(this.sentinels.map(({ client }) => sentinelState(client)));
       return states.every(({ isWhole, master }) => isWhole && master === states[0]?.master);
-    }, 30_000);
+    }, deadlineMs);
   }
 
   async stop(): Promise<void> {
