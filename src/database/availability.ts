@@ -17,6 +17,8 @@ const UNAVAILABLE_MESSAGE =
   /Connection terminated|server does not support SSL|error establishing an SSL connection|timeout exceeded when trying to connect|Query read timeout|timeout expired|Client was closed|not queryable|Cannot use a pool after calling end/;
 /** SQLSTATEs, and Prisma's code, of conflicting transactions, of which one was rolled back and may be retried at once. */
 const CONFLICT = /^(40001|40P01|P2034)$/;
+/** SQLSTATEs of a write to a read-only server or session, and of a connection to a standby (`configureSession`). */
+const READ_ONLY = /^(25006|55000)$/;
 
 /** What an error of `pg`, of Prisma, or of its adapter may have. */
 interface DatabaseFailure {
@@ -32,6 +34,11 @@ interface DatabaseFailure {
 /** Returns whether an error of Prisma or `pg` means that transactions conflicted, and this one was rolled back. */
 export function isConflict(error: unknown): boolean {
   return hasCode(error, CONFLICT);
+}
+
+/** Returns whether an error of Prisma or `pg` means that the server is read-only: after a failover, its address may lead to another. */
+export function isReadOnly(error: unknown): boolean {
+  return hasCode(error, READ_ONLY);
 }
 
 /** Returns whether an error of Prisma or `pg` means that the database is unavailable, so that a later try may succeed. */

@@ -2,6 +2,7 @@ import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import pg from 'pg';
 import type { Environment } from '../settings/environment.js';
+import { isReadOnly } from './availability.js';
 import { configureOnConnect } from './session.js';
 
 const CONNECT_TIMEOUT_MS = 2000;
@@ -12,8 +13,6 @@ const SILENCE_TIMEOUT_MS = 4000;
 const IDLE_TIMEOUT_MS = 30_000;
 /** A connection is replaced after this time, in case its address leads to another server by then. */
 const LIFETIME_SECONDS = 600;
-/** The SQLSTATE of a write to a read-only server or session. */
-const READ_ONLY = '25006';
 
 /** A connection, with what the types of pg lack. */
 type Connected = pg.PoolClient &
@@ -39,24 +38,17 @@ export function createPool({ DATABASE_URL }: Pick<Environment, 'DATABASE_URL'>, 
   });
   // A broken idle connection is replaced for the next query, which reports the error if that fails too.
   pool.on('error', () => {});
-  const readOnly = new WeakSet<pg.PoolClient>();
   pool.on('connect', (client) => {
     // The next query reports the error of a lent connection; without a listener, it would end the process.
     client.on('error', () => {});
-    const { connection } = client as Connected;
-    connection.on('errorMessage', ({ code }) => {
-      if (code === READ_ONLY) {
-        readOnly.add(client);
+    const connected = client as Connected;
+    connected.connection.on('errorMessage', (error) => {
+      if (isReadOnly(error)) {
+        // Otherwise the pool would keep the connection of a failed transaction.
+        void connected.end();
       }
     });
-    endSilent(client as Connected);
-  });
-  // After a failover, the address of a read-only server may lead to another. The pool keeps the connections of transactions.
-  pool.on('release', (_error, client) => {
-    if (readOnly.has(client)) {
-      // The pool removes a connection that has ended.
-      void (client as Connected).end();
-    }
+    endSilent(connected);
   });
   return pool;
 }

@@ -1,6 +1,6 @@
 import net from 'node:net';
 import pg from 'pg';
-import { hasCode, isConflict } from '../../database/availability.js';
+import { isConflict, isReadOnly } from '../../database/availability.js';
 import { withinDeadline } from '../../database/deadline.js';
 import { retryConflicts, type Statement } from '../../database/query-runner.js';
 import { configureSession } from '../../database/session.js';
@@ -9,8 +9,6 @@ import { counterStoreError, DEADLINE_MS } from './counter-store.js';
 
 /** It is longer than the deadline, so it ends only statements for whose reply nobody waits any more. */
 const STATEMENT_TIMEOUT_MS = 1000;
-/** SQLSTATEs of a write to a read-only server or session, and of a connection to a standby (`configureSession`). */
-const READ_ONLY = /^(25006|55000)$/;
 /** The end of retries, early enough for the last one to end before the deadline. */
 const RETRY_MS = 500;
 
@@ -39,7 +37,7 @@ export class PostgresConnection {
         connection.destroy();
       }
       // A standby counts nothing: the store is elsewhere, and this address does not lead there.
-      const isRefused = !connection.isOpen || hasCode(error, READ_ONLY);
+      const isRefused = !connection.isOpen || isReadOnly(error);
       throw counterStoreError(error, !isRefused);
     }
   }
@@ -70,9 +68,13 @@ export class CountingConnection {
   private last: Promise<unknown> = Promise.resolve();
 
   /** @param onLost runs when the connection fails or ends, perhaps more than once. */
-  constructor(environment: Environment, onLost: (connection: CountingConnection) => void) {
+  constructor(
+    { DIRECT_DATABASE_URL, DATABASE_URL }: Environment,
+    onLost: (connection: CountingConnection) => void,
+  ) {
     this.client = new pg.Client({
-      connectionString: directUrl(environment),
+      // Behind a pooler, settings and prepared statements would not belong to the connection.
+      connectionString: DIRECT_DATABASE_URL ?? DATABASE_URL,
       application_name: 'animal-store counters',
       statement_timeout: STATEMENT_TIMEOUT_MS,
       keepAlive: true,
@@ -118,9 +120,4 @@ export class CountingConnection {
       this.client.query<Row>(query, (error, result) => (error ? reject(error) : resolve(result.rows)));
     });
   }
-}
-
-/** Returns the URL past a pooler: behind one, settings and prepared statements would not belong to the connection. */
-function directUrl({ DIRECT_DATABASE_URL, DATABASE_URL }: Environment): string | undefined {
-  return DIRECT_DATABASE_URL ?? DATABASE_URL;
 }
