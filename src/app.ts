@@ -9,7 +9,7 @@ import type { Environment } from './settings/environment.js';
 import { Authenticator } from './auth/authenticator.js';
 import { addHooks } from './http/hooks.js';
 import { leaveBodiesUnread } from './http/request-body.js';
-import { findRequiredRole, routableTarget } from './http/request-path.js';
+import { findRequiredRole, routableTarget } from './http/request-line.js';
 import { traceRequests } from './tracing/tracing.js';
 import { Connections } from './server/connections.js';
 import { serverOptions } from './server/server-options.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { RouteOptions } from 'fastify';
-import { routeTemplate } from '../http/rules/http-labels.js';
+import { routeTemplate } from '../http/request-line.js';
 import type { Deprecation } from './rules/lifecycle.js';
 
 /** A deprecated operation as its route declares it. */

@@ -4,7 +4,7 @@ import { ApiError } from '../errors/api-error.js';
 import { Connections, SHUTTING_DOWN } from '../server/connections.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import type { RequestHook, ResponseInterceptor } from './hooks.js';
-import { operationName } from './request-path.js';
+import { operationName } from './request-line.js';
 import { toNetwork } from './rules/network.js';
 
 declare module 'fastify' {

@@ -5,7 +5,7 @@ import FindMyWay, { type HTTPMethod } from 'find-my-way';
 import { ApiError } from '../errors/api-error.js';
 import { ROUTER_OPTIONS } from '../server/server-options.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
-import { targetPath } from './request-path.js';
+import { targetPath } from './request-line.js';
 
 /** Handles requests without a route. They pass the global guards first, so those that need a key are counted before 404 or 405. */
 @Injectable()

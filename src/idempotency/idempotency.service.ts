@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/api-error.js';
-import { targetPath } from '../http/request-path.js';
+import { targetPath } from '../http/request-line.js';
 import { requirePrincipal } from '../http/principal.js';
 import { conflict, type CreationResponse, type IdempotentRequest } from './creation-batcher.js';
 

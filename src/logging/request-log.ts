@@ -1,5 +1,5 @@
 import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
-import { operationName } from '../http/request-path.js';
+import { operationName } from '../http/request-line.js';
 import { logFields } from '../http/rules/trace-parent.js';
 import type { Principal } from '../http/principal.js';
 import type { RateLimitDecision } from '../rate-limit/rules/rate-limit-decision.js';

@@ -10,7 +10,7 @@ import { type FastifyInstance, type FastifyReply, fastify as createFastify } fro
 import type { Registry } from 'prom-client';
 import { ApiError } from '../errors/api-error.js';
 import { leaveBodiesUnread } from '../http/request-body.js';
-import { targetPath } from '../http/request-path.js';
+import { targetPath } from '../http/request-line.js';
 import { Connections } from '../server/connections.js';
 import { serverOptions } from '../server/server-options.js';
 import { ENVIRONMENT, type Environment, InvalidEnvironmentError } from '../settings/environment.js';

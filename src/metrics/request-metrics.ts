@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Histogram } from 'prom-client';
 import type { ResponseInterceptor } from '../http/hooks.js';
-import { operationName } from '../http/request-path.js';
-import { knownMethod, routeTemplate, urlScheme } from '../http/rules/http-labels.js';
+import { knownMethod, operationName, routeTemplate, urlScheme } from '../http/request-line.js';
 import type { RateLimitDecision } from '../rate-limit/rules/rate-limit-decision.js';
 import { type Labels, PREFIX } from './metrics-registry.js';
 

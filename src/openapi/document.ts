@@ -2,7 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import { type OpenAPIObject, type OperationObject, SwaggerModule } from '@nestjs/swagger';
 import { z } from 'zod';
 import type { Environment } from '../settings/environment.js';
-import { roleForPath } from '../http/request-path.js';
+import { roleForPath } from '../http/request-line.js';
 import type { KeyRole } from '../http/principal.js';
 import { jsonSchema, namedJsonSchemas } from '../schemas/json-schema.js';
 import { about, type About, aboutAdministration, securitySchemes } from './about.js';

@@ -1,6 +1,6 @@
 import type { OperationObject, ResponseObject } from '@nestjs/swagger';
 import { type ErrorCode, statusOfCode } from '../errors/catalogue.js';
-import { roleForPath } from '../http/request-path.js';
+import { roleForPath } from '../http/request-line.js';
 import { errorReference } from './error.schema.js';
 import { type HeaderKey, referToHeaders } from './headers.js';
 

@@ -12,7 +12,7 @@ import {
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { loggablePath } from '../logging/request-log.js';
-import { knownMethod, routeTemplate, urlScheme } from '../http/rules/http-labels.js';
+import { knownMethod, routeTemplate, urlScheme } from '../http/request-line.js';
 import { logSenderTrace, logTrace } from '../http/rules/trace-parent.js';
 
 /** Creates a span for each request of a protected path, in the client's trace if the request has a valid `traceparent`. */

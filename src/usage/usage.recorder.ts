@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { databaseReason } from '../database/availability.js';
 import { Batcher } from '../database/batcher.js';
 import type { ResponseInterceptor } from '../http/hooks.js';
-import { operationName } from '../http/request-path.js';
+import { operationName } from '../http/request-line.js';
 import { Clock } from '../settings/clock.js';
 import { type CompletedRequest, UsageCounts } from './rules/usage-counts.js';
 import { UsageJournal } from './usage.journal.js';

@@ -13,6 +13,8 @@ const CLIENT_PATH = /^\/v1(\/|$)/;
 const ADMIN_PATH = /^\/admin(\/|$)/;
 /** The name of every request without an operation, because its path may be anything. */
 const NO_OPERATION = 'none';
+/** The methods that OpenTelemetry's conventions for HTTP know. */
+const KNOWN_METHODS = new Set('CONNECT DELETE GET HEAD OPTIONS PATCH POST PUT QUERY TRACE'.split(' '));
 
 /** Returns the path of a request target, whose absolute form starts with a host (RFC 9112, section 3.2.2). */
 export function targetPath(target: string): string {
@@ -57,4 +59,19 @@ export function findRequiredRole({ routeOptions, url }: FastifyRequest): KeyRole
 /** Returns the name that the OpenAPI document has for the operation of a request, or `none`. */
 export function operationName({ routeOptions }: Pick<FastifyRequest, 'routeOptions'>): string {
   return routeOptions.config.operation ?? NO_OPERATION;
+}
+
+/** Returns a method that OpenTelemetry's conventions know, or `_OTHER`. */
+export function knownMethod(method: string): string {
+  return KNOWN_METHODS.has(method) ? method : '_OTHER';
+}
+
+/** Returns the scheme of a request, whatever text a proxy's header has for it. */
+export function urlScheme(protocol: string): 'http' | 'https' {
+  return protocol === 'https' ? 'https' : 'http';
+}
+
+/** Returns the path of a route in the form of the OpenAPI document, such as `/v1/pets/{petId}`. */
+export function routeTemplate(url: string): string {
+  return url.replaceAll(/:(\w+)/g, '{$1}');
 }

@@ -1,6 +1,6 @@
 import FindMyWay from 'find-my-way';
 import fc from 'fast-check';
-import { routableTarget, targetPath } from './request-path.js';
+import { knownMethod, routableTarget, routeTemplate, targetPath, urlScheme } from './request-line.js';
 
 describe('routableTarget', () => {
   it.each([
@@ -50,5 +50,38 @@ describe('targetPath', () => {
     ['', '/'],
   ])('returns for %s the path %s', (target, path) => {
     expect(targetPath(target)).toBe(path);
+  });
+});
+
+describe('knownMethod', () => {
+  it.each([
+    ['GET', 'GET'],
+    ['PATCH', 'PATCH'],
+    ['get', '_OTHER'],
+    ['PROPFIND', '_OTHER'],
+  ])('returns for %s: %s', (method, known) => {
+    expect(knownMethod(method)).toBe(known);
+  });
+});
+
+describe('urlScheme', () => {
+  it.each([
+    ['https', 'https'],
+    ['http', 'http'],
+    ['gopher', 'http'],
+    ['', 'http'],
+  ])('returns for "%s": %s', (protocol, scheme) => {
+    expect(urlScheme(protocol)).toBe(scheme);
+  });
+});
+
+describe('routeTemplate', () => {
+  it.each([
+    ['/v1/pets', '/v1/pets'],
+    ['/v1/pets/:petId', '/v1/pets/{petId}'],
+    ['/admin/keys/:id/ban', '/admin/keys/{id}/ban'],
+    ['', ''],
+  ])('returns for "%s": %s', (url, template) => {
+    expect(routeTemplate(url)).toBe(template);
   });
 });
