@@ -8,10 +8,8 @@ import { ApiKeyGuard } from './auth/api-key.guard.js';
 import { AuthModule } from './auth/auth.module.js';
 import { RoleGuard } from './auth/role.guard.js';
 import { DeprecatedOperations } from './deprecation/deprecated-operations.js';
-import { LifecycleGuard } from './deprecation/lifecycle.guard.js';
 import type { Clock } from './settings/clock.js';
 import { DatabaseModule } from './database/database.module.js';
-import { LifecycleHeadersInterceptor } from './deprecation/lifecycle-headers.interceptor.js';
 import type { Environment } from './settings/environment.js';
 import { RequestBodies } from './http/request-body.js';
 import { RevalidationInterceptor } from './http/revalidation.interceptor.js';
@@ -43,7 +41,6 @@ export const RESPONSE_INTERCEPTORS = [
   DecisionCheckInterceptor,
   RevalidationInterceptor,
   RateLimitHeadersInterceptor,
-  LifecycleHeadersInterceptor,
   UsageRecorder,
   RequestMetrics,
 ];
@@ -64,11 +61,10 @@ export const RESPONSE_INTERCEPTORS = [
     MetricsModule,
   ],
   providers: [
-    // 401, 429, 403, 410:
+    // 401, 429, 403; behind them, 410 by `@Deprecated()`, and 404 of an experimental `@Operation()`:
     { provide: APP_GUARD, useClass: ApiKeyGuard },
     { provide: APP_GUARD, useClass: RateLimitGuard },
     { provide: APP_GUARD, useClass: RoleGuard },
-    { provide: APP_GUARD, useClass: LifecycleGuard },
     // 413, 415, 400:
     { provide: APP_PIPE, useClass: ValidationPipe },
     // Then the handler of a controller; or 404 or 405 without a route:
@@ -82,7 +78,6 @@ export const RESPONSE_INTERCEPTORS = [
     DecisionCheckInterceptor,
     RevalidationInterceptor,
     RateLimitHeadersInterceptor,
-    LifecycleHeadersInterceptor,
   ],
 })
 export class AppModule {

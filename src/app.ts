@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { AppModule, REQUEST_HOOKS, RESPONSE_INTERCEPTORS } from './app.module.js';
 import { NotFoundHandler } from './http/not-found.handler.js';
 import { DeprecatedOperations } from './deprecation/deprecated-operations.js';
+import { addLifecycleHeaders } from './deprecation/lifecycle-headers.js';
 import { Clock } from './settings/clock.js';
 import type { Environment } from './settings/environment.js';
 import { Authenticator } from './auth/authenticator.js';
@@ -58,6 +59,7 @@ export async function createApplication(
     RESPONSE_INTERCEPTORS.map((interceptor) => app.get(interceptor)),
   );
   app.get(NotFoundHandler).addTo(fastify);
+  fastify.addHook('onRoute', addLifecycleHeaders);
   fastify.addHook('onRoute', (route) => app.get(DeprecatedOperations).addRoute(route));
   const { onRequest } = app.get(DocumentRateLimit);
   serveDocuments(app, environment, { onRequest });

@@ -1,12 +1,14 @@
-import { applyDecorators } from '@nestjs/common';
+import { applyDecorators, UseGuards } from '@nestjs/common';
 import { ApiExtension, ApiOperation } from '@nestjs/swagger';
 import { AddRouteConfig } from '../http/route-config.decorator.js';
+import { LifecycleGuard } from './lifecycle.guard.js';
 import type { Deprecation } from './rules/lifecycle.js';
 
 /** Marks a route as deprecated. Must stand below `@Operation()`, which would otherwise lose its description. */
 export const Deprecated = (deprecation: Deprecation) =>
   applyDecorators(
     AddRouteConfig({ deprecation }),
+    UseGuards(LifecycleGuard),
     ApiOperation({ deprecated: true }),
     ApiExtension('x-deprecated-since', formatDate(deprecation.since)),
     ApiExtension('x-sunset', formatDate(deprecation.removal)),

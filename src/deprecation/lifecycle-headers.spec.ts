@@ -1,5 +1,5 @@
 import fastify, { type FastifyContextConfig, type FastifyInstance, type RouteHandlerMethod } from 'fastify';
-import { LifecycleHeadersInterceptor } from './lifecycle-headers.interceptor.js';
+import { addLifecycleHeaders } from './lifecycle-headers.js';
 
 const PAGE_LINKS = '</v1/pets?cursor=x>; rel="next", </v1/pets>; rel="first"';
 const DEPRECATION_LINKS =
@@ -19,11 +19,7 @@ let server: FastifyInstance;
 
 beforeEach(() => {
   server = fastify();
-  const interceptor = new LifecycleHeadersInterceptor();
-  server.addHook('onSend', (request, reply, _payload, done) => {
-    interceptor.intercept(request, reply);
-    done();
-  });
+  server.addHook('onRoute', addLifecycleHeaders);
 });
 afterEach(() => server.close());
 
