@@ -14,7 +14,6 @@ import type { Environment } from './settings/environment.js';
 import { RequestBodies } from './http/request-body.js';
 import { RevalidationInterceptor } from './http/revalidation.interceptor.js';
 import { DecisionCheckInterceptor } from './http/served-while-counted.js';
-import { StandardHeadersHook } from './http/standard-headers.hook.js';
 import { RequestMetrics } from './metrics/request-metrics.js';
 import { ConcurrencyLimit } from './http/concurrency-limit.js';
 import { UsageRecorder } from './usage/usage.recorder.js';
@@ -31,13 +30,9 @@ import { Connections } from './server/connections.js';
 import { SettingsModule } from './settings/settings.module.js';
 import { UsageModule } from './usage/usage.module.js';
 
-/** The steps of every request before the guards, in this order. */
-export const REQUEST_HOOKS = [StandardHeadersHook, ConcurrencyLimit, RequestBodies];
-
 /** The steps of every response, errors included, in this order. */
 export const RESPONSE_INTERCEPTORS = [
   ConcurrencyLimit,
-  RequestBodies,
   DecisionCheckInterceptor,
   RevalidationInterceptor,
   RateLimitHeadersInterceptor,
@@ -45,7 +40,7 @@ export const RESPONSE_INTERCEPTORS = [
   RequestMetrics,
 ];
 
-/** The whole service. Between the hooks and the interceptors, a request passes these providers in their order. */
+/** The whole service. Between the hooks of `app.ts` and the interceptors, a request passes these providers in their order. */
 @Module({
   imports: [
     DatabaseModule,
@@ -71,8 +66,7 @@ export const RESPONSE_INTERCEPTORS = [
     NotFoundHandler,
     // The errors of all steps:
     { provide: APP_FILTER, useClass: ErrorFilter },
-    // The hooks and interceptors that no other module provides:
-    StandardHeadersHook,
+    // The steps before and after them that no other module provides:
     ConcurrencyLimit,
     RequestBodies,
     DecisionCheckInterceptor,

@@ -1,24 +1,31 @@
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
-import { AppModule, REQUEST_HOOKS, RESPONSE_INTERCEPTORS } from './app.module.js';
+import { AppModule, RESPONSE_INTERCEPTORS } from './app.module.js';
 import { NotFoundHandler } from './http/not-found.handler.js';
 import { DeprecatedOperations } from './deprecation/deprecated-operations.js';
 import { addLifecycleHeaders } from './deprecation/lifecycle-headers.js';
 import { Clock } from './settings/clock.js';
 import type { Environment } from './settings/environment.js';
 import { Authenticator } from './auth/authenticator.js';
-import { addHooks } from './http/hooks.js';
+import { ConcurrencyLimit } from './http/concurrency-limit.js';
+import { allowOrigins } from './http/cors.js';
 import { leaveBodiesUnread } from './http/request-body.js';
 import { findRequiredRole, routableTarget } from './http/request-line.js';
+import type { ResponseInterceptor } from './http/response-interceptor.js';
+import { parseTraceParent } from './http/rules/trace-parent.js';
 import { traceRequests } from './tracing/tracing.js';
 import { Connections } from './server/connections.js';
+import { SECURITY_HEADERS } from './server/security-headers.js';
 import { serverOptions } from './server/server-options.js';
 import { createLogger, nestLogger } from './logging/logger.js';
 import { RequestLog } from './logging/request-log.js';
 import { serveConsole } from './console/console.js';
 import { DocumentRateLimit } from './rate-limit/document-rate-limit.js';
 import { serveDocuments } from './openapi/documents.js';
+
+/** A longer body is sent as a `Buffer`, because Node keeps two copies of an unsent string. */
+const LARGE_LENGTH = 16 * 1024;
 
 /** NestJS on Fastify, with `NotFoundHandler` instead of NestJS's own handler. */
 class Adapter extends FastifyAdapter {
@@ -52,10 +59,9 @@ export async function createApplication(
   const fastify = adapter.getInstance();
   leaveBodiesUnread(fastify);
   decorateRequests(fastify, app.get(Authenticator));
-  await traceRequests(fastify, environment);
-  addHooks(
+  await addRequestHooks(fastify, app.get(ConcurrencyLimit), environment);
+  addResponseHooks(
     fastify,
-    REQUEST_HOOKS.map((hook) => app.get(hook)),
     RESPONSE_INTERCEPTORS.map((interceptor) => app.get(interceptor)),
   );
   app.get(NotFoundHandler).addTo(fastify);
@@ -88,11 +94,42 @@ function decorateRequests(fastify: FastifyInstance, authenticator: Authenticator
     .decorateRequest('requiredRole', null)
     .decorateRequest('traceFields', null)
     .decorateRequest('bodyBytes', null)
-    .decorateRequest('slot', undefined)
+    .decorateRequest('load', undefined)
+    .decorateRequest('slotBucketKey', undefined)
     .decorateRequest('isShed', false)
-    .decorateRequest('reportedWindow', null)
-    .addHook('onRequest', (request, _reply, done) => {
-      request.requiredRole = findRequiredRole(request);
-      done();
-    });
+    .decorateRequest('reportedWindow', null);
+}
+
+/** Adds the steps of every request before the guards, in this order. */
+async function addRequestHooks(
+  fastify: FastifyInstance,
+  concurrencyLimit: ConcurrencyLimit,
+  environment: Environment,
+): Promise<void> {
+  fastify.addHook('onRequest', (request, reply, done) => {
+    request.requiredRole = findRequiredRole(request);
+    const { traceparent } = request.headers;
+    if (typeof traceparent === 'string') {
+      request.traceFields = parseTraceParent(traceparent);
+    }
+    reply.header('X-Request-Id', request.id).headers(SECURITY_HEADERS);
+    done();
+  });
+  await traceRequests(fastify, environment);
+  if (environment.CORS_ORIGINS !== undefined) {
+    fastify.addHook('onRequest', allowOrigins(environment.CORS_ORIGINS));
+  }
+  fastify.addHook('onRequest', (request, _reply, done) => done(concurrencyLimit.takeSlot(request)));
+}
+
+/** Adds these steps of every response. Not async, because its promise would keep the body of an unread response in memory. */
+function addResponseHooks(fastify: FastifyInstance, interceptors: ResponseInterceptor[]): void {
+  for (const interceptor of interceptors) {
+    fastify.addHook('onSend', (request, reply, body, done) =>
+      done(null, interceptor.intercept(request, reply, body)),
+    );
+  }
+  fastify.addHook('onSend', (_request, _reply, body, done) =>
+    done(null, typeof body === 'string' && body.length >= LARGE_LENGTH ? Buffer.from(body) : body),
+  );
 }

@@ -23,7 +23,7 @@ function take(bucketKey: string, count: number): FastifyRequest[] {
     lastKnownPrincipal: { quota: { bucketKey } },
   };
   const requests = Array.from({ length: count }, () => ({ ...request }) as unknown as FastifyRequest);
-  return requests.filter((each) => limit.onRequest(each) === null);
+  return requests.filter((each) => limit.takeSlot(each) === undefined);
 }
 
 const taken = () => limit.all()[0]?.slots.length;

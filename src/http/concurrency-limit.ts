@@ -3,32 +3,26 @@ import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/api-error.js';
 import { Connections, SHUTTING_DOWN } from '../server/connections.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
-import type { RequestHook, ResponseInterceptor } from './hooks.js';
 import { operationName } from './request-line.js';
+import type { ResponseInterceptor } from './response-interceptor.js';
 import { toNetwork } from './rules/network.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The slot that `ConcurrencyLimit` gave it; undefined before, and once its response is made. */
-    slot: Slot | undefined;
+    /** The operation whose slot `ConcurrencyLimit` gave it; undefined before, and once its response is made. */
+    load: OperationLoad | undefined;
+    /** What its slot counts for, as far as is known before it is authenticated; undefined until slots are short. */
+    slotBucketKey: string | undefined;
     /** Whether `ConcurrencyLimit` denied it. */
     isShed: boolean;
   }
 }
 
-/** One of an operation's slots, while the response of a request is made. */
-interface Slot {
-  load: OperationLoad;
-  request: FastifyRequest;
-  /** What the request counts against, as far as is known before it is authenticated; undefined until slots are short. */
-  bucketKey?: string;
-}
-
 /** The requests of one operation. */
 interface OperationLoad {
   readonly operation: string;
-  /** In no order. Not a Set, because outgrown tables of a Set keep its former items in memory until a full collection. */
-  readonly slots: Slot[];
+  /** Those that hold a slot, in no order. Not a Set, because outgrown tables of a Set keep its former items in memory until a full collection. */
+  readonly slots: FastifyRequest[];
   /** Requests denied since the start. */
   shed: number;
 }
@@ -45,7 +39,7 @@ export const OVERLOADED = new ApiError(
  * buckets that have less than a third, so no bucket takes an operation from the others.
  */
 @Injectable()
-export class ConcurrencyLimit implements RequestHook, ResponseInterceptor {
+export class ConcurrencyLimit implements ResponseInterceptor {
   private readonly byOperation = new Map<string, OperationLoad>();
   private readonly maxSlots: number;
 
@@ -61,53 +55,51 @@ export class ConcurrencyLimit implements RequestHook, ResponseInterceptor {
   }
 
   /** Takes a slot for a request that needs a key; returns the error of a request that gets none. */
-  onRequest(request: FastifyRequest): ApiError | null {
+  takeSlot(request: FastifyRequest): ApiError | undefined {
     if (this.connections.refusing.aborted) {
       return SHUTTING_DOWN;
     }
     if (request.requiredRole === null) {
-      return null;
+      return undefined;
     }
     const load = this.findLoad(operationName(request));
-    const slot: Slot = { load, request };
-    if (!this.isFree(slot)) {
+    if (!this.isFree(load, request)) {
       load.shed += 1;
       request.isShed = true;
       return OVERLOADED;
     }
-    request.slot = slot;
-    load.slots.push(slot);
-    return null;
+    request.load = load;
+    load.slots.push(request);
+    return undefined;
   }
 
   /** Frees the slot of a request while it waits for its client. */
-  pause({ slot }: FastifyRequest): void {
-    const index = slot?.load.slots.indexOf(slot) ?? -1;
+  pause(request: FastifyRequest): void {
+    const index = request.load?.slots.indexOf(request) ?? -1;
     if (index !== -1) {
-      slot?.load.slots.splice(index, 1);
+      request.load?.slots.splice(index, 1);
     }
   }
 
   /** Gives a paused request its slot back, unless its response is made; it continues without one if none is free for it. */
-  resume({ slot }: FastifyRequest): void {
-    if (slot !== undefined && this.isFree(slot)) {
-      slot.load.slots.push(slot);
+  resume(request: FastifyRequest): void {
+    if (request.load !== undefined && this.isFree(request.load, request)) {
+      request.load.slots.push(request);
     }
   }
 
   /** Frees the slot of a request whose response is made. */
   intercept(request: FastifyRequest): void {
     this.pause(request);
-    request.slot = undefined;
+    request.load = undefined;
   }
 
-  private isFree(slot: Slot): boolean {
-    const { slots } = slot.load;
+  private isFree({ slots }: OperationLoad, request: FastifyRequest): boolean {
     if (slots.length < (this.maxSlots * 2) / 3) {
       return true;
     }
     // An overloaded server does not compare all slots.
-    return slots.length < this.maxSlots && countSlots(slots, slot) < Math.floor(this.maxSlots / 3);
+    return slots.length < this.maxSlots && countSlots(slots, request) < Math.floor(this.maxSlots / 3);
   }
 
   private findLoad(operation: string): OperationLoad {
@@ -120,13 +112,13 @@ export class ConcurrencyLimit implements RequestHook, ResponseInterceptor {
   }
 }
 
-/** Returns the number of slots that the bucket of a slot has. */
-function countSlots(slots: Slot[], slot: Slot): number {
-  return slots.filter((other) => findBucketKey(other) === findBucketKey(slot)).length;
+/** Returns the number of slots that the bucket of a request has. */
+function countSlots(slots: FastifyRequest[], request: FastifyRequest): number {
+  const bucketKey = findBucketKey(request);
+  return slots.filter((other) => findBucketKey(other) === bucketKey).length;
 }
 
-function findBucketKey(slot: Slot): string {
-  const { lastKnownPrincipal, ip } = slot.request;
-  slot.bucketKey ??= lastKnownPrincipal?.quota.bucketKey ?? toNetwork(ip);
-  return slot.bucketKey;
+function findBucketKey(request: FastifyRequest): string {
+  request.slotBucketKey ??= request.lastKnownPrincipal?.quota.bucketKey ?? toNetwork(request.ip);
+  return request.slotBucketKey;
 }

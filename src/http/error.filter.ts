@@ -4,7 +4,6 @@ import { isDatabaseUnavailable } from '../database/availability.js';
 import { ApiError } from '../errors/api-error.js';
 import { decided } from './served-while-counted.js';
 import { UnavailableError } from '../errors/unavailable-error.js';
-import { logFields } from './rules/trace-parent.js';
 
 /** Responds to every error that is thrown on the request path. */
 @Catch()
@@ -30,13 +29,14 @@ export class ErrorFilter implements ExceptionFilter {
 }
 
 /** Logs `service_unavailable` without a stack, because it is not a defect. Without a cause, its origin has logged it. */
-function logError(error: ApiError, request: FastifyRequest): void {
+function logError(error: ApiError, { id, traceFields, log }: FastifyRequest): void {
+  const fields = { requestId: id, ...traceFields };
   if (error.code === 'service_unavailable') {
     if (error.cause instanceof Error) {
-      request.log.warn({ ...logFields(request), reason: error.cause.message }, error.message);
+      log.warn({ ...fields, reason: error.cause.message }, error.message);
     }
   } else if (error.status >= 500) {
-    request.log.error({ ...logFields(request), err: error.cause }, error.message);
+    log.error({ ...fields, err: error.cause }, error.message);
   }
 }
 

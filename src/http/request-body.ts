@@ -1,10 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Injectable } from '@nestjs/common';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest, onRequestHookHandler, onSendHookHandler } from 'fastify';
 import { ApiError } from '../errors/api-error.js';
 import { ConcurrencyLimit, OVERLOADED } from './concurrency-limit.js';
 import { Connections, SHUTTING_DOWN } from '../server/connections.js';
-import type { RequestHook, ResponseInterceptor } from './hooks.js';
 import { parseJsonBody } from './json-body.js';
 
 declare module 'fastify' {
@@ -33,16 +32,37 @@ const ENCODED = new ApiError(
 );
 const INCOMPLETE = new ApiError('invalid_request', 'The body did not arrive whole.');
 
-/** Stops Fastify from reading bodies before the guards run: `RequestBodies` collects them. */
+/** Stops Fastify from reading bodies before the guards run: they are collected meanwhile, for `ValidationPipe`. */
 export function leaveBodiesUnread(fastify: FastifyInstance): void {
   for (const method of fastify.supportedMethods) {
     fastify.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   }
+  fastify.addHook('onRoute', (route) => {
+    if (METHODS.has(String(route.method))) {
+      route.onRequest = [route.onRequest ?? [], collectBody].flat();
+      route.onSend = [route.onSend ?? [], forgetBody].flat();
+    }
+  });
 }
 
-/** Reads bodies. A request that waits for its body holds no slot; beyond a maximum, the one that waits longest gets 503. */
+const collectBody: onRequestHookHandler = (request, _reply, done) => {
+  if (hasBody(request.headers) || request.headers['content-type'] !== undefined) {
+    request.body = new RequestBody(request);
+  }
+  done();
+};
+
+/** Forgets a body that has not arrived when the response is made: of a denied request it may never arrive. */
+const forgetBody: onSendHookHandler = ({ body }, _reply, _payload, done) => {
+  if (body instanceof RequestBody) {
+    body.end(INCOMPLETE);
+  }
+  done();
+};
+
+/** Waits for bodies. A request that waits for its body holds no slot; beyond a maximum, the one that waits longest gets 503. */
 @Injectable()
-export class RequestBodies implements RequestHook, ResponseInterceptor {
+export class RequestBodies {
   /** The oldest first. */
   private readonly waiting = new Set<RequestBody>();
 
@@ -53,18 +73,6 @@ export class RequestBodies implements RequestHook, ResponseInterceptor {
     connections.refusing.addEventListener('abort', () =>
       this.waiting.forEach((body) => body.end(SHUTTING_DOWN)),
     );
-  }
-
-  /** Starts to collect the body of a request that has one, if its route may need it: while the guards run, it arrives. */
-  onRequest(request: FastifyRequest): null {
-    const { requiredRole, method, is404, headers } = request;
-    const mayNeedBody = requiredRole !== null && METHODS.has(method) && !is404;
-    if (mayNeedBody && (hasBody(headers) || headers['content-type'] !== undefined)) {
-      const body = new RequestBody(request);
-      body.collect();
-      request.body = body;
-    }
-    return null;
   }
 
   /**
@@ -89,13 +97,6 @@ export class RequestBodies implements RequestHook, ResponseInterceptor {
     }
     return body.json();
   }
-
-  /** Forgets a body that has not arrived when the response is made: of a denied request it may never arrive. */
-  intercept({ body }: FastifyRequest): void {
-    if (body instanceof RequestBody) {
-      body.end(INCOMPLETE);
-    }
-  }
 }
 
 /** A body that is collected in one `Buffer`: a list of one-byte chunks would take 400 times the memory. */
@@ -107,16 +108,10 @@ export class RequestBody {
   private error: ApiError | null;
 
   constructor(readonly request: FastifyRequest) {
-    this.error = headerError(request.headers);
+    const { raw, headers } = request;
+    // The body of a client that has gone is incomplete.
+    this.error = headerError(headers) ?? (raw.destroyed ? INCOMPLETE : null);
     this.isPending = this.error === null;
-  }
-
-  /** Starts to take in the body; one whose client has gone is incomplete at once. */
-  collect(): void {
-    const { raw } = this.request;
-    if (raw.destroyed) {
-      this.end(INCOMPLETE);
-    }
     if (this.isPending) {
       raw.on('data', (chunk: Buffer) => this.add(chunk));
       raw.once('end', () => this.end(null)).once('close', () => this.end(INCOMPLETE));

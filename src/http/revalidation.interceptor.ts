@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { applyDecorators, Injectable } from '@nestjs/common';
 import { ApiHeader, ApiResponse } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ResponseInterceptor } from './hooks.js';
+import type { ResponseInterceptor } from './response-interceptor.js';
 import { AddRouteConfig } from './route-config.decorator.js';
 
 declare module 'fastify' {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { ResponseInterceptor } from './hooks.js';
+import type { ResponseInterceptor } from './response-interceptor.js';
 import { AddRouteConfig } from './route-config.decorator.js';
 
 declare module 'fastify' {

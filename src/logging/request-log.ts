@@ -1,6 +1,5 @@
 import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { operationName } from '../http/request-line.js';
-import { logFields } from '../http/rules/trace-parent.js';
 import type { Principal } from '../http/principal.js';
 import type { RateLimitDecision } from '../rate-limit/rules/rate-limit-decision.js';
 
@@ -26,13 +25,14 @@ export class RequestLog extends LogController {
     request: FastifyRequest,
     reply: FastifyReply,
   ): void {
-    const { decision, isShed, reportedWindow } = request;
+    const { decision, isShed, reportedWindow, traceFields } = request;
     const isStatus = request.routeOptions.config.statusRequestsPerMinute !== undefined;
     const isLimited = decision !== null || request.requiredRole !== null;
     const principal = isLimited ? findPrincipal(request) : null;
     request.log.info(
       {
-        ...logFields(request),
+        requestId: request.id,
+        ...traceFields,
         method: request.method,
         path: loggablePath(request),
         operation: operationName(request),

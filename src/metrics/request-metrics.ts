@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Histogram } from 'prom-client';
-import type { ResponseInterceptor } from '../http/hooks.js';
+import type { ResponseInterceptor } from '../http/response-interceptor.js';
 import { knownMethod, operationName, routeTemplate, urlScheme } from '../http/request-line.js';
 import type { RateLimitDecision } from '../rate-limit/rules/rate-limit-decision.js';
 import { type Labels, PREFIX } from './metrics-registry.js';

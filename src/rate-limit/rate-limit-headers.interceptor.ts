@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ResponseInterceptor } from '../http/hooks.js';
+import type { ResponseInterceptor } from '../http/response-interceptor.js';
 import { rateLimitReport } from './rules/headers.js';
 import type { RateLimitDecision } from './rules/rate-limit-decision.js';
 import { RateLimiter } from './rate-limiter.js';

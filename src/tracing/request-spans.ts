@@ -13,7 +13,6 @@ import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { loggablePath } from '../logging/request-log.js';
 import { knownMethod, routeTemplate, urlScheme } from '../http/request-line.js';
-import { logSenderTrace, logTrace } from '../http/rules/trace-parent.js';
 
 /** Creates a span for each request of a protected path, in the client's trace if the request has a valid `traceparent`. */
 export class RequestSpans {
@@ -30,12 +29,13 @@ export class RequestSpans {
   trace(fastify: FastifyInstance): void {
     fastify.addHook('onRequest', (request, reply, done) => {
       if (request.requiredRole === null) {
-        logSenderTrace(request, reply, done);
+        done();
         return;
       }
       const sender = this.propagator.extract(ROOT_CONTEXT, request.headers, defaultTextMapGetter);
       const span = this.start(request, sender);
-      logTrace(request, span.spanContext());
+      const { traceId, spanId } = span.spanContext();
+      request.traceFields = { trace_id: traceId, span_id: spanId };
       if (!span.isRecording()) {
         // Its queries then have no spans either.
         done();

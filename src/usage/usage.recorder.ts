@@ -2,7 +2,7 @@ import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } fro
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { databaseReason } from '../database/availability.js';
 import { Batcher } from '../database/batcher.js';
-import type { ResponseInterceptor } from '../http/hooks.js';
+import type { ResponseInterceptor } from '../http/response-interceptor.js';
 import { operationName } from '../http/request-line.js';
 import { Clock } from '../settings/clock.js';
 import { type CompletedRequest, UsageCounts } from './rules/usage-counts.js';
