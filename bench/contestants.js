@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { REPLICAS, replicaName, STORES } from './replicas.js';
 
 const here = (...names) => path.join(import.meta.dirname, ...names);
 
@@ -24,6 +25,16 @@ export const PEERS = {
   nest: { title: 'stock NestJS, Prisma', program: [here('peers', 'nest', 'dist', 'main.js')] },
 };
 
+/** Replicas of a store share a database. Those with `usesCluster` count in a Redis Cluster. */
+const replicas = Object.fromEntries(
+  Object.keys(STORES).flatMap((store) =>
+    Array.from({ length: Math.max(...REPLICAS) }, (_, index) => [
+      replicaName(store, index + 1),
+      { ...service, database: store, usesCluster: store === 'cluster', hasMetrics: true },
+    ]),
+  ),
+);
+
 /**
  * Returns who is measured, by name. `program` is given to Node; contestants that name the same `database` share it.
  *
@@ -32,8 +43,7 @@ export const PEERS = {
 export const listContestants = (before) => ({
   service,
   'service-256': { ...service, env: { ...service.env, MAX_CONCURRENT_REQUESTS: '1000' } },
-  'replica-1': { ...service, database: 'replicas' },
-  'replica-2': { ...service, database: 'replicas' },
+  ...replicas,
   // Compared on equally fresh data.
   ...(before && { before: { ...service, program: runFrom(before) }, after: service }),
   ...PEERS,

@@ -1,4 +1,5 @@
 import { EXACT_LIMIT } from './data.js';
+import { caseName, EACH, replicaCases, STORES } from './replicas.js';
 import { summarize } from './results.js';
 
 export const WORKLOADS = { first: 'first page', one: 'by id', create: 'create', mix: 'mix 70/20/10' };
@@ -19,6 +20,8 @@ const SPEEDS = {
   fastify: { 1: [0.59, 0.5, 0.44, 0.56], 8: [0.57, 0.5, 0.56, 0.53], 64: [0.94, 0.77, 1.13, 0.91] },
   nest: { 1: [1.14, 0.96, 0.79, 0.99], 8: [1.7, 1.45, 1.02, 1.36], 64: [2.8, 1.96, 2.28, 2.19] },
 };
+/** The greatest ratio of the stores' time for a request: two replicas / one, each with the same load. */
+const EQUAL_LOAD = 1.3;
 /** Recorded ratios to plain creations. */
 const CREATIONS = { keyed: { 8: 0.67, 64: 0.66 }, order: { 64: 0.69 } };
 
@@ -42,21 +45,23 @@ export const GOALS = [
       least: recorded * (1 - TOLERANCE),
     })),
   ),
-  {
+  ...Object.keys(STORES).map((store) => ({
     load: { workload: 'replicas' },
-    ratio: ['two replicas', 'one replica'],
-    figure: 'postgresUs',
-    most: 1.62 * (1 + TOLERANCE),
-  },
+    ratio: [caseName(store, 2, 2 * EACH), caseName(store, 1, EACH)],
+    figure: 'storesUs',
+    most: EQUAL_LOAD,
+  })),
   { load: { workload: 'memory' }, case: 'service', figure: 'mb', most: 248 * (1 + TOLERANCE) },
   { load: { workload: 'start' }, case: 'service', figure: 'ms', most: 1200 },
-  ...['one replica', 'two replicas'].map((name) => ({
-    load: { workload: 'exact' },
-    case: name,
-    figure: 'allowed',
-    least: EXACT_LIMIT,
-    most: EXACT_LIMIT,
-  })),
+  ...Object.keys(STORES)
+    .flatMap((store) => replicaCases(store))
+    .map(({ name }) => ({
+      load: { workload: 'exact' },
+      case: name,
+      figure: 'allowed',
+      least: EXACT_LIMIT,
+      most: EXACT_LIMIT,
+    })),
 ];
 
 /**

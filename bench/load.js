@@ -16,7 +16,7 @@ const BEAT_NS = 1_000_000;
  * Loads a server for a second as fast as it responds; for longer when it responds to nothing within that second.
  *
  * @param {{ workload: string, connections: number, keysFile: string }} load
- * @returns requests, and requests per second.
+ * @returns requests, requests per second, and the median latency.
  * @throws Error when a response is not a success, or is missing.
  */
 export async function runWrk(url, { workload, connections, keysFile }, seconds = SECONDS) {
@@ -27,7 +27,7 @@ export async function runWrk(url, { workload, connections, keysFile }, seconds =
     ['--threads=1', '--timeout=30s', ...options, url, '--', ...args],
     { signal: interruption },
   );
-  const { requests, durationUs, refused, broken } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
+  const { requests, durationUs, p50Us, refused, broken } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
   if (requests + refused + broken === 0 && seconds < LONGEST_SECONDS) {
     return runWrk(url, { workload, connections, keysFile }, 2 * seconds);
   }
@@ -36,7 +36,7 @@ export async function runWrk(url, { workload, connections, keysFile }, seconds =
       `Of ${requests} requests (${workload}) ${refused} were refused and ${broken} had no response`,
     );
   }
-  return { requests, perSecond: (requests / durationUs) * 1e6 };
+  return { requests, perSecond: (requests / durationUs) * 1e6, p50Ms: p50Us / 1000 };
 }
 
 /**

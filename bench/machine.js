@@ -10,7 +10,12 @@ export const SERVER_CORE = '0';
 /** The core of PostgreSQL, Redis, the load and the bench itself. */
 export const OTHER_CORE = '1';
 
-const PROGRAMS = { wrk: 'wrk', 'redis-server': 'redis-server', taskset: 'util-linux' };
+const PROGRAMS = {
+  wrk: 'wrk',
+  'redis-server': 'redis-server',
+  'redis-cli': 'redis-tools',
+  taskset: 'util-linux',
+};
 const TICK_US = 10_000;
 const KIB = 1024;
 

@@ -18,12 +18,13 @@ import { openStage } from './stage.js';
 const ROOT = path.join(import.meta.dirname, '..');
 const NEWEST = path.join(import.meta.dirname, 'node_modules', `node-linux-${process.arch}`, 'bin', 'node');
 
-const STARTS = 5;
+const STARTS = { speed: 5, quick: 1, replicas: 0 };
 /** Figures depend on these; documents do not change them. */
 const MEASURED = ['package-lock.json', 'prisma', 'src', 'bench', ':!bench/README.md'];
 
 const OPTIONS = /** @type {const} */ ({
   quick: { type: 'boolean', default: false },
+  replicas: { type: 'boolean', default: false },
   report: { type: 'boolean', default: false },
   path: { type: 'boolean', default: false },
   node: { type: 'string', default: '26' },
@@ -41,19 +42,20 @@ async function main() {
     await splitAtMarks(options.into);
   }
   const node = chooseNode(options.node);
+  const kind = ['quick', 'path', 'replicas'].find((name) => options[name]) ?? 'speed';
   const circumstances = {
+    kind,
     date: new Date().toISOString().slice(0, 10),
     commit: readCommit(ROOT),
     before: options.before && readCommit(options.before),
     machine: describeMachine(),
     node: execFileSync(node, ['--version'], { encoding: 'utf8' }).trim(),
   };
-  const kind = ['quick', 'path'].find((name) => options[name]) ?? 'speed';
-  const earlier = options.report ? Results.latest(kind, circumstances) : undefined;
+  const earlier = options.report ? Results.latest(circumstances) : undefined;
   if (options.report && earlier === undefined) {
     throw new Refusal('There are no results of this commit and Node to report.');
   }
-  const results = earlier ?? Results.create(kind, circumstances);
+  const results = earlier ?? Results.create(circumstances);
   if (!options.report) {
     await measure(results, node, options);
   }
@@ -68,7 +70,8 @@ async function main() {
 
 async function measure(results, node, options) {
   const { quick, before } = options;
-  const sets = planSets({ quick, before: before !== undefined }).filter(
+  const { kind } = results.circumstances;
+  const sets = planSets({ kind, before: before !== undefined }).filter(
     ({ load }) =>
       isChosen(options.workloads, load.workload) && isChosen(options.connections, load.connections),
   );
@@ -84,7 +87,7 @@ async function measure(results, node, options) {
       process.stdout.write(`${(await listPathFiles(stage, contestants.service)).join('\n')}\n`);
       return;
     }
-    for (let start = 0; start < (quick ? 1 : STARTS); start += 1) {
+    for (let start = 0; start < STARTS[kind]; start += 1) {
       const server = await stage.launchAlone(contestants.service);
       record('start', 'service', { ms: server.startMs });
       await server.stop();

@@ -9,8 +9,9 @@ const COLOURS = ['#2563eb', '#94a3b8', '#cbd5e1', '#e2a23b'];
  *
  * @param {string[]} groups the titles of the groups.
  * @param {{ title: string, values: (number | undefined)[] }[]} series a value for each group; undefined has no bar.
+ * @param {(value: number) => string} label the text above a bar.
  */
-export function barChart(groups, series) {
+export function barChart(groups, series, label) {
   const greatest = Math.max(...series.flatMap(({ values }) => values.filter(Boolean)));
   const scale = (HEIGHT - TOP - BOTTOM - 16) / greatest;
   const step = (WIDTH - 2 * LEFT) / groups.length;
@@ -20,10 +21,9 @@ export function barChart(groups, series) {
     const start = LEFT + step * group + (step - present.length * (BAR + GAP)) / 2;
     return present.map(([index, value], position) => {
       const [x, height] = [start + position * (BAR + GAP), value * scale];
-      const label = value < 9950 ? (value / 1000).toFixed(1) : Math.round(value / 1000);
       return (
         `<rect x="${x}" y="${floor - height}" width="${BAR}" height="${height}" fill="${COLOURS[index]}"/>` +
-        text(x + BAR / 2, floor - height - 5, `${label}k`)
+        text(x + BAR / 2, floor - height - 5, label(value))
       );
     });
   });

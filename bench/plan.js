@@ -1,5 +1,6 @@
 import { PEERS } from './contestants.js';
 import { GOALS, WORKLOADS } from './goals.js';
+import { EACH, replicaCases, STORES } from './replicas.js';
 
 export const CONNECTIONS = [1, 8, 64, 256];
 export const ROUNDS = 12;
@@ -13,10 +14,14 @@ export const BEFORE_WORKLOADS = ['first', 'one', 'create', 'keyed'];
  * Returns all that is measured. A set has cases, which take turns within each round while all of its contestants run. The
  * contestants of one case share its connections.
  *
- * @param {{ quick: boolean, before: boolean }} options `quick` has every contestant and workload once; `before` compares with
- *   an earlier version instead.
+ * @param {{ kind: string, before: boolean }} options the kind `quick` has every contestant and workload once, `replicas` compares
+ *   numbers of replicas instead; `before` compares with an earlier version instead.
  */
-export function planSets({ quick, before }) {
+export function planSets({ kind, before }) {
+  const quick = kind === 'quick';
+  if (kind === 'replicas') {
+    return Object.keys(STORES).map((store) => replicasSet(store));
+  }
   if (before) {
     return CONNECTIONS.filter((connections) => connections !== WIDE).flatMap((connections) =>
       BEFORE_WORKLOADS.map((workload) => versionSet({ workload, connections })),
@@ -27,7 +32,7 @@ export function planSets({ quick, before }) {
       ? speedSets(FEW, Object.keys(PEERS))
       : CONNECTIONS.flatMap((connections) => speedSets(connections, peersAt(connections)))),
     latencySet(quick ? FEW : BUSY),
-    replicasSet(),
+    ...(quick ? Object.keys(STORES).map((store) => replicasSet(store, [2])) : []),
   ];
 }
 
@@ -69,12 +74,9 @@ const latencySet = (connections) => ({
   halfLoadOf: { contestants: ['service'], workload: 'first' },
 });
 
-/** The same connections on one replica and on two, which share the core of the one. */
-const replicasSet = () => ({
-  ...createSet({ workload: 'replicas', connections: BUSY }, [
-    { name: 'one replica', contestants: ['service'], workload: 'mix' },
-    { name: 'two replicas', contestants: ['replica-1', 'replica-2'], workload: 'mix' },
-  ]),
+/** Replicas of one store, which share the core of one. */
+const replicasSet = (store, counts) => ({
+  ...createSet({ workload: 'replicas', connections: EACH }, replicaCases(store, counts)),
   isExact: true,
 });
 

@@ -6,10 +6,11 @@ import { WORKLOADS } from './goals.js';
 import { Refusal } from './interruption.js';
 import { barChart } from './picture.js';
 import { BEFORE_WORKLOADS, CONNECTIONS } from './plan.js';
+import { caseName, EACH, replicaLoads, REPLICAS, SHARED, STORES } from './replicas.js';
 import { summarize } from './results.js';
 
 const [BEGIN, END] = ['<!-- bench -->', '<!-- /bench -->'];
-const PICTURE = 'performance.svg';
+const PICTURES = { speed: 'performance.svg', quick: 'performance.svg', replicas: 'scaling.svg' };
 const CONTESTANTS = listContestants();
 const ROWS = ['service', ...Object.keys(PEERS)];
 /** The cell of what was not measured. */
@@ -21,11 +22,18 @@ const NONE = '–';
  * @param {import('./results.js').Results} results
  */
 export function report(results) {
-  const { date, commit, before, machine, node } = results.circumstances;
+  const { kind, date, commit, before, machine, node } = results.circumstances;
   const source = `Measured on ${date} at commit ${commit}, on one core of ${machine}, Node ${node}.`;
+  if (kind === 'replicas') {
+    return [
+      `![Microseconds of PostgreSQL and Redis for a request, by replicas](${PICTURES.replicas})`,
+      replicasTable(results),
+      source,
+    ].join('\n\n');
+  }
   return before === undefined
     ? [
-        `![Requests a second of the mix, by connections](${PICTURE})`,
+        `![Requests a second of the mix, by connections](${PICTURES.speed})`,
         `The picture has requests a second of the mix. The table has them for each load, with the ratio of this service to the peer: the median of slices in turn.`,
         speedTable(results),
         `${costText(results)} ${source}`,
@@ -42,7 +50,9 @@ export async function publish(results, document) {
     const config = await resolveConfig(document);
     const replaced = `${before}${BEGIN}\n\n${text}\n\n${END}${after}`;
     await writeFile(document, await format(replaced, { ...config, filepath: document }));
-    await writeFile(path.join(path.dirname(document), PICTURE), picture(results));
+    const { kind } = results.circumstances;
+    const picture = kind === 'replicas' ? replicasPicture(results) : speedPicture(results);
+    await writeFile(path.join(path.dirname(document), PICTURES[kind]), picture);
   }
 }
 
@@ -63,7 +73,7 @@ export async function splitAtMarks(document) {
   return [before, after];
 }
 
-const picture = (results) =>
+const speedPicture = (results) =>
   barChart(
     CONNECTIONS.map((connections) => `${connections} ${connections === 1 ? 'connection' : 'connections'}`),
     ROWS.map((name) => ({
@@ -72,6 +82,25 @@ const picture = (results) =>
         median(results.figures({ workload: 'mix', connections }, name, 'perSecond')),
       ),
     })),
+    (value) => `${value < 9950 ? (value / 1000).toFixed(1) : Math.round(value / 1000)}k`,
+  );
+
+const replicasPicture = (results) =>
+  barChart(
+    REPLICAS.map((replicas) => `${replicas} ${replicas === 1 ? 'replica' : 'replicas'}`),
+    Object.entries(STORES).flatMap(([store, title]) =>
+      [`${EACH} each`, `${SHARED} in all`].map((load, index) => ({
+        title: `${title}, ${load}`,
+        values: REPLICAS.map((replicas) =>
+          replicaFigure(
+            results,
+            caseName(store, replicas, index === 0 ? EACH * replicas : SHARED),
+            'storesUs',
+          ),
+        ),
+      })),
+    ),
+    round,
   );
 
 /** Rows of contestants for each workload, and a column for each number of connections. */
@@ -97,6 +126,44 @@ const versionTable = (results) =>
       ),
     ]),
   );
+
+/** A row for each load, and the same columns for each store. */
+const replicasTable = (results) =>
+  table(
+    [
+      'replicas × connections',
+      ...Object.values(STORES).flatMap((store) => [
+        `>${store}: requests a second`,
+        '>p50',
+        '>in a count',
+        '>service',
+        '>stores',
+      ]),
+    ],
+    replicaLoads().map(([replicas, connections]) => [
+      `${replicas} × ${connections / replicas}`,
+      ...Object.keys(STORES).flatMap((store) =>
+        replicaCells(results, caseName(store, replicas, connections)),
+      ),
+    ]),
+  );
+
+function replicaCells(results, name) {
+  const cell = (figure, unit, digits = 0) => {
+    const value = replicaFigure(results, name, figure);
+    return value === undefined ? NONE : `${value.toFixed(digits)}${unit}`;
+  };
+  return [
+    cell('perSecond', ''),
+    cell('p50Ms', ' ms', 1),
+    cell('batch', '', 1),
+    cell('serverUs', ' µs'),
+    cell('storesUs', ' µs'),
+  ];
+}
+
+const replicaFigure = (results, name, figure) =>
+  median(results.figures({ workload: 'replicas' }, name, figure));
 
 /** Returns requests a second of a case, and the ratio of this service to it; of `pair` instead if given. */
 function speed(results, load, [name, reference], pair = [reference, name]) {

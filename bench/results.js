@@ -17,9 +17,9 @@ export class Results {
   }
 
   /** Returns the latest results of a kind, commit and Node, if there are any. */
-  static latest(kind, circumstances) {
+  static latest(circumstances) {
     mkdirSync(DIR, { recursive: true });
-    const prefix = filePrefix(kind, circumstances);
+    const prefix = filePrefix(circumstances);
     const name = readdirSync(DIR)
       .filter((each) => each.startsWith(prefix))
       .toSorted()
@@ -36,10 +36,10 @@ export class Results {
   }
 
   /** Starts a file. */
-  static create(kind, circumstances) {
+  static create(circumstances) {
     mkdirSync(DIR, { recursive: true });
     const instant = new Date().toISOString().replace(/\..*/, '').replaceAll(':', '-');
-    const file = path.join(DIR, `${filePrefix(kind, circumstances)}${instant}.jsonl`);
+    const file = path.join(DIR, `${filePrefix(circumstances)}${instant}.jsonl`);
     writeFileSync(file, `${JSON.stringify(circumstances)}\n`);
     return new Results(circumstances, file);
   }
@@ -70,7 +70,7 @@ export class Results {
   }
 }
 
-const filePrefix = (kind, { commit, before, node }) =>
+const filePrefix = ({ kind, commit, before, node }) =>
   [kind, commit, before, node.split('.')[0], ''].filter((part) => part !== undefined).join('-');
 
 const roundKey = ({ workload, connections, set, round }) => `${workload} ${connections} ${set} ${round}`;

@@ -17,18 +17,25 @@ const IMAGE_ENV = { NODE_ENV: 'production', MALLOC_ARENA_MAX: '1' };
  * Starts a contestant as a process on its core, and waits for its first successful response.
  *
  * @param {string} node the Node that runs it.
- * @param {{ title: string, program: string[], env?: Record<string, string> }} contestant
+ * @param {{ title: string, program: string[], env?: Record<string, string>, hasMetrics?: boolean }} contestant
  * @param {string} key a valid API key.
  * @param {Record<string, string>} env URLs of what it uses.
  * @throws Error with what it wrote to standard error when it does not respond.
  */
-export async function startServer(node, { title, program, env: own }, key, env) {
-  const port = await getPort({ host: '127.0.0.1' });
+export async function startServer(node, { title, program, env: own, hasMetrics = false }, key, env) {
+  const [port, metricsPort] = [await getPort({ host: '127.0.0.1' }), await getPort({ host: '127.0.0.1' })];
   const startedAt = performance.now();
   const child = spawn('taskset', ['--cpu-list', SERVER_CORE, node, ...program], {
     // A folder without .env.
     cwd: tmpdir(),
-    env: { PATH: process.env.PATH, ...IMAGE_ENV, PORT: String(port), ...own, ...env },
+    env: {
+      PATH: process.env.PATH,
+      ...IMAGE_ENV,
+      PORT: String(port),
+      ...(hasMetrics && { METRICS_PORT: String(metricsPort) }),
+      ...own,
+      ...env,
+    },
     // Logs go to /dev/null: the disk belongs to PostgreSQL here.
     stdio: ['ignore', 'ignore', 'pipe'],
   });
@@ -51,7 +58,14 @@ export async function startServer(node, { title, program, env: own }, key, env) 
     }
     await sleep(RETRY_MS);
   }
-  return { pid: child.pid, url, startMs: performance.now() - startedAt, stop, stderr: () => stderr };
+  return {
+    pid: child.pid,
+    url,
+    metricsUrl: hasMetrics ? `http://127.0.0.1:${metricsPort}/metrics` : undefined,
+    startMs: performance.now() - startedAt,
+    stop,
+    stderr: () => stderr,
+  };
 }
 
 function responds(url, key) {

@@ -32,7 +32,8 @@ export async function runSet(stage, set, results, rounds) {
     const records = [];
     for (const one of round % 2 === 0 ? cases : cases.toReversed()) {
       interruption.throwIfAborted();
-      const slice = { ...load, workload: one.workload, perSecond };
+      const { workload, connections = load.connections } = one;
+      const slice = { workload, connections, perSecond };
       // Once is enough: counting many rows takes longer than a slice.
       const run = round === 0 && CREATIONS.has(one.workload) ? runCounted : runSlice;
       records.push({ ...load, set: id, round, case: one.name, ...(await run(stage, of(one), slice)) });
@@ -53,11 +54,13 @@ async function runCounted(stage, contestants, slice) {
   return figures;
 }
 
-/** Returns requests a second, and the CPU microseconds that a request took of the servers and of PostgreSQL. */
-async function runSlice({ postgresPid, keys, keysFile }, contestants, slice) {
+/** Returns requests a second, and the CPU microseconds of a request: of the servers, of PostgreSQL, and of PostgreSQL with Redis. */
+async function runSlice({ postgresPid, redisPids, keys, keysFile }, contestants, slice) {
   const servers = contestants.map(({ server }) => server);
   const connections = slice.connections / servers.length;
-  const readCpus = () => [servers.reduce((sum, { pid }) => sum + cpuUs(pid), 0), cpuUs(postgresPid)];
+  const cpus = [servers.map(({ pid }) => pid), [postgresPid], redisPids()];
+  const readCpus = () => cpus.map((pids) => pids.reduce((sum, pid) => sum + cpuUs(pid), 0));
+  const batchesBefore = await readBatches(servers);
   const before = readCpus();
   const loaded = await Promise.all(
     servers.map(({ url, stderr }) =>
@@ -70,7 +73,31 @@ async function runSlice({ postgresPid, keys, keysFile }, contestants, slice) {
     ),
   );
   const after = readCpus();
+  const batches = await readBatches(servers);
   const sum = (figure) => loaded.reduce((total, one) => total + one[figure], 0);
-  const [serverUs, postgresUs] = after.map((us, index) => (us - before[index]) / sum('requests'));
-  return { ...loaded[0], requests: sum('requests'), perSecond: sum('perSecond'), serverUs, postgresUs };
+  const [serverUs, postgresUs, redisUs] = after.map((us, index) => (us - before[index]) / sum('requests'));
+  return {
+    ...loaded[0],
+    requests: sum('requests'),
+    perSecond: sum('perSecond'),
+    p50Ms: sum('p50Ms') / loaded.length,
+    serverUs,
+    postgresUs,
+    storesUs: postgresUs + redisUs,
+    ...(batches && { batch: (batches.sum - batchesBefore.sum) / (batches.count - batchesBefore.count) }),
+  };
+}
+
+/** Returns how many queries the servers have counted by, and the sum of the requests in these; nothing without metrics. */
+async function readBatches(servers) {
+  if (servers.some(({ metricsUrl }) => metricsUrl === undefined)) {
+    return undefined;
+  }
+  const texts = await Promise.all(servers.map(async ({ metricsUrl }) => (await fetch(metricsUrl)).text()));
+  const total = (kind) =>
+    texts.reduce(
+      (sum, text) => sum + Number(new RegExp(`query_batch_size_${kind}.*query="count".* (.*)`).exec(text)[1]),
+      0,
+    );
+  return { count: total('count'), sum: total('sum') };
 }

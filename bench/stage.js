@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { startEmbeddedPostgres } from '../dist/embedded-postgres/embedded-postgres.js';
@@ -7,7 +5,7 @@ import { checkResponses } from './checks.js';
 import { copyTemplate, createTemplate } from './data.js';
 import { runWrk } from './load.js';
 import { moveToCore, OTHER_CORE, residentMb } from './machine.js';
-import getPort from 'get-port';
+import { startCluster, startRedis } from './redis.js';
 import { startServer } from './server.js';
 
 /** On the disk that the embedded database of the service would use. */
@@ -25,7 +23,8 @@ const WARM_UP_CONNECTIONS = 64;
 export async function openStage({ node, contestants, warmUp }, record) {
   const postgres = await startEmbeddedPostgres(DATA_DIR);
   const running = new Map();
-  let redis;
+  /** One server, and a Cluster once a contestant uses it. */
+  const redis = [];
   const stop = async (name) => {
     const { server } = running.get(name);
     running.delete(name);
@@ -34,7 +33,7 @@ export async function openStage({ node, contestants, warmUp }, record) {
   };
   const close = async () => {
     await Promise.all([...running.keys()].map(stop));
-    await redis?.stop();
+    await Promise.all(redis.map((store) => store.stop()));
     await postgres.stop();
     await rm(DATA_DIR, { recursive: true });
   };
@@ -45,16 +44,22 @@ export async function openStage({ node, contestants, warmUp }, record) {
     );
     moveToCore(OTHER_CORE, process.pid);
     moveToCore(OTHER_CORE, postgresPid);
-    redis = await startRedis();
+    redis.push(await startRedis());
     const keys = await createTemplate(postgres.url);
     const keysFile = path.join(DATA_DIR, 'keys.txt');
     await writeFile(keysFile, keys.load.join('\n'), { mode: 0o600 });
 
-    const launch = (contestant, database) =>
-      startServer(node, contestant, keys.load[0], {
+    const launch = async (contestant, database) => {
+      if (contestant.usesCluster && redis.length === 1) {
+        redis.push(await startCluster(DATA_DIR));
+      }
+      const [server, cluster] = redis;
+      return startServer(node, contestant, keys.load[0], {
         DATABASE_URL: database,
-        ...(contestant.usesRedis && { REDIS_URL: redis.url }),
+        ...(contestant.usesRedis && { REDIS_URL: server.url }),
+        ...(contestant.usesCluster && { COUNTER_STORE: cluster.url }),
       });
+    };
     const start = async (name) => {
       const contestant = contestants[name];
       const { database = name } = contestant;
@@ -70,6 +75,8 @@ export async function openStage({ node, contestants, warmUp }, record) {
       keys,
       keysFile,
       postgresPid,
+      /** Of the server and the Cluster. */
+      redisPids: () => redis.flatMap(({ pids }) => pids),
       close,
       /** Starts a contestant beside the others, on a fresh copy of the data. */
       launchAlone: async (contestant) => launch(contestant, await copyTemplate(postgres.url, 'bench_alone')),
@@ -99,29 +106,4 @@ export async function openStage({ node, contestants, warmUp }, record) {
     await close();
     throw error;
   }
-}
-
-/** Starts a Redis that writes nothing to disk. */
-async function startRedis() {
-  const port = await getPort({ host: '127.0.0.1' });
-  const args = ['--bind', '127.0.0.1', '--port', String(port), '--save', '', '--appendonly', 'no'];
-  const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'ignore'] });
-  const ended = once(child, 'exit');
-  await new Promise((resolve, reject) => {
-    let log = '';
-    child.once('error', reject).once('exit', () => reject(new Error(`redis-server ended:\n${log}`)));
-    child.stdout.setEncoding('utf8').on('data', (text) => {
-      log += text;
-      if (log.includes('Ready to accept connections')) {
-        resolve();
-      }
-    });
-  });
-  return {
-    url: `redis://127.0.0.1:${port}`,
-    async stop() {
-      child.kill('SIGKILL');
-      await ended;
-    },
-  };
 }

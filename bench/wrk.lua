@@ -58,12 +58,13 @@ function init(args)
   request = workloads[args[1]]
 end
 
-function done(summary)
+function done(summary, latency)
   local errors = summary.errors
   io.write(string.format(
-    '{"requests":%d,"durationUs":%d,"refused":%d,"broken":%d}\n',
+    '{"requests":%d,"durationUs":%d,"p50Us":%d,"refused":%d,"broken":%d}\n',
     summary.requests,
     summary.duration,
+    latency:percentile(50),
     errors.status,
     errors.connect + errors.read + errors.write + errors.timeout
   ))
