@@ -15,8 +15,6 @@ import {
 } from './support/manifests.js';
 
 const NAMESPACE = 'animal-store';
-/** CloudNativePG gives it to the pods of a Cluster. */
-const DATABASE_LABELS = { 'app.kubernetes.io/name': 'postgresql' };
 /** Connections of a replica beside its pools: one that counts, and one for key changes. */
 const MORE_CONNECTIONS = 2;
 /** Replicas that still stop while a rollout goes on. */
@@ -40,28 +38,12 @@ function validate(...objects: object[]): string[][] {
   return JSON.parse(execFileSync('node', [program], { input: JSON.stringify(objects), encoding: 'utf8' }));
 }
 
-/** A rule of a network policy: `from` of ingress, `to` of egress. */
-type Rule = Partial<Record<'from' | 'to', { namespaceSelector?: object; podSelector?: object }[]>> & {
-  ports: { port: string | number }[];
-};
-
-/** Whether rules let traffic from or to pods with these labels pass. */
-function letPass(rules: Rule[], namespace: string, labels: Labels, port: string | number): boolean {
-  return rules.some(
-    ({ from, to, ports }) =>
-      ports.some((each) => each.port === port) &&
-      (from ?? to ?? [{ namespaceSelector: {} }]).some(
-        ({ namespaceSelector, podSelector }) =>
-          selects(podSelector, labels) &&
-          (namespaceSelector
-            ? selects(namespaceSelector, { 'kubernetes.io/metadata.name': namespace })
-            : namespace === NAMESPACE),
-      ),
-  );
-}
-
-/** What of these names is not among those that exist. */
-const missing = (names: unknown[], existing: unknown[]) => names.filter((name) => !existing.includes(name));
+const inNamespace = (name: string) => ({
+  namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': name } },
+});
+const labelled = (name: string) => ({ matchLabels: { 'app.kubernetes.io/name': name } });
+/** The label that CloudNativePG gives to the pods of a Cluster. */
+const DATABASE = labelled('postgresql');
 
 function testOverlay(manifests: Manifests, overlay: string): void {
   const { spec: deployment } = manifests.get('Deployment');
@@ -82,12 +64,9 @@ function testOverlay(manifests: Manifests, overlay: string): void {
 
   it('has only objects that the schemas of their kinds allow, without unknown fields', () => {
     expect(validate(...manifests.objects).flat()).toEqual([]);
-    expect(
-      missing(
-        manifests.objects.map(({ metadata }) => metadata.namespace),
-        [NAMESPACE],
-      ),
-    ).toEqual([]);
+    expect(new Set(manifests.objects.map(({ metadata }) => metadata.namespace))).toEqual(
+      new Set([NAMESPACE]),
+    );
   });
 
   it('runs every container read-only, without root and without privileges', () => {
@@ -105,12 +84,13 @@ function testOverlay(manifests: Manifests, overlay: string): void {
     expect(pod.securityContext).toMatchObject({ runAsUser: 1000, runAsGroup: 1000 });
   });
 
-  it('gives no pod a token for the API server', () => {
+  it('gives no pod a token for the API server, or variables for other Services', () => {
     const account = manifests.get('ServiceAccount');
     expect(pod.serviceAccountName).toBe(account.metadata.name);
     for (const { automountServiceAccountToken } of [account, ...pods]) {
       expect(automountServiceAccountToken).toBe(false);
     }
+    expect(pods.map(({ enableServiceLinks }) => enableServiceLinks)).toEqual(pods.map(() => false));
   });
 
   it('requests CPU and memory for every container, limits its memory, and has no image without a version', () => {
@@ -136,33 +116,21 @@ function testOverlay(manifests: Manifests, overlay: string): void {
     }
   });
 
-  it('uses only names of ports that exist', () => {
-    const { startupProbe, livenessProbe, readinessProbe } = container;
-    const used = [
-      ...manifests.all('Service').flatMap(({ spec }) => spec.ports.map(({ targetPort }) => targetPort)),
-      ...[startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet.port),
-      ...policy.ingress.flatMap(({ ports }) => ports.map(({ port }) => port)),
-    ];
-    const ports = containers.flatMap((each) => (each.ports ?? []).map(({ name }) => name));
-    expect(missing(used, ports)).toEqual([]);
-    const monitored = manifests.all('ServiceMonitor').flatMap(({ spec }) => spec.endpoints);
-    const ofService = service.spec.ports.map(({ name }) => name);
-    expect(
-      missing(
-        monitored.map(({ port }) => port),
-        ofService,
-      ),
-    ).toEqual([]);
+  it('has the same ports in the container, the Service and the monitor', () => {
     expect(container.ports).toEqual([
       { name: 'http', containerPort: settings.shape.PORT.parse(undefined) },
       { name: 'metrics', containerPort: Number(environment['METRICS_PORT']) },
     ]);
+    expect(service.spec.ports).toMatchObject(container.ports.map(({ name }) => ({ name, targetPort: name })));
+    for (const { spec } of manifests.all('ServiceMonitor')) {
+      expect(spec.endpoints).toMatchObject([{ port: 'metrics' }]);
+    }
   });
 
   it('sets only variables that are settings, to valid values', () => {
-    const names = [...Object.keys(settings.shape), ...SECRETS.map((name) => `${name}_FILE`)];
+    const names = new Set([...Object.keys(settings.shape), ...SECRETS.map((name) => `${name}_FILE`)]);
     for (const variables of listContainers(pod).map(listVariables)) {
-      expect(missing(Object.keys(variables), names)).toEqual([]);
+      expect(Object.keys(variables).filter((name) => !names.has(name))).toEqual([]);
       const database = { DATABASE_URL_FILE: '', DATABASE_URL: 'postgres://database' };
       const { APP_ENV } = readEnvironment({ ...variables, ...database, NODE_ENV: 'production' });
       expect(APP_ENV).toBe(environment['APP_ENV']);
@@ -193,10 +161,20 @@ function testOverlay(manifests: Manifests, overlay: string): void {
     expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
   });
 
-  it('restarts a pod that hangs, but none whose database is away', () => {
+  it('restarts a pod that hangs for a minute, but none whose database is away', () => {
     const { startupProbe, livenessProbe, readinessProbe } = container;
-    const paths = [startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet.path);
-    expect(paths).toEqual(['/livez', '/livez', '/readyz']);
+    for (const { httpGet, periodSeconds, failureThreshold } of [startupProbe, livenessProbe]) {
+      expect(httpGet).toEqual({ path: '/livez', port: 'http' });
+      expect(periodSeconds * failureThreshold).toBe(60);
+    }
+    expect(readinessProbe.httpGet).toEqual({ path: '/readyz', port: 'http' });
+  });
+
+  it('spreads pods over zones and nodes, but lets none wait for a zone or a node that is down', () => {
+    const keys = ['topology.kubernetes.io/zone', 'kubernetes.io/hostname'];
+    expect(pod.topologySpreadConstraints).toMatchObject(
+      keys.map((topologyKey) => ({ topologyKey, whenUnsatisfiable: 'ScheduleAnyway' })),
+    );
   });
 
   it('adds a pod before it stops another, and waits longer than the shutdown takes', () => {
@@ -208,29 +186,50 @@ function testOverlay(manifests: Manifests, overlay: string): void {
 
   it('lets only the Ingress controller reach the service, and only monitoring its metrics', () => {
     expect(policy.policyTypes).toEqual(['Ingress', 'Egress']);
-    const reach = (namespace: string) =>
-      ['http', 'metrics'].filter((port) => letPass(policy.ingress, namespace, {}, port));
-    expect([reach('traefik'), reach('monitoring')]).toEqual([['http'], ['metrics']]);
-    expect([reach(NAMESPACE), reach('default')]).toEqual([[], []]);
+    expect(policy.ingress).toEqual([
+      { from: [inNamespace('traefik')], ports: [{ port: 'http' }] },
+      { from: [inNamespace('monitoring')], ports: [{ port: 'metrics' }] },
+    ]);
   });
 
-  it('lets pods reach DNS everywhere, their database, and nothing else outside their namespace', () => {
-    const everywhere = policy.egress.filter(({ to }) => to === undefined).flatMap(({ ports }) => ports);
-    expect(everywhere).toEqual(['UDP', 'TCP'].map((protocol) => ({ port: 53, protocol })));
-    const labels = others[0]?.metadata.labels ?? DATABASE_LABELS;
-    expect(letPass(policy.egress, NAMESPACE, labels, 5432)).toBe(true);
-    expect(letPass(policy.egress, 'default', labels, 5432)).toBe(false);
+  it('lets pods reach DNS everywhere, and only their database, a counter store and a collector besides', () => {
+    const collector = { ...inNamespace('monitoring'), podSelector: labelled('opentelemetry-collector') };
+    expect(policy.egress).toEqual([
+      { ports: ['UDP', 'TCP'].map((protocol) => ({ port: 53, protocol })) },
+      { to: [{ podSelector: DATABASE }], ports: [{ port: 5432 }] },
+      { to: [{ podSelector: labelled('valkey') }], ports: [{ port: 6379 }] },
+      { to: [collector], ports: [{ port: 4318 }] },
+    ]);
+    for (const { metadata } of others) {
+      expect(metadata.labels).toEqual(DATABASE.matchLabels);
+    }
   });
 
   it('leaves the number of replicas to an autoscaler if there is one, and has a budget only then', () => {
-    const isScaled = overlay === 'production';
     expect(deployment).not.toHaveProperty('replicas');
-    expect(manifests.all('HorizontalPodAutoscaler').map(({ spec }) => spec)).toMatchObject(
-      isScaled ? [{ scaleTargetRef: { kind: 'Deployment', name: 'animal-store' }, minReplicas: 2 }] : [],
+    const autoscaler = {
+      scaleTargetRef: { kind: 'Deployment', name: 'animal-store' },
+      minReplicas: 2,
+      metrics: [{ resource: { name: 'cpu' } }],
+      // Slowly down.
+      behavior: { scaleDown: { policies: [{ type: 'Pods', value: 1 }] } },
+    };
+    const budget = { maxUnavailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow' };
+    const specs = ['HorizontalPodAutoscaler', 'PodDisruptionBudget'] as const;
+    expect(specs.flatMap((kind) => manifests.all(kind).map(({ spec }) => spec))).toMatchObject(
+      overlay === 'production' ? [autoscaler, budget] : [],
     );
-    expect(manifests.all('PodDisruptionBudget').map(({ spec }) => spec)).toMatchObject(
-      isScaled ? [{ maxUnavailable: 1 }] : [],
-    );
+  });
+}
+
+function testSmall(manifests: Manifests): void {
+  it('has the database of the URL in docs/kubernetes.md', () => {
+    const { spec } = manifests.get('StatefulSet');
+    const [container] = spec.template.spec.containers as [ContainerSpec];
+    const { POSTGRES_USER, POSTGRES_DB } = listVariables(container);
+    const [port] = manifests.get('Service', spec.serviceName).spec.ports;
+    expect(container.ports).toEqual([{ name: port?.targetPort, containerPort: port?.port }]);
+    expect(page).toContain(`//${POSTGRES_USER}:$P@${spec.serviceName}:${port?.port}/${POSTGRES_DB}\n`);
   });
 }
 
@@ -253,6 +252,11 @@ function testProduction(manifests: Manifests): void {
     ]);
   });
 
+  it('has each acknowledged write on two of three instances of its database', () => {
+    const synchronous = { method: 'any', number: 1 };
+    expect(cluster.spec).toMatchObject({ instances: 3, postgresql: { synchronous } });
+  });
+
   it('is reached at the address in its documents, through one proxy', () => {
     const { rules, tls } = manifests.get('Ingress').spec;
     const { host } = new URL(environment['PRODUCTION_URL'] ?? '');
@@ -273,9 +277,8 @@ if (kubectl !== undefined) {
     describe(`the overlay ${overlay} for Kubernetes`, () => {
       const manifests = Manifests.render(kubectl, overlay);
       testOverlay(manifests, overlay);
-      if (overlay === 'production') {
-        testProduction(manifests);
-      }
+      const testAlone = overlay === 'production' ? testProduction : testSmall;
+      testAlone(manifests);
     });
   }
 }
