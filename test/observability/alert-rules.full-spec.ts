@@ -71,16 +71,16 @@ function failing(...traffic: Traffic): Series {
   };
 }
 
-/** Half of the bad pages take longer than 100 ms in each of two replicas; so do all failures and other operations, which do not count. */
+/** Half of the bad pages take longer than 100 ms in each of two replicas. Failures, all fast, and a slow operation do not count. */
 function slow(...traffic: Traffic): Series {
   const bound = 'le="0.1"';
   return {
-    [requests('a', 'count', 'listPets', 200)]: growing(traffic, (bad) => 1 - bad / 2),
-    [requests('a', 'bucket', 'listPets', 200, bound)]: growing(traffic, (bad) => 1 - bad),
-    [requests('b', 'count', 'listPets', 304)]: growing(traffic, (bad) => bad / 2),
-    [requests('b', 'bucket', 'listPets', 304, bound)]: '0x480',
+    [requests('a', 'count', 'listPets', 304)]: growing(traffic, (bad) => 1 - bad / 2),
+    [requests('a', 'bucket', 'listPets', 304, bound)]: growing(traffic, (bad) => 1 - bad),
+    [requests('b', 'count', 'listPets', 200)]: growing(traffic, (bad) => bad / 2),
+    [requests('b', 'bucket', 'listPets', 200, bound)]: '0x480',
     [requests('a', 'count', 'listPets', 503)]: '0+1000x480',
-    [requests('a', 'bucket', 'listPets', 503, bound)]: '0x480',
+    [requests('a', 'bucket', 'listPets', 503, bound)]: '0+1000x480',
     [requests('a', 'count', 'createPet', 201)]: '0+1000x480',
     [requests('a', 'bucket', 'createPet', 201, bound)]: '0x480',
   };
@@ -117,6 +117,7 @@ function burning(bad: (...traffic: Traffic) => Series, allowed: number): Case[] 
       at: '365m',
       fires: 'ticket',
     },
+    { when: '20 times too many are, for ten minutes', series: times([0, 355], [20, 10]), at: '365m' },
     {
       when: '6.1 times too many are bad for six hours',
       series: times([6.1, 420]),
@@ -130,6 +131,7 @@ function burning(bad: (...traffic: Traffic) => Series, allowed: number): Case[] 
       at: '460m',
       fires: 'ticket',
     },
+    { when: '12 times too many are, for 35 minutes', series: times([0, 720], [12, 35]), at: '755m' },
     { when: '1.02 times too many are bad for long', series: times([1.02, 420]), at: '420m', fires: 'ticket' },
     { when: '0.98 times as many are', series: times([0.98, 420]), at: '420m' },
     { when: '30 times too many were, until seven hours ago', series: times([30, 60], [0, 420]), at: '480m' },
