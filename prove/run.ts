@@ -42,10 +42,11 @@ export async function runProof(options: Options, interruption: AbortSignal): Pro
     const faults = new Faults(stage);
     const progress = new Progress(faults.seen);
     const startedAt = new Date().toISOString();
-    startLoad();
+    // Else a slow machine spends the minutes of a short run on its start.
+    await Promise.race([startLoad(), once(over, 'abort')]);
     let failure: string | null = null;
     try {
-      const endMs = progress.startMs + options.minutes * 60_000;
+      const endMs = monotonicMs() + options.minutes * 60_000;
       for (const planned of planFaults(options.seed, options.minutes, faults.targets)) {
         await pause(planned.calmMs);
         if (over.aborted || monotonicMs() + planned.lastsMs + CALM_MS > endMs) {
@@ -73,10 +74,15 @@ export async function runProof(options: Options, interruption: AbortSignal): Pro
     }
     return isProven && failure === null;
 
-    function startLoad(): void {
+    /** Starts the clients and the administrator. Resolves once the first keys are issued. */
+    function startLoad(): Promise<void> {
+      let setReady = () => {};
+      const ready = new Promise<void>((resolve) => (setReady = resolve));
       const relay = (message: FromProcess) => {
         if (message.type === 'counts') {
           progress.add(message.counts);
+        } else if (message.type === 'ready') {
+          setReady();
         } else {
           clients.forEach((client) => client.send(message));
         }
@@ -93,6 +99,7 @@ export async function runProof(options: Options, interruption: AbortSignal): Pro
       });
       clients.forEach((client, index) => client.send(setup(CLIENTS[index] ?? '')));
       administrator.send(setup('administrator'));
+      return ready;
     }
   } finally {
     processes.forEach((each) => each.kill());

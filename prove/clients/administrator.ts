@@ -56,6 +56,7 @@ class Administrator {
       await this.issue(quota);
     }
     this.keys.shift();
+    await report({ type: 'ready' });
     while (!this.isOver) {
       await pause(PAUSE_MS);
       await (this.keys.length < FEWEST_KEYS

@@ -40,8 +40,12 @@ export type ToProcess =
   | { type: 'ended'; key: string }
   | { type: 'stop' };
 
+/** `ready`: the administrator has issued the keys of every run. */
 export type FromProcess =
-  { type: 'key'; key: ClientKey } | { type: 'ended'; key: string } | { type: 'counts'; counts: Counts };
+  | { type: 'ready' }
+  | { type: 'key'; key: ClientKey }
+  | { type: 'ended'; key: string }
+  | { type: 'counts'; counts: Counts };
 
 /** Sends a message to the process that started this one. */
 export function report(message: FromProcess): Promise<void> {
