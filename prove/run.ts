@@ -49,12 +49,12 @@ export async function runProof(options: Options, interruption: AbortSignal): Pro
       const endMs = monotonicMs() + options.minutes * 60_000;
       for (const planned of planFaults(options.seed, options.minutes, faults.targets)) {
         await pause(planned.calmMs);
-        if (over.aborted || monotonicMs() + planned.lastsMs + CALM_MS > endMs) {
+        if (over.aborted) {
           break;
         }
         await faults.run(planned, pause);
       }
-      await pause(endMs - monotonicMs());
+      await pause(Math.max(CALM_MS, endMs - monotonicMs()));
       failure = over.aborted ? (over.reason as Error).message : null;
     } catch (error) {
       failure = (error as Error).message;

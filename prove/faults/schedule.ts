@@ -44,7 +44,7 @@ const DELAYS_MS = [20, 100, 300, 1000];
 const HOUR_MS = 3_600_000;
 
 /**
- * Returns the faults of a run, one after another with calm between; fewer take place if it takes long to undo some. No kind that has a
+ * Returns the faults of a run, one after another with calm between; the run lasts longer if it takes long to undo some. No kind that has a
  * target comes again before all others came. The same arguments always give the same faults.
  */
 export function planFaults(seed: number, minutes: number, targets: Targets): PlannedFault[] {
