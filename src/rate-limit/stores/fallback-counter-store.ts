@@ -58,18 +58,25 @@ export class FallbackCounterStore implements OnApplicationShutdown {
   }
 
   async consume(request: RateLimitRequest): Promise<RateLimitDecision> {
-    const decision = await this.query(() => this.shared.consume(request));
-    if (decision === null) {
-      this.decidedLocally += 1;
-      return { ...this.local.consume(request), degraded: true };
+    if (this.outage === null) {
+      try {
+        const decision = await this.shared.consume(request);
+        this.learn(request, decision);
+        return decision;
+      } catch (error) {
+        this.observe(error);
+        if (this.breakerState === 'closed') {
+          throw error;
+        }
+      }
     }
-    this.learn(request, decision);
-    return decision;
+    this.decidedLocally += 1;
+    return { ...this.local.consume(request), degraded: true };
   }
 
+  /** Shows no outage: reads run side by side, so several may miss one deadline. */
   async peek(request: RateLimitRequest): Promise<RateLimitDecision> {
-    const decision = await this.query(() => this.shared.peek(request), false);
-    return decision ?? { ...this.local.peek(request), degraded: true };
+    return this.outage === null ? this.shared.peek(request) : { ...this.local.peek(request), degraded: true };
   }
 
   /** Whether a request would be allowed, by what this replica last knew. */
@@ -98,37 +105,7 @@ export class FallbackCounterStore implements OnApplicationShutdown {
     return until;
   }
 
-  /**
-   * Returns the decision of the shared store, or null if that is away.
-   *
-   * @param isCount false for a read: reads run side by side, so several may miss one deadline, and their silence shows nothing.
-   * @throws CounterStoreError if the query fails otherwise.
-   */
-  private async query(
-    send: () => Promise<RateLimitDecision>,
-    isCount = true,
-  ): Promise<RateLimitDecision | null> {
-    if (this.outage !== null) {
-      return null;
-    }
-    try {
-      const decision = await send();
-      if (isCount) {
-        this.silentQueries = 0;
-      }
-      return decision;
-    } catch (error) {
-      if (isCount || (error as Partial<CounterStoreError>).kind === 'refused') {
-        this.observe(error);
-      }
-      if (this.breakerState === 'open') {
-        return null;
-      }
-      throw error;
-    }
-  }
-
-  /** Determines from a failed query whether the store is away. */
+  /** Determines from a failed count whether the store is away. */
   private observe(error: unknown): void {
     // All requests of a batch fail with the error of their query.
     if (!(error instanceof CounterStoreError) || error === this.lastFailure) {
@@ -165,6 +142,7 @@ export class FallbackCounterStore implements OnApplicationShutdown {
   }
 
   private learn(request: RateLimitRequest, decision: RateLimitDecision): void {
+    this.silentQueries = 0;
     this.serverClock.observe(decision.clockMs);
     this.local.learn(request, decision);
     if (decision.ban?.started === true) {
