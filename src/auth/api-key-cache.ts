@@ -14,8 +14,7 @@ export interface CachedApiKey {
   revoked: boolean;
 }
 
-interface CacheEntry {
-  key: CachedApiKey;
+interface CacheEntry extends CachedApiKey {
   /** The listener's generation when the look-up started. */
   generation: number;
   /** By the monotonic clock. */
@@ -85,7 +84,7 @@ export class ApiKeyCache {
       performance.now() < Math.min(currentUntilMs, cached.expiresAtMs)
     ) {
       this.hits += 1;
-      return cached.key;
+      return cached;
     }
     this.misses += 1;
     return this.lookUp(hash, id);
@@ -93,7 +92,7 @@ export class ApiKeyCache {
 
   /** Returns the last known principal of this SHA-256, however old: only to report its limits, never to authenticate. */
   lastKnown(hash: Buffer): Principal | null {
-    return this.cache.peek(hash.toString('latin1'))?.key.principal ?? null;
+    return this.cache.peek(hash.toString('latin1'))?.principal ?? null;
   }
 
   private async lookUp(hash: Buffer, id: string): Promise<CachedApiKey | null> {
@@ -104,9 +103,9 @@ export class ApiKeyCache {
     if (row === null) {
       return null;
     }
-    const key = knownKey(row);
-    this.cache.set(id, { key, generation, expiresAtMs });
-    return key;
+    const entry = { ...knownKey(row), generation, expiresAtMs };
+    this.cache.set(id, entry);
+    return entry;
   }
 
   private async findAll(hashes: Buffer[]): Promise<(Row | null)[]> {
