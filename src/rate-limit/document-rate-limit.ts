@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { FastifyRequest, onRequestHookHandler } from 'fastify';
+import type { onRequestHookHandler } from 'fastify';
 import { Clock } from '../settings/clock.js';
 import { ApiError } from '../errors/api-error.js';
 import { toNetwork } from '../http/rules/network.js';
@@ -14,30 +14,25 @@ const REQUESTS_PER_MINUTE = 600;
 @Injectable()
 export class DocumentRateLimit {
   private readonly counters: LocalCounterStore;
-  /** The hook of every route that serves a document. */
-  readonly onRequest: onRequestHookHandler = (request, _reply, done) =>
-    done(this.check(request) ?? undefined);
 
   constructor(clock: Clock) {
     this.counters = new LocalCounterStore(() => clock.now(), []);
   }
 
-  /** Returns the error of a request over the limit of its address, else null. */
-  private check({ ip }: Pick<FastifyRequest, 'ip'>): ApiError | null {
+  /** The hook of every route that serves a document. */
+  readonly onRequest: onRequestHookHandler = ({ ip }, _reply, done) => {
     const { allowed, windows, nowMs } = this.counters.consume({
       bucketKey: addressBucketKey(toNetwork(ip)),
       perMinute: REQUESTS_PER_MINUTE,
       perDay: null,
     });
-    if (allowed) {
-      return null;
-    }
-    const seconds = retryAfterSeconds(windows, nowMs);
-    return new ApiError(
-      'rate_limit_exceeded',
-      `This address is over ${REQUESTS_PER_MINUTE} requests per minute for documents. ` +
-        `Wait ${seconds} ${seconds === 1 ? 'second' : 'seconds'} before the next request.`,
-      { headers: { 'Retry-After': String(seconds) } },
-    );
-  }
+    done(allowed ? undefined : rateLimitError(retryAfterSeconds(windows, nowMs)));
+  };
+}
+
+function rateLimitError(seconds: number): ApiError {
+  const message =
+    `This address is over ${REQUESTS_PER_MINUTE} requests per minute for documents. ` +
+    `Wait ${seconds} ${seconds === 1 ? 'second' : 'seconds'} before the next request.`;
+  return new ApiError('rate_limit_exceeded', message, { headers: { 'Retry-After': String(seconds) } });
 }
