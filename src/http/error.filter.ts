@@ -14,10 +14,11 @@ export class ErrorFilter implements ExceptionFilter {
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
     // A read that fails while it is counted may be denied: that comes first.
-    const error = await decided(request).then(
-      () => toApiError(exception, request),
-      (denial: unknown) => toApiError(denial, request),
+    const thrown = await decided(request).then(
+      () => exception,
+      (denial: unknown) => denial,
     );
+    const error = toApiError(thrown, request);
     logError(error, request);
     void reply
       .status(error.status)
