@@ -9,7 +9,7 @@ import { about } from '../openapi/about.js';
 import { OrderRepository } from '../orders/order.repository.js';
 import { PetRepository } from '../pets/pet.repository.js';
 import { CounterStore } from '../rate-limit/stores/counter-store.js';
-import { BREAKER_STATES, FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
+import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
 import { ConcurrencyLimit } from '../http/concurrency-limit.js';
 import { Connections } from '../server/connections.js';
 import { UsageRecorder } from '../usage/usage.recorder.js';
@@ -82,9 +82,10 @@ export class ServiceMetrics {
 
   private addRateLimits(metrics: MetricsRegistry): void {
     const { counters } = this;
-    metrics.gauge('rate_limit_breaker_state', '1 for the current state, else 0.', ['state'], () =>
-      BREAKER_STATES.map((state) => [Number(state === counters.breakerState), state]),
-    );
+    metrics.gauge('rate_limit_breaker_state', '1 for the current state, else 0.', ['state'], () => [
+      [Number(counters.outage === null), 'closed'],
+      [Number(counters.outage !== null), 'open'],
+    ]);
     metrics.counter('rate_limit_local_decisions_total', 'Decisions without the counter store.', [], () => [
       [counters.decidedLocally],
     ]);

@@ -196,7 +196,7 @@ describe('FallbackCounterStore', () => {
       fail('failed');
       await expect(store.consume(newBucket())).rejects.toBe(failure);
     }
-    expect([store.breakerState, store.decidedLocally, lines.mock.calls]).toEqual(['closed', 0, []]);
+    expect([store.outage, store.decidedLocally, lines.mock.calls]).toEqual([null, 0, []]);
   });
 
   it('queries the shared store no more while it is away, pings it twice a second, and logs both ends of the outage', async () => {

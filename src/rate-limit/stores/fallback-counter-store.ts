@@ -10,9 +10,6 @@ import { LocalCounterStore } from './local-counter-store.js';
 const MAX_SILENT_QUERIES = 3;
 const PING_INTERVAL_MS = 500;
 
-/** Every state of the breaker: `open` while the shared store is away. */
-export const BREAKER_STATES = ['closed', 'open'] as const;
-
 /** Since when the shared store is away, and the failure that showed it. */
 interface Outage {
   since: Date;
@@ -53,10 +50,6 @@ export class FallbackCounterStore implements OnApplicationShutdown {
     void this.pinger?.stop();
   }
 
-  get breakerState(): (typeof BREAKER_STATES)[number] {
-    return this.outage === null ? 'closed' : 'open';
-  }
-
   async consume(request: RateLimitRequest): Promise<RateLimitDecision> {
     if (this.outage === null) {
       try {
@@ -64,8 +57,7 @@ export class FallbackCounterStore implements OnApplicationShutdown {
         this.learn(request, decision);
         return decision;
       } catch (error) {
-        this.observe(error);
-        if (this.breakerState === 'closed') {
+        if (!this.isAwayAfter(error)) {
           throw error;
         }
       }
@@ -105,24 +97,28 @@ export class FallbackCounterStore implements OnApplicationShutdown {
     return until;
   }
 
-  /** Determines from a failed count whether the store is away. */
-  private observe(error: unknown): void {
+  /** Returns whether the store is away, which a failed count may show. */
+  private isAwayAfter(error: unknown): boolean {
     // All requests of a batch fail with the error of their query.
-    if (!(error instanceof CounterStoreError) || error === this.lastFailure) {
-      return;
+    if (error instanceof CounterStoreError && error !== this.lastFailure) {
+      this.lastFailure = error;
+      this.silentQueries = error.kind === 'silent' ? this.silentQueries + 1 : 0;
+      if (this.outage === null && (error.kind === 'refused' || this.silentQueries >= MAX_SILENT_QUERIES)) {
+        this.startOutage(error);
+      }
     }
-    this.lastFailure = error;
-    this.silentQueries = error.kind === 'silent' ? this.silentQueries + 1 : 0;
-    if (this.outage === null && (error.kind === 'refused' || this.silentQueries >= MAX_SILENT_QUERIES)) {
-      this.logger.warn(`The counter store is away, so this replica counts by itself: ${error.message}`);
-      this.outage = { since: new Date(this.clock.now()), error };
-      this.pinger = new PeriodicTask(
-        PING_INTERVAL_MS,
-        () => this.pingOnce(),
-        () => {},
-      );
-      this.pinger.start();
-    }
+    return this.outage !== null;
+  }
+
+  private startOutage(error: CounterStoreError): void {
+    this.logger.warn(`The counter store is away, so this replica counts by itself: ${error.message}`);
+    this.outage = { since: new Date(this.clock.now()), error };
+    this.pinger = new PeriodicTask(
+      PING_INTERVAL_MS,
+      () => this.pingOnce(),
+      () => {},
+    );
+    this.pinger.start();
   }
 
   /** Ends the outage if the store can count again. */
