@@ -26,9 +26,8 @@ export function report(results) {
   const source = `Measured on ${date} at commit ${commit}, on one core of ${machine}, Node ${node}.`;
   if (kind === 'replicas') {
     return [
-      `![Microseconds of PostgreSQL and Redis for a request, by replicas](${PICTURES.replicas})`,
+      `![Microseconds of PostgreSQL and Redis for a request, by replicas](${PICTURES.replicas})\n${source}`,
       replicasTable(results),
-      source,
     ].join('\n\n');
   }
   return before === undefined
