@@ -9,17 +9,13 @@ export const [EACH, SHARED] = [32, 64];
 export const replicaName = (store, number) => `${store}-${number}`;
 export const caseName = (store, replicas, connections) => `${store} ${replicas} × ${connections / replicas}`;
 
-/** The numbers of replicas with the connections in all: the same load for each replica, and one load that they share. */
-export const replicaLoads = (counts = REPLICAS) => [
-  ...counts.map((replicas) => [replicas, EACH * replicas]),
-  ...counts.filter((replicas) => EACH * replicas !== SHARED).map((replicas) => [replicas, SHARED]),
-];
-
-/** Returns the cases of a store. */
-export const replicaCases = (store, counts) =>
-  replicaLoads(counts).map(([replicas, connections]) => ({
-    name: caseName(store, replicas, connections),
-    contestants: Array.from({ length: replicas }, (_, index) => replicaName(store, index + 1)),
-    connections,
-    workload: 'mix',
-  }));
+/** Returns the cases of a store: the same load for each replica, and one load that they share. */
+export const replicaCases = (store, counts = REPLICAS) =>
+  counts.flatMap((replicas) =>
+    [...new Set([EACH * replicas, SHARED])].map((connections) => ({
+      name: caseName(store, replicas, connections),
+      contestants: Array.from({ length: replicas }, (_, index) => replicaName(store, index + 1)),
+      connections,
+      workload: 'mix',
+    })),
+  );

@@ -6,7 +6,7 @@ import { WORKLOADS } from './goals.js';
 import { Refusal } from './interruption.js';
 import { barChart } from './picture.js';
 import { BEFORE_WORKLOADS, CONNECTIONS } from './plan.js';
-import { caseName, EACH, replicaLoads, REPLICAS, SHARED, STORES } from './replicas.js';
+import { caseName, EACH, REPLICAS, SHARED, STORES } from './replicas.js';
 import { summarize } from './results.js';
 
 const [BEGIN, END] = ['<!-- bench -->', '<!-- /bench -->'];
@@ -26,7 +26,7 @@ export function report(results) {
   const source = `Measured on ${date} at commit ${commit}, on one core of ${machine}, Node ${node}.`;
   if (kind === 'replicas') {
     return [
-      `![Microseconds of PostgreSQL and Redis for a request, by replicas](${PICTURES.replicas})\n${source}`,
+      `![Microseconds of PostgreSQL and Redis for a request, by replicas](${PICTURES.replicas}) ${source}`,
       replicasTable(results),
     ].join('\n\n');
   }
@@ -126,7 +126,7 @@ const versionTable = (results) =>
     ]),
   );
 
-/** A row for each load, and the same columns for each store. */
+/** A row for each number of replicas with equal load, and the same columns for each store. */
 const replicasTable = (results) =>
   table(
     [
@@ -139,10 +139,10 @@ const replicasTable = (results) =>
         '>stores',
       ]),
     ],
-    replicaLoads().map(([replicas, connections]) => [
-      `${replicas} × ${connections / replicas}`,
+    REPLICAS.map((replicas) => [
+      `${replicas} × ${EACH}`,
       ...Object.keys(STORES).flatMap((store) =>
-        replicaCells(results, caseName(store, replicas, connections)),
+        replicaCells(results, caseName(store, replicas, EACH * replicas)),
       ),
     ]),
   );
