@@ -2,17 +2,16 @@ import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
 import { KeyService } from '../../src/admin/keys/key.service.js';
 import { TERMINAL } from '../../src/admin/audit/audit.js';
 
+import { DAY_MS, MINUTE_MS } from '../support/counters/clock.js';
 import { recordUsage } from '../support/keys/usage.js';
 import { UsageRepository } from '../../src/usage/usage.repository.js';
 import { useApplication } from '../support/service/application.js';
 import { send } from '../support/http/http.js';
 
 import { readPages } from '../support/http/pages.js';
+import { UNLIMITED } from '../support/keys/keys.js';
 
-const UNLIMITED = { plan: 'enterprise', perMinute: 100_000, perDay: 100_000 };
 const NOON = new Date('2027-03-05T12:00:30.000Z');
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 
 const store = useApplication();
 

@@ -4,19 +4,18 @@ import type { IssuedKey, Key } from '../../src/admin/keys/key.schemas.js';
 import { KeyService } from '../../src/admin/keys/key.service.js';
 import { CounterStoreError } from '../../src/rate-limit/stores/counter-store.js';
 import { FallbackCounterStore } from '../../src/rate-limit/stores/fallback-counter-store.js';
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../support/counters/clock.js';
 import { useAdministration } from '../support/keys/administration.js';
 import { ban, bannedUntil } from '../support/counters/bans.js';
 import { eventually } from '../support/eventually.js';
 import { expectError, expectInvalid } from '../support/http/expectations.js';
-import { type HttpResponse, send } from '../support/http/http.js';
+import { type HttpResponse, listedIds, send } from '../support/http/http.js';
+import { remaining } from '../support/http/rate-limit-headers.js';
 import { parseLinks } from '../support/http/links.js';
 import { readPages } from '../support/http/pages.js';
 import { expectNoSecrets } from '../support/service/secrets.js';
 import { changingNothing } from '../support/database/stored-state.js';
 
-const SECOND_MS = 1000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const UNKNOWN_ID = '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11';
 
@@ -26,7 +25,6 @@ const { send: sendAsAdmin, issue } = admin;
 afterEach(() => admin.store.clock.goOn());
 
 const use = (key: string) => send(`${admin.store.url}/v1/pets`, { key });
-const remaining = ({ headers }: HttpResponse) => Number(headers.get('x-ratelimit-remaining'));
 const inFuture = (milliseconds: number) => new Date(admin.store.clock.now() + milliseconds);
 /** An issued key as it is returned later: without the key itself. */
 const shown = ({ key: _key, ...rest }: IssuedKey): Key => rest;
@@ -204,8 +202,6 @@ describe('GET /admin/keys/{id}', () => {
 });
 
 describe('GET /admin/keys', () => {
-  const idsOf = ({ json }: HttpResponse): string[] => (json as Key[]).map(({ id }) => id);
-
   /** Returns the ids of the keys on each page. */
   async function walk(query: string, between?: () => Promise<unknown>): Promise<string[][]> {
     const get = (target: string) => sendAsAdmin(`GET ${target}`);
@@ -251,7 +247,7 @@ describe('GET /admin/keys', () => {
     const found = async (search: string) => {
       const response = await sendAsAdmin(`GET /admin/keys?limit=100&search=${encodeURIComponent(search)}`);
       expect(response.status).toBe(200);
-      return idsOf(response);
+      return listedIds(response);
     };
 
     it('returns keys by a part of the name in any case, and by the end of the id or of the key', async () => {

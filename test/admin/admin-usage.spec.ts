@@ -1,3 +1,4 @@
+import { DAY_MS } from '../support/counters/clock.js';
 import { recordUsage } from '../support/keys/usage.js';
 import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
 import { encodeCursor } from '../../src/schemas/pagination.js';
@@ -6,10 +7,9 @@ import { expectError } from '../support/http/expectations.js';
 import { send } from '../support/http/http.js';
 
 import { readPages } from '../support/http/pages.js';
+import { UNLIMITED } from '../support/keys/keys.js';
 
-const UNLIMITED = { plan: 'enterprise', perMinute: 100_000, perDay: 100_000 };
 const NOON = new Date('2027-03-05T12:00:30.000Z');
-const DAY_MS = 86_400_000;
 
 const store = useApplication();
 let admin: IssuedKey;

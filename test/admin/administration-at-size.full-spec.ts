@@ -1,3 +1,4 @@
+import { DAY_MS } from '../support/counters/clock.js';
 import { ban } from '../support/counters/bans.js';
 import { hold } from '../support/load/holding.js';
 import { encodeCursor } from '../../src/schemas/pagination.js';
@@ -123,7 +124,6 @@ describe('administration of large and damaged tables', () => {
 
 describe('reports of usage, with 84,000 rows of hours', () => {
   const KEYS = 100;
-  const DAY_MS = 86_400_000;
 
   it('read hardly more rows than they sum', async () => {
     const database = await createDatabase();

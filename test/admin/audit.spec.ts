@@ -1,6 +1,7 @@
 import type { AuditEvent } from '../../src/admin/audit/audit.schemas.js';
 import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
 import { headers } from '../../src/openapi/headers.js';
+import { HOUR_MS } from '../support/counters/clock.js';
 import { useAdministration } from '../support/keys/administration.js';
 import { ban, bannedUntil } from '../support/counters/bans.js';
 import { expectError } from '../support/http/expectations.js';
@@ -9,7 +10,6 @@ import { parseLinks } from '../support/http/links.js';
 import { readPages } from '../support/http/pages.js';
 import { changingNothing } from '../support/database/stored-state.js';
 
-const HOUR_MS = 3_600_000;
 /** The limits of a quota on a plan, as the audit has them. */
 const FREE = { plan: 'free', perMinute: 60, perDay: 1000, ownLimits: false };
 const PRO = { plan: 'pro', perMinute: 300, perDay: 10_000, ownLimits: false };

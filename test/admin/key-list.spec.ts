@@ -1,13 +1,12 @@
-import type { IssuedKey, KeyWithUsage } from '../../src/admin/keys/key.schemas.js';
+import type { IssuedKey, Key, KeyWithUsage } from '../../src/admin/keys/key.schemas.js';
 import { encodeCursor } from '../../src/schemas/pagination.js';
+import { DAY_MS, HOUR_MS } from '../support/counters/clock.js';
 import { recordUsage } from '../support/keys/usage.js';
 import { useAdministration } from '../support/keys/administration.js';
 import { expectInvalid } from '../support/http/expectations.js';
 import { send } from '../support/http/http.js';
 import { readPages } from '../support/http/pages.js';
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const NOON = new Date('2027-03-05T12:00:30.000Z');
 const UUID = '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11';
 
@@ -40,11 +39,10 @@ beforeAll(async () => {
 });
 
 const get = (target: string) => admin.send(`GET ${target}`);
-const idsOf = (keys: KeyWithUsage[]) => keys.map(({ id }) => id);
-const idsFor = (keys: IssuedKey[]) => keys.map(({ id }) => id);
+const keyIds = (keys: Key[]) => keys.map(({ id }) => id);
 /** Returns the ids of the keys of these tests, over pages of one key each. */
 const walk = async (query: string, between?: () => Promise<unknown>) =>
-  idsOf((await readPages<KeyWithUsage>(get, `/admin/keys?limit=1&search=list&${query}`, between)).flat());
+  keyIds((await readPages<KeyWithUsage>(get, `/admin/keys?limit=1&search=list&${query}`, between)).flat());
 
 describe('the usage of a key', () => {
   it.each<[string, () => IssuedKey, RegExp, number[]]>([
@@ -96,8 +94,8 @@ describe('GET /admin/keys?sort=', () => {
 
   it.each(SORTS)('%s returns each key once and in order, over pages of any length', async (sort, keys) => {
     const { json } = await get(`/admin/keys?search=list&sort=${sort}`);
-    expect(idsOf(json)).toEqual(idsFor(keys()));
-    expect(await walk(`sort=${sort}`)).toEqual(idsFor(keys()));
+    expect(keyIds(json)).toEqual(keyIds(keys()));
+    expect(await walk(`sort=${sort}`)).toEqual(keyIds(keys()));
   });
 
   it.each(SORTS)('%s returns each existing key exactly once while others are issued', async (sort, keys) => {
@@ -109,7 +107,7 @@ describe('GET /admin/keys?sort=', () => {
         added.push((await admin.issue({ name, expiresAt: '2999-01-01T00:00:00Z' })).id);
       }
     });
-    expect(ids.filter((id) => !added.includes(id))).toEqual(idsFor(keys()));
+    expect(ids.filter((id) => !added.includes(id))).toEqual(keyIds(keys()));
     expect(new Set(ids).size).toBe(ids.length);
     await admin.store.database.query('DELETE FROM api_keys WHERE id = ANY ($1)', [added]);
   });
@@ -131,11 +129,11 @@ describe('GET /admin/keys?sort=', () => {
     const keys = [await admin.issue({ name }), await admin.issue({ name })];
     const search = encodeURIComponent('🐕'.repeat(64));
     const { json, headers } = await get(`/admin/keys?limit=1&sort=name&search=${search}`);
-    expect(idsOf(json)).toEqual([keys[0]?.id]);
+    expect(keyIds(json)).toEqual([keys[0]?.id]);
     expect(headers.get('link')?.length).toBeLessThanOrEqual(4096);
     expect(/cursor=([\w-]+)/.exec(headers.get('link') ?? '')?.[1]?.length).toBeLessThanOrEqual(1536);
     const pages = await readPages<KeyWithUsage>(get, `/admin/keys?limit=1&sort=name&search=${search}`);
-    expect(idsOf(pages.flat())).toEqual(idsFor(keys));
+    expect(keyIds(pages.flat())).toEqual(keyIds(keys));
   });
 });
 
@@ -143,7 +141,7 @@ describe('GET /admin/keys with a filter', () => {
   it('returns the keys of a quota', async () => {
     const { json: successor } = await admin.send(`POST /admin/keys/${daysAgo.id}/rotate`);
     const { json } = await get(`/admin/keys?quota=${daysAgo.quotaId.toUpperCase()}`);
-    expect(idsOf(json)).toEqual([daysAgo.id, successor.id]);
+    expect(keyIds(json)).toEqual([daysAgo.id, successor.id]);
     await admin.store.database.query('DELETE FROM api_keys WHERE id = $1', [successor.id]);
     await admin.store.database.query('UPDATE api_keys SET expires_at = NULL WHERE id = $1', [daysAgo.id]);
     expect((await get(`/admin/keys?quota=${UUID}`)).json).toEqual([]);
@@ -166,15 +164,15 @@ describe('GET /admin/keys with a filter', () => {
   it('returns the valid keys without a request since a time, if they were issued before it', async () => {
     const since = async (msAgo: number) =>
       walk(`unusedSince=${new Date(NOON.getTime() - msAgo).toISOString()}`);
-    expect(await since(HOUR_MS / 2)).toEqual(idsFor([hourAgo, never, daysAgo]));
-    expect(await since(DAY_MS)).toEqual(idsFor([never, daysAgo]));
+    expect(await since(HOUR_MS / 2)).toEqual(keyIds([hourAgo, never, daysAgo]));
+    expect(await since(DAY_MS)).toEqual(keyIds([never, daysAgo]));
     expect(await since(6 * DAY_MS)).toEqual([never.id]);
     expect(await since(100 * DAY_MS)).toEqual([]);
   });
 
   it('combines filters with an order', async () => {
     const query = 'expiresBefore=2028-01-01T00:00:00Z&unusedSince=2027-03-05T12:00:00Z&sort=expires';
-    expect(await walk(query)).toEqual(idsFor([never, hourAgo]));
+    expect(await walk(query)).toEqual(keyIds([never, hourAgo]));
   });
 });
 

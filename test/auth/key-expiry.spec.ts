@@ -1,8 +1,8 @@
 import { TERMINAL } from '../../src/admin/audit/audit.js';
 import { KeyService } from '../../src/admin/keys/key.service.js';
 import { PetRepository } from '../../src/pets/pet.repository.js';
-import { WrongClock } from '../support/counters/clock.js';
-import { HOUR_MS } from '../support/counters/counting.js';
+import { HOUR_MS, WrongClock } from '../support/counters/clock.js';
+
 import { eventually } from '../support/eventually.js';
 import { startApplication, type TestApplication, useApplication } from '../support/service/application.js';
 import { type HttpResponse, send } from '../support/http/http.js';

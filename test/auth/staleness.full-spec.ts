@@ -3,7 +3,7 @@ import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { type DatabaseProxy, startDatabaseProxy } from '../support/database/database-proxy.js';
 import { type HttpResponse, send } from '../support/http/http.js';
-import { issueKey } from '../support/keys/keys.js';
+import { issueKey, UNLIMITED } from '../support/keys/keys.js';
 import type { ServiceProcess } from '../support/service/service-process.js';
 import { ServiceProcesses } from '../support/service/service-processes.js';
 import { staleness } from '../support/faults/staleness.js';
@@ -11,7 +11,6 @@ import { until } from '../support/eventually.js';
 
 const PROMISE_MS = 1000;
 const ROUNDS = 3;
-const UNLIMITED = { plan: 'enterprise', perMinute: 1_000_000, perDay: 1_000_000 } as const;
 
 describe('two replicas with separate connections for changes of keys', () => {
   let database: TestDatabase;

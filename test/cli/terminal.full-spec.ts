@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { userInfo } from 'node:os';
 import { promisify } from 'node:util';
 import { hashApiKey } from '../../src/auth/rules/api-key.js';
+import { DAY_MS } from '../support/counters/clock.js';
 import { ban } from '../support/counters/bans.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { OWN_MIGRATIONS } from '../support/database/own-migrations.js';
@@ -10,7 +11,6 @@ import { type Ended, run, ServiceProcess } from '../support/service/service-proc
 import { changingNothing } from '../support/database/stored-state.js';
 import { animalStore } from '../support/service/terminal.js';
 
-const DAY_MS = 86_400_000;
 const NOBODY = '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11';
 /** The usage of a key without requests. */
 const UNUSED = { lastUsedAt: null, requestsByHour: Array<number>(24).fill(0) };

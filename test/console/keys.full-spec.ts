@@ -1,7 +1,6 @@
+import { DAY_MS } from '../support/counters/clock.js';
 import { expectSound, open, store, useConsole } from '../support/browser/console-service.js';
 import { send } from '../support/http/http.js';
-
-const DAY_MS = 86_400_000;
 
 useConsole();
 

@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { HOUR_MS, MINUTE_MS } from '../support/counters/clock.js';
 import { ban } from '../support/counters/bans.js';
 import {
   expectSound,
@@ -12,8 +13,6 @@ import {
 } from '../support/browser/console-service.js';
 import { send } from '../support/http/http.js';
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 /** What is left of the bans here. The clock of the store is up to some minutes ahead of the header `Date`. */
 const ABOUT_AN_HOUR = /^(59 min( \d+ s)?|1 h( \d min)?)$/;
 

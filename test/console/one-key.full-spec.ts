@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import type { CreateKeyInput } from '../../src/admin/keys/key.schemas.js';
+import { DAY_MS } from '../support/counters/clock.js';
 import {
   expectSound,
   open,
@@ -11,7 +12,6 @@ import {
 import { until } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
 
-const DAY_MS = 86_400_000;
 const PLANS_URL = /\/admin\/plans\?/;
 const OWN = { name: 'Own', plan: 'business', role: 'admin' } as const;
 

@@ -1,11 +1,10 @@
 import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
 import { UsageRecorder } from '../../src/usage/usage.recorder.js';
+import { HOUR_MS } from '../support/counters/clock.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { eventually } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
 import { useAdministration } from '../support/keys/administration.js';
-
-const HOUR_MS = 3_600_000;
 
 let database: TestDatabase;
 beforeAll(async () => {

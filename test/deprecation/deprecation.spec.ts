@@ -1,19 +1,16 @@
-import { useApplication } from '../support/service/application.js';
+import { shareApplication } from '../support/service/application.js';
 import { expectError } from '../support/http/expectations.js';
-import { type HttpResponse, send } from '../support/http/http.js';
+import type { HttpResponse, Init } from '../support/http/http.js';
 import { sendRaw } from '../support/http/raw-http.js';
 
 const REMOVAL = new Date('2030-12-05T00:00:00Z');
 const NARROW = { plan: 'enterprise', perMinute: 2, perDay: 10 } as const;
-const UNLIMITED = { plan: 'enterprise', perMinute: 100_000, perDay: 100_000 };
 
-const store = useApplication();
-let key: string;
+const store = shareApplication();
 
 const path = '/v1/pets/1';
 
 beforeAll(async () => {
-  ({ key } = await store.issue(UNLIMITED));
   await store.database.query(`INSERT INTO pets (name, category_id) VALUES ('Rex', 7)`);
 });
 
@@ -31,10 +28,9 @@ function expectNoDeprecation({ headers }: HttpResponse): void {
 }
 
 describe('GET /v1/pets/{petId}, which is deprecated', () => {
-  const request = (init: Parameters<typeof send>[1] = {}, target = path) =>
-    send(`${store.url}${target}`, { key, ...init });
+  const request = (init: Init = {}, target = path) => store.send(target, init);
 
-  it.each<[string, number, Parameters<typeof send>[1]]>([
+  it.each<[string, number, Init]>([
     ['200', 200, {}],
     ['200 of HEAD', 200, { method: 'HEAD' }],
     ['401 for an invalid key', 401, { key: 'secret' }],
@@ -71,7 +67,7 @@ describe('GET /v1/pets/{petId}, which is deprecated', () => {
       const absolute = await sendRaw(
         store.url,
         `GET http://elsewhere.example/v1/pets/${id} HTTP/1.1\r\nHost: elsewhere.example\r\n` +
-          `Connection: close\r\nAuthorization: Bearer ${key}\r\n\r\n`,
+          `Connection: close\r\nAuthorization: Bearer ${store.key}\r\n\r\n`,
       );
       expect([absolute.status, absolute.headers['deprecation']]).toEqual([404, '@1764892800']);
     },
@@ -91,7 +87,7 @@ describe('GET /v1/pets/{petId}, which is deprecated', () => {
 });
 
 describe('operations that are not deprecated', () => {
-  it.each<[string, string, Parameters<typeof send>[1]]>([
+  it.each<[string, string, Init]>([
     ['listPets', '/v1/pets', {}],
 
     ['createPet', '/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId: 7 } }],
@@ -107,11 +103,11 @@ describe('operations that are not deprecated', () => {
 
     ['health', '/livez', {}],
   ])('have no deprecation headers: %s', async (_name, target, init) => {
-    expectNoDeprecation(await send(`${store.url}${target}`, { key, ...init }));
+    expectNoDeprecation(await store.send(target, init));
   });
 
   it('include the replacement, which has only its own links', async () => {
-    const { headers } = await send(`${store.url}/v1/pets?status=available`, { key });
+    const { headers } = await store.send('/v1/pets?status=available');
     expect(headers.get('link')).toBe('</v1/pets?limit=20&status=available>; rel="first"');
   });
 });
@@ -122,10 +118,10 @@ describe('GET /v1/pets/{petId} at its removal', () => {
   it.each([path, '/v1/pets/999999', '/v1/pets/rex', '/v1/pets/%zz'])(
     'returns 410 endpoint_removed naming its replacement: %s',
     async (target) => {
-      const response = await send(`${store.url}${target}`, { key });
+      const response = await store.send(target);
       const message = 'This operation was removed on 2030-12-05. Use GET /v1/pets?status=available instead.';
       expectError(response, 410, 'endpoint_removed', message);
-      const head = await send(`${store.url}${target}`, { method: 'HEAD', key });
+      const head = await store.send(target, { method: 'HEAD' });
       expect([head.status, head.text]).toEqual([410, '']);
       [response, head].forEach(expectDeprecation);
     },
@@ -139,18 +135,18 @@ describe('GET /v1/pets/{petId} at its removal', () => {
       [narrow, 410, 'endpoint_removed'],
       [narrow, 429, 'rate_limit_exceeded'],
     ] as const) {
-      const response = await send(`${store.url}${path}`, { key: as });
+      const response = await store.send(path, { key: as });
       expectError(response, status, code);
       expectDeprecation(response);
     }
   });
 
   it('leaves the replacement and all else unchanged', async () => {
-    const list = await send(`${store.url}/v1/pets`, { key });
+    const list = await store.send('/v1/pets');
     expect(list.json[0]).toEqual({ id: 1, name: 'Rex', categoryId: 7 });
     expectNoDeprecation(list);
-    expect((await send(`${store.url}/v1/pets?status=available`, { key })).status).toBe(200);
-    const withoutId = await send(`${store.url}/v1/pets/`, { key });
+    expect((await store.send('/v1/pets?status=available')).status).toBe(200);
+    const withoutId = await store.send('/v1/pets/');
     expectError(withoutId, 404, 'not_found', expect.stringContaining('There is nothing at /v1/pets/.'));
     expectNoDeprecation(withoutId);
   });

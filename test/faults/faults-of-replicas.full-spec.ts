@@ -6,10 +6,9 @@ import {
   expectTruthfulHealth,
 } from '../support/faults/fault-promises.js';
 import { type Course, suffer } from '../support/faults/faults.js';
-import { issueKey } from '../support/keys/keys.js';
+import { issueKey, UNLIMITED } from '../support/keys/keys.js';
 import { ServiceProcesses } from '../support/service/service-processes.js';
 
-const WIDE = { plan: 'enterprise', perMinute: 10_000_000, perDay: 100_000_000 } as const;
 const RECOVERY_MS = 2000;
 
 describe('two replicas under load, of which one is killed (kill -9)', () => {
@@ -24,7 +23,7 @@ describe('two replicas under load, of which one is killed (kill -9)', () => {
 
   beforeAll(async () => {
     database = await createDatabase();
-    const { key } = await issueKey(database, WIDE);
+    const { key } = await issueKey(database, UNLIMITED);
     const [port, otherPort] = await Promise.all([
       getPort({ host: '127.0.0.1' }),
       getPort({ host: '127.0.0.1' }),

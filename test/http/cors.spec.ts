@@ -2,6 +2,8 @@ import type { Environment } from '../../src/settings/environment.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { expectError, expectHardened, expectNoRateLimitHeaders } from '../support/http/expectations.js';
 import { type HttpResponse, send } from '../support/http/http.js';
+import { remaining } from '../support/http/rate-limit-headers.js';
+import { UNLIMITED } from '../support/keys/keys.js';
 
 const ORIGIN = 'https://shop.example';
 
@@ -12,14 +14,13 @@ let key: string;
 function useService(environment: Partial<Environment>): void {
   beforeAll(async () => {
     store = await startApplication({ environment });
-    ({ key } = await store.issue({ plan: 'enterprise', perMinute: 100_000, perDay: 100_000 }));
+    ({ key } = await store.issue(UNLIMITED));
   });
   afterAll(() => store.close());
 }
 
 const corsHeaders = ({ headers }: HttpResponse) =>
   Object.fromEntries([...headers].filter(([name]) => name.startsWith('access-control-')));
-const remaining = ({ headers }: HttpResponse) => Number(headers.get('x-ratelimit-remaining'));
 
 const get = (path: string, origin?: string) =>
   send(`${store.url}${path}`, { key, headers: origin === undefined ? {} : { Origin: origin } });

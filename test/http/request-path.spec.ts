@@ -8,6 +8,7 @@ import { expectError } from '../support/http/expectations.js';
 import { hold } from '../support/load/holding.js';
 import { dial, head, parseResponse } from '../support/http/raw-http.js';
 import { slotsTaken } from '../support/service/slots.js';
+import { UNLIMITED } from '../support/keys/keys.js';
 
 const PET = JSON.stringify({ name: 'Rex', categoryId: 7 });
 const MAX_SLOTS = 2;
@@ -17,12 +18,7 @@ const store = shareApplication({
 });
 let adminKey: string;
 beforeAll(async () => {
-  ({ key: adminKey } = await store.issue({
-    plan: 'enterprise',
-    perMinute: 100_000,
-    perDay: 100_000,
-    role: 'admin',
-  }));
+  ({ key: adminKey } = await store.issue({ ...UNLIMITED, role: 'admin' }));
 });
 
 describe('a request without a route', () => {

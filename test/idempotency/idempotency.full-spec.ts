@@ -3,7 +3,7 @@ import { eventually } from '../support/eventually.js';
 import { expectError } from '../support/http/expectations.js';
 import { hold } from '../support/load/holding.js';
 import { type HttpResponse, send } from '../support/http/http.js';
-import { issueKey } from '../support/keys/keys.js';
+import { issueKey, UNLIMITED } from '../support/keys/keys.js';
 import { ServiceProcess } from '../support/service/service-process.js';
 
 /** Locks on which a creation waits: before its response is stored, and at the commit of its transaction. */
@@ -32,7 +32,7 @@ const startReplica = () =>
 beforeAll(async () => {
   database = await createDatabase();
   await database.query(WAITING);
-  ({ key } = await issueKey(database, { plan: 'enterprise', perMinute: 100_000, perDay: 100_000 }));
+  ({ key } = await issueKey(database, UNLIMITED));
   survivor = startReplica();
 }, 60_000);
 afterAll(async () => {

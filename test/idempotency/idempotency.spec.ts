@@ -3,6 +3,7 @@ import { IdempotencyCleanup } from '../../src/idempotency/idempotency.cleanup.js
 import type { IdempotentRequest } from '../../src/idempotency/creation-batcher.js';
 import { OrderRepository } from '../../src/orders/order.repository.js';
 import { PetRepository } from '../../src/pets/pet.repository.js';
+import { DAY_MS } from '../support/counters/clock.js';
 import { startApplication, type TestApplication, useApplication } from '../support/service/application.js';
 import { eventually } from '../support/eventually.js';
 import { expectError } from '../support/http/expectations.js';
@@ -11,10 +12,9 @@ import { type HttpResponse, send } from '../support/http/http.js';
 import { fakeIntervals } from '../support/load/intervals.js';
 import { expectLocksWaitedFor } from '../support/database/locks.js';
 import { plansMade } from '../support/database/queries.js';
+import { UNLIMITED } from '../support/keys/keys.js';
 
-const UNLIMITED = { plan: 'enterprise', perMinute: 100_000, perDay: 100_000 };
 const PET = '{"name":"Rex","categoryId":7}';
-const DAY_MS = 86_400_000;
 
 const store = useApplication();
 let quotaId: string;

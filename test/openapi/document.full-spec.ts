@@ -4,8 +4,8 @@ import { TestClock } from '../support/counters/clock.js';
 import { ApiDocument, type Operation, type Parameter, type Schema } from '../support/http/document.js';
 import { fieldFaults } from '../support/http/fields.js';
 import { send } from '../support/http/http.js';
+import { UNLIMITED } from '../support/keys/keys.js';
 
-const UNLIMITED = { plan: 'enterprise', perMinute: 1_000_000, perDay: 10_000_000 };
 const TIMEOUT_MS = 60_000;
 
 const api = new ApiDocument();

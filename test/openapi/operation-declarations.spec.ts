@@ -2,11 +2,11 @@ import type { RouteOptions } from 'fastify';
 import FindMyWay, { type HTTPMethod } from 'find-my-way';
 import { DeprecatedOperations } from '../../src/deprecation/deprecated-operations.js';
 import type { Deprecation } from '../../src/deprecation/rules/lifecycle.js';
+import { DAY_MS } from '../support/counters/clock.js';
 import { startApplication } from '../support/service/application.js';
 
 /** The notice that docs/versioning.md promises. */
 const NOTICE_MONTHS = { stable: 12, beta: 1, experimental: 0 };
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 type Operation = Pick<RouteOptions, 'url' | 'config'> & { method: HTTPMethod };
 

@@ -1,14 +1,13 @@
 import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
 import { createDatabase } from '../support/database/database.js';
 import { rowsRead } from '../support/database/rows-read.js';
-import { issueKey } from '../support/keys/keys.js';
+import { issueKey, UNLIMITED } from '../support/keys/keys.js';
 import { startApplication, type TestApplication, useApplication } from '../support/service/application.js';
 import { expectError, expectInvalid, expectRateLimitHeaders } from '../support/http/expectations.js';
-import { type HttpResponse, send } from '../support/http/http.js';
+import { type HttpResponse, listedIds, send } from '../support/http/http.js';
 import { parseLinks } from '../support/http/links.js';
 import { readPages } from '../support/http/pages.js';
 
-const UNLIMITED = { plan: 'enterprise', perMinute: 100_000, perDay: 100_000 };
 const PATH = '/v1/store/orders';
 
 const store = useApplication();
@@ -31,8 +30,6 @@ function place(body: unknown, as = key): Promise<HttpResponse> {
 function list(query = '', as = key): Promise<HttpResponse> {
   return send(`${store.url}${PATH}${query}`, { key: as });
 }
-
-const idsOf = ({ json }: HttpResponse): number[] => (json as { id: number }[]).map(({ id }) => id);
 
 /** Inserts orders of the quota by SQL, because the API cannot set a status. */
 async function fill(quotaId: string, count: number): Promise<void> {
@@ -117,12 +114,12 @@ describe('GET /v1/store/orders', () => {
     const other = await store.issue(UNLIMITED);
     await fill(other.quotaId, 3);
     await fill(issued.quotaId, 3);
-    expect(idsOf(await list())).toEqual([4, 5, 6]);
-    expect(idsOf(await list('', other.key))).toEqual([1, 2, 3]);
+    expect(listedIds(await list())).toEqual([4, 5, 6]);
+    expect(listedIds(await list('', other.key))).toEqual([1, 2, 3]);
     const { next = '' } = parseLinks(await list('?limit=1', other.key));
-    expect(idsOf(await send(`${store.url}${next}`, { key }))).toEqual([4]);
+    expect(listedIds(await send(`${store.url}${next}`, { key }))).toEqual([4]);
     for (const status of ['placed', 'approved', 'delivered']) {
-      expect(idsOf(await list(`?status=${status}`))).toHaveLength(1);
+      expect(listedIds(await list(`?status=${status}`))).toHaveLength(1);
     }
   });
 
@@ -132,7 +129,7 @@ describe('GET /v1/store/orders', () => {
       key: (await store.issue({ ...UNLIMITED, role: 'admin' })).key,
     });
     await place({ petId: 1, quantity: 1 });
-    expect(idsOf(await list('', rotated.key))).toEqual([1]);
+    expect(listedIds(await list('', rotated.key))).toEqual([1]);
   });
 
   it('returns each order once over all pages, also of one status and while orders are added', async () => {
@@ -144,7 +141,7 @@ describe('GET /v1/store/orders', () => {
     expect(pages.flat().map(({ id }) => id)).toEqual(Array.from({ length: 26 }, (_, index) => index + 1));
     const { next = '' } = parseLinks(await list('?limit=2&status=approved'));
 
-    expect(idsOf(await get(next))).toEqual([8, 11]);
+    expect(listedIds(await get(next))).toEqual([8, 11]);
   });
 
   it.each(['', '&status=approved'])(
@@ -170,9 +167,9 @@ describe('GET /v1/store/orders', () => {
       const get = (target: string, as: IssuedKey) => send(`${reader.url}${target}`, { key: as.key });
       const first = `${PATH}?limit=10${filter}`;
       const page = await get(first, many);
-      expect(idsOf(page)).toHaveLength(10);
-      expect(idsOf(await get(parseLinks(page)['next'] ?? '', many))).toHaveLength(10);
-      expect(idsOf(await get(first, few))).toHaveLength(filter === '' ? 3 : 1);
+      expect(listedIds(page)).toHaveLength(10);
+      expect(listedIds(await get(parseLinks(page)['next'] ?? '', many))).toHaveLength(10);
+      expect(listedIds(await get(first, few))).toHaveLength(filter === '' ? 3 : 1);
       await reader.close();
       const after = await rowsRead(database, 'orders');
       expect(after.scanned - before.scanned).toBe(0);

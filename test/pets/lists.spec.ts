@@ -1,20 +1,16 @@
 import { encodeCursor } from '../../src/schemas/pagination.js';
 import { rowsRead } from '../support/database/rows-read.js';
-import { startApplication, useApplication } from '../support/service/application.js';
+import { startApplication, shareApplication } from '../support/service/application.js';
 import { createDatabase } from '../support/database/database.js';
 
-import { type HttpResponse, send } from '../support/http/http.js';
+import { type HttpResponse, listedIds, send } from '../support/http/http.js';
 import { parseLinks } from '../support/http/links.js';
 import { readPages } from '../support/http/pages.js';
 
 type Status = 'available' | 'pending' | 'sold';
 
-const store = useApplication();
-let key: string;
+const store = shareApplication();
 
-beforeAll(async () => {
-  ({ key } = await store.issue({ plan: 'enterprise', perMinute: 100_000, perDay: 100_000 }));
-});
 beforeEach(async () => {
   await store.database.query('TRUNCATE pets, orders RESTART IDENTITY');
 });
@@ -33,28 +29,23 @@ async function addPets(
 }
 
 function list(query = ''): Promise<HttpResponse> {
-  return send(`${store.url}/v1/pets${query}`, { key });
+  return store.send(`/v1/pets${query}`);
 }
 
-const idsOf = ({ json }: HttpResponse): number[] => (json as { id: number }[]).map(({ id }) => id);
 const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
 /** Adds animals of each status. */
 async function post(...statuses: Status[]): Promise<void> {
   for (const status of statuses) {
-    await send(`${store.url}/v1/pets`, { method: 'POST', key, body: { name: 'new', categoryId: 1, status } });
+    await store.send('/v1/pets', { method: 'POST', body: { name: 'new', categoryId: 1, status } });
   }
 }
 
 /** Returns the ids of each page; `between` runs after each. */
 async function walk(query: string, between = async (_page: number) => {}): Promise<number[][]> {
   let read = 0;
-  const pages = await readPages<{ id: number }>(
-    (target) => send(`${store.url}${target}`, { key }),
-    `/v1/pets${query}`,
-    () => between((read += 1)),
-  );
+  const pages = await readPages<{ id: number }>(store.send, `/v1/pets${query}`, () => between((read += 1)));
   return pages.map((pets) => pets.map(({ id }) => id));
 }
 
@@ -83,7 +74,7 @@ describe('GET /v1/pets', () => {
   it('returns 20 animals by default, and links that say so', async () => {
     await addPets(21);
     const response = await list();
-    expect(idsOf(response)).toEqual(range(1, 20));
+    expect(listedIds(response)).toEqual(range(1, 20));
     expect(parseLinks(response)).toEqual({
       next: expect.stringMatching(/^\/v1\/pets\?limit=20&cursor=[\w-]+$/),
       first: '/v1/pets?limit=20',
@@ -92,7 +83,7 @@ describe('GET /v1/pets', () => {
 
   it.each([1, 2, 99, 100])('returns %d animals when limit is given', async (limit) => {
     await addPets(120);
-    expect(idsOf(await list(`?limit=${limit}`))).toEqual(range(1, limit));
+    expect(listedIds(await list(`?limit=${limit}`))).toEqual(range(1, limit));
   });
 
   it.each<[Status, number]>([
@@ -113,9 +104,9 @@ describe('the Link header of a list', () => {
     expect(response.headers.get('link')).toMatch(
       /^<\/v1\/pets\?limit=2&status=sold&cursor=[\w-]+>; rel="next", <\/v1\/pets\?limit=2&status=sold>; rel="first"$/,
     );
-    const next = await send(`${store.url}${parseLinks(response)['next']}`, { key });
-    expect(idsOf(response)).toEqual([1, 4]);
-    expect(idsOf(next)).toEqual([7]);
+    const next = await store.send(parseLinks(response)['next'] ?? '');
+    expect(listedIds(response)).toEqual([1, 4]);
+    expect(listedIds(next)).toEqual([7]);
     expect(parseLinks(next)).toEqual({ first: '/v1/pets?limit=2&status=sold' });
   });
 
@@ -163,15 +154,14 @@ describe('a walk over all pages', () => {
     await addPets(6);
     const first = await list('?limit=3');
     await store.database.query('DELETE FROM pets WHERE id = 3');
-    expect(idsOf(await send(`${store.url}${parseLinks(first)['next']}`, { key }))).toEqual([4, 5, 6]);
+    expect(listedIds(await store.send(parseLinks(first)['next'] ?? ''))).toEqual([4, 5, 6]);
   });
 
   it('distinguishes identifiers that are equal as doubles', async () => {
     await store.database.query(
       `INSERT INTO pets (id, name, category_id) SELECT 9007199254740991 + n, n, n FROM generate_series(1, 6) n`,
     );
-    const get = (target: string) => send(`${store.url}${target}`, { key });
-    const pages = await readPages<{ name: string }>(get, '/v1/pets?limit=1');
+    const pages = await readPages<{ name: string }>(store.send, '/v1/pets?limit=1');
     expect(pages.flat().map(({ name }) => name)).toEqual(['1', '2', '3', '4', '5', '6']);
   });
 });

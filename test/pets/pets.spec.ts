@@ -1,33 +1,33 @@
-import { useApplication } from '../support/service/application.js';
+import { shareApplication } from '../support/service/application.js';
 import { expectError, expectInvalid } from '../support/http/expectations.js';
-import { type HttpResponse, send } from '../support/http/http.js';
+import type { HttpResponse } from '../support/http/http.js';
 import { sendRaw, toHttpResponse } from '../support/http/raw-http.js';
 
 const BODY_LIMIT = 64 * 1024;
 const PET = '{"name":"Rex","categoryId":7}';
 const EMPTY = '{"name":"Rex","categoryId":7,"more":""}';
 
-const store = useApplication();
-let key: string;
-
-beforeAll(async () => {
-  ({ key } = await store.issue({ plan: 'enterprise', perMinute: 100_000, perDay: 100_000 }));
-});
+const store = shareApplication();
 
 /** Sends a body exactly as it is written. */
 function create(body: string, headers: Record<string, string> = {}): Promise<HttpResponse> {
-  return send(`${store.url}/v1/pets`, { method: 'POST', key, body, headers });
+  return store.send('/v1/pets', { method: 'POST', body, headers });
 }
 
 /** Sends a body as Latin-1, with exactly these headers of it. */
 async function sendPost(body: string, ...headers: string[]): Promise<HttpResponse> {
-  const head = ['POST /v1/pets HTTP/1.1', 'Host: x', 'Connection: close', `Authorization: Bearer ${key}`];
+  const head = [
+    'POST /v1/pets HTTP/1.1',
+    'Host: x',
+    'Connection: close',
+    `Authorization: Bearer ${store.key}`,
+  ];
   const all = [...head, ...headers, `Content-Length: ${body.length}`];
   return toHttpResponse(await sendRaw(store.url, `${all.join('\r\n')}\r\n\r\n`, body));
 }
 
 function get(id: string | number): Promise<HttpResponse> {
-  return send(`${store.url}/v1/pets/${id}`, { key });
+  return store.send(`/v1/pets/${id}`);
 }
 
 describe('POST /v1/pets', () => {
@@ -39,7 +39,7 @@ describe('POST /v1/pets', () => {
     ]);
     expect(headers.get('location')).toBe(`/v1/pets/${json.id}`);
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
-    const read = await send(`${store.url}${headers.get('location')}`, { key });
+    const read = await store.send(headers.get('location') ?? '');
     expect([read.status, read.text]).toEqual([200, text]);
   });
 
@@ -48,7 +48,7 @@ describe('POST /v1/pets', () => {
     const created = await create(body);
     expect([created.status, created.text]).toEqual([201, `{"id":${created.json.id},${fields}`]);
     expect((await get(created.json.id)).text).toBe(created.text);
-    expect((await send(`${store.url}/v1/pets?limit=100`, { key })).text).toContain(created.text);
+    expect((await store.send('/v1/pets?limit=100')).text).toContain(created.text);
   }
 
   it('leaves a status that was not given out of every response, instead of null', () =>
@@ -121,7 +121,7 @@ describe('POST /v1/pets', () => {
       ['absent', {}],
       ['absent, with a type', { 'Content-Type': 'application/json' }],
     ])('gets 400 invalid_request if it is %s', async (_name, headers) => {
-      const response = await send(`${store.url}/v1/pets`, { method: 'POST', key, headers });
+      const response = await store.send('/v1/pets', { method: 'POST', headers });
       expectInvalid(response, 'the body must be a JSON object');
     });
 

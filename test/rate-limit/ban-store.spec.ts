@@ -1,21 +1,18 @@
 import type { RateLimitDecision, RateLimitRequest } from '../../src/rate-limit/rules/rate-limit-decision.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../support/counters/clock.js';
 import { counterStores } from '../support/counters/counter-stores.js';
 import {
+  banEnd,
   clock,
   consume,
-  DAY_MS,
   descending,
-  endOf,
   home,
-  HOUR_MS,
   lengthMs,
-  MINUTE_MS,
   newBucket,
   NOON,
   openForEach,
   provokeBan,
   remaining,
-  SECOND_MS,
   store,
   summarize,
 } from '../support/counters/counting.js';
@@ -58,7 +55,7 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
         minuteUsed: 5,
         dayUsed: 5,
         refusals: 0,
-        bannedUntil: endOf(starter),
+        bannedUntil: banEnd(starter),
         banLevel: 1,
       });
     });
@@ -81,7 +78,7 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
 
     it('ends at its exact millisecond: requests are allowed again, and refusals count from zero', async () => {
       const request = newBucket(5);
-      const end = endOf(await provokeBan(request));
+      const end = banEnd(await provokeBan(request));
       clock.travelTo(new Date(end.getTime() - SECOND_MS));
       expect(await summarizeBatch(request, 1)).toBe('1 banned');
       clock.travelTo(end);
@@ -91,7 +88,7 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
     it('is not extended by requests during it, which use nothing of the windows', async () => {
       const request = newBucket(5, 1000);
       clock.travelTo(new Date(NOON + 30 * SECOND_MS));
-      const end = endOf(await provokeBan(request));
+      const end = banEnd(await provokeBan(request));
       const before = await counterOf(request);
       expect(await summarizeBatch(request, 40)).toBe('40 banned');
       expect(await counterOf(request)).toEqual(before);
@@ -177,8 +174,8 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
         expect(summarize(inOrder)).toBe(
           `30 allowed, denied with ${descending(29, 1).join(' ')} left, starts a ban, 60 banned`,
         );
-        const end = endOf(inOrder.at(-1) as RateLimitDecision);
-        expect(inOrder.slice(59).map(endOf)).toEqual(Array(61).fill(end));
+        const end = banEnd(inOrder.at(-1) as RateLimitDecision);
+        expect(inOrder.slice(59).map(banEnd)).toEqual(Array(61).fill(end));
         expect(await counterOf(request)).toEqual({
           minuteUsed: 30,
           dayUsed: 30,
@@ -197,7 +194,7 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
       for (let started = 0; started < count; started += 1) {
         const starter = await provokeBan(request, from);
         starters.push(starter);
-        clock.travelTo(new Date(Math.ceil(endOf(starter).getTime() / MINUTE_MS) * MINUTE_MS));
+        clock.travelTo(new Date(Math.ceil(banEnd(starter).getTime() / MINUTE_MS) * MINUTE_MS));
       }
       return starters;
     }
@@ -221,7 +218,7 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
     ])('fall by one level for each full 24 hours: %s', async (_days, bans, waitMs, nextMs) => {
       const request = newBucket(5);
       const last = (await bansInARow(request, bans)).at(-1) as RateLimitDecision;
-      clock.travelTo(new Date(endOf(last).getTime() + waitMs));
+      clock.travelTo(new Date(banEnd(last).getTime() + waitMs));
       expect(lengthMs(await provokeBan(request))).toBe(nextMs);
     });
 
@@ -242,13 +239,13 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
     it('suspend active bans when the list is empty; those hold again on a replica with bans', async () => {
       const request = newBucket(5);
       clock.travelTo(new Date(NOON + 30 * SECOND_MS));
-      const end = endOf(await provokeBan(request));
+      const end = banEnd(await provokeBan(request));
       clock.travelTo(new Date(NOON + MINUTE_MS));
       const lenient = await open('');
       expect(await lenient.bans()).toEqual(new Map());
       expect(await summarizeBatch(request, 7, lenient)).toBe('5 allowed, 2 denied');
       const again = await store.consume(request);
-      expect([summarize([again]), endOf(again)]).toEqual(['1 banned', end]);
+      expect([summarize([again]), banEnd(again)]).toEqual(['1 banned', end]);
       expect(await store.bans()).toEqual(new Map([[request.bucketKey, end]]));
     });
   });
@@ -256,7 +253,7 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
   describe('CounterStore.liftBan', () => {
     it('ends the ban for the next request on every replica', async () => {
       const request = newBucket(5);
-      const end = endOf(await provokeBan(request));
+      const end = banEnd(await provokeBan(request));
       clock.travelTo(new Date(NOON + 30 * SECOND_MS));
       expect(await (await open()).liftBan(request.bucketKey)).toEqual(end);
       expect(await summarizeBatch(request, 1)).toBe('denied with 4 left');
@@ -284,7 +281,7 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
       expect(await store.liftBan(request.bucketKey)).not.toBeNull();
       expect(await store.liftBan(request.bucketKey)).toBeNull();
       clock.travel(MINUTE_MS);
-      clock.travelTo(endOf(await provokeBan(request)));
+      clock.travelTo(banEnd(await provokeBan(request)));
       expect(await store.liftBan(request.bucketKey)).toBeNull();
     });
 
@@ -294,7 +291,7 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
       const kept = await provokeBan(other);
       await store.liftBan(lifted.bucketKey);
       expect(await counterOf(lifted)).toMatchObject({ minuteUsed: 5, dayUsed: 5, refusals: 0 });
-      expect(await store.bans()).toEqual(new Map([[other.bucketKey, endOf(kept)]]));
+      expect(await store.bans()).toEqual(new Map([[other.bucketKey, banEnd(kept)]]));
     });
 
     it('resets the refusals of the minute, including those counted by a replica without bans', async () => {
@@ -310,9 +307,9 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
 
   it('CounterStore.bans returns the active bans with their ends, by the clock of the store', async () => {
     const [first, second, never] = [newBucket(5), newBucket(1), newBucket(5)];
-    const early = endOf(await provokeBan(first));
+    const early = banEnd(await provokeBan(first));
     clock.travelTo(new Date(NOON + 30 * SECOND_MS));
-    const late = endOf(await provokeBan(second));
+    const late = banEnd(await provokeBan(second));
     await consume(never, 9);
     const other = await open();
     const both: [string, Date][] = [

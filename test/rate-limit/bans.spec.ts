@@ -1,10 +1,10 @@
 import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
+import { SECOND_MS } from '../support/counters/clock.js';
 import { listPetsTimes, startApplication, type TestApplication } from '../support/service/application.js';
 import { bannedUntil } from '../support/counters/bans.js';
 import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';
 import { type HttpResponse, send } from '../support/http/http.js';
 
-const SECOND_MS = 1000;
 /** Half a minute into a minute, and late enough in its second that rounding cannot reach the next. */
 const HALF_PAST = new Date('2027-03-05T12:34:30.100Z');
 /** The end of a one-minute ban that starts at `HALF_PAST`, in whole seconds. */

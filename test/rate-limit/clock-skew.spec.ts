@@ -1,12 +1,10 @@
 import { readEnvironment } from '../../src/settings/environment.js';
-import { WrongClock } from '../support/counters/clock.js';
+import { DAY_MS, MINUTE_MS, WrongClock } from '../support/counters/clock.js';
 import { type ServiceHome, sharedStores } from '../support/counters/counter-stores.js';
-import { DAY_MS, descending, MINUTE_MS } from '../support/counters/counting.js';
-import { type HttpResponse, send } from '../support/http/http.js';
+import { descending } from '../support/counters/counting.js';
+import { send } from '../support/http/http.js';
+import { limitHeaders } from '../support/http/rate-limit-headers.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
-
-const limitHeaders = ({ headers }: HttpResponse) =>
-  ['limit', 'remaining', 'reset'].map((name) => Number(headers.get(`x-ratelimit-${name}`)));
 
 describe.each(sharedStores)('replicas with wrong clocks, counting in %s', (_name, start) => {
   let home: ServiceHome;

@@ -1,19 +1,16 @@
-import { TestClock } from '../support/counters/clock.js';
+import { DAY_MS, MINUTE_MS, SECOND_MS, TestClock } from '../support/counters/clock.js';
 import { counterStores } from '../support/counters/counter-stores.js';
 import {
   allowed,
   clock,
   consume,
-  DAY_MS,
   descending,
   home,
-  MINUTE_MS,
   newBucket,
   NOON,
   openForEach,
   provokeBan,
   remaining,
-  SECOND_MS,
   store,
 } from '../support/counters/counting.js';
 import type { RateLimitDecision, RateLimitRequest } from '../../src/rate-limit/rules/rate-limit-decision.js';

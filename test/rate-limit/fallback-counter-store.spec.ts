@@ -7,13 +7,12 @@ import {
 } from '../../src/rate-limit/stores/counter-store.js';
 import { FallbackCounterStore } from '../../src/rate-limit/stores/fallback-counter-store.js';
 import { LocalCounterStore } from '../../src/rate-limit/stores/local-counter-store.js';
-import { TestClock } from '../support/counters/clock.js';
+import { MINUTE_MS, TestClock } from '../support/counters/clock.js';
 import type { AnyCounterStore } from '../support/counters/counter-stores.js';
 import {
   allowed,
+  banEnd,
   consume,
-  endOf,
-  MINUTE_MS,
   newBucket,
   provokeBan,
   remaining,
@@ -105,10 +104,10 @@ describe('FallbackCounterStore', () => {
 
   it('enforces a known ban until its end', async () => {
     const [request, replica] = [newBucket(2), open(clock, [MINUTE_MS])];
-    const end = endOf(await provokeBan(request, replica));
+    const end = banEnd(await provokeBan(request, replica));
     fail('refused');
     const banned = await replica.consume(request);
-    expect([summarize([banned]), endOf(banned)]).toEqual(['1 banned', end]);
+    expect([summarize([banned]), banEnd(banned)]).toEqual(['1 banned', end]);
     clock.travelTo(end);
     expect(await replica.consume(request)).toMatchObject({ allowed: true, degraded: true });
   });

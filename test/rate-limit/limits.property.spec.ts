@@ -1,17 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { RateLimitDecision, RateLimitRequest } from '../../src/rate-limit/rules/rate-limit-decision.js';
+import { DAY_MS, MINUTE_MS } from '../support/counters/clock.js';
 import { type AnyCounterStore, counterStores } from '../support/counters/counter-stores.js';
-import {
-  clock,
-  consume,
-  DAY_MS,
-  home,
-  MINUTE_MS,
-  newBucket,
-  openForEach,
-  store,
-} from '../support/counters/counting.js';
+import { clock, consume, home, newBucket, openForEach, store } from '../support/counters/counting.js';
 import { QuotaModel } from '../support/counters/quota-model.js';
 
 const RUNS = 60;

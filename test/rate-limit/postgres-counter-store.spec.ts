@@ -10,23 +10,20 @@ import type { RateLimitDecision, RateLimitRequest } from '../../src/rate-limit/r
 import type { CountingConnection } from '../../src/rate-limit/stores/postgres-connection.js';
 import { CounterCleanup } from '../../src/rate-limit/stores/counter-cleanup.js';
 import { PostgresCounterStore } from '../../src/rate-limit/stores/postgres-counter-store.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../support/counters/clock.js';
 import { postgresHome, type ServiceHome } from '../support/counters/counter-stores.js';
 import {
   allowed,
+  banEnd,
   clock,
   consume,
-  DAY_MS,
-  endOf,
   home,
-  HOUR_MS,
   lengthMs,
-  MINUTE_MS,
   newBucket,
   NOON,
   openForEach,
   provokeBan,
   remaining,
-  SECOND_MS,
   store,
   summarize,
 } from '../support/counters/counting.js';
@@ -125,7 +122,7 @@ describe('PostgresCounterStore.consume, after waiting for a lock', () => {
     const changes = `refusals = 0, banned_until = '${end.toISOString()}', ban_level = 3`;
     const decisions = await whileChanged(request, changes, () => consume(request, 20));
     expect(summarize(decisions)).toBe('20 banned');
-    expect(decisions.map(endOf)).toEqual(decisions.map(() => end));
+    expect(decisions.map(banEnd)).toEqual(decisions.map(() => end));
     expect(await counterOf(request)).toMatchObject({ refusals: 0, bannedUntil: end, banLevel: 3 });
   });
 
@@ -136,7 +133,7 @@ describe('PostgresCounterStore.consume, after waiting for a lock', () => {
     const changes = 'minute = minute + 1, refusals = 2';
     const decisions = await whileChanged(request, changes, () => consume(request, 4));
     expect(summarize(decisions)).toBe('denied with 2 1 left, starts a ban, 1 banned');
-    expect(endOf(decisions[2] as RateLimitDecision)).toEqual(new Date(NOON + 2 * MINUTE_MS));
+    expect(banEnd(decisions[2] as RateLimitDecision)).toEqual(new Date(NOON + 2 * MINUTE_MS));
     expect(lengthMs(decisions[2] as RateLimitDecision)).toBe(MINUTE_MS);
   });
 });
@@ -144,7 +141,7 @@ describe('PostgresCounterStore.consume, after waiting for a lock', () => {
 describe('PostgresCounterStore.liftBan', () => {
   it('ends the ban that it finds after waiting for the row', async () => {
     const request = newBucket(5);
-    const meanwhile = new Date(endOf(await provokeBan(request)).getTime() + DAY_MS);
+    const meanwhile = new Date(banEnd(await provokeBan(request)).getTime() + DAY_MS);
     const lifted = await whileChanged(request, `banned_until = '${meanwhile.toISOString()}'`, () =>
       store.liftBan(request.bucketKey),
     );
@@ -164,7 +161,7 @@ describe('PostgresCounterStore.liftBan', () => {
     expect(isDatabaseUnavailable(reason)).toBe(true);
     expect(reason).toHaveProperty('message', expect.stringContaining('lock timeout'));
     await lock.letGo();
-    expect(await store.bans()).toEqual(new Map([[held.bucketKey, endOf(ban)]]));
+    expect(await store.bans()).toEqual(new Map([[held.bucketKey, banEnd(ban)]]));
   });
 });
 

@@ -1,9 +1,9 @@
 import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
+import { MINUTE_MS } from '../support/counters/clock.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';
-import { type HttpResponse, send } from '../support/http/http.js';
-
-const MINUTE_MS = 60_000;
+import { send } from '../support/http/http.js';
+import { limitHeaders } from '../support/http/rate-limit-headers.js';
 
 describe('GET /v1/rate-limit', () => {
   let store: TestApplication;
@@ -30,8 +30,6 @@ describe('GET /v1/rate-limit', () => {
     refusalsUntilBan,
     bannedUntil: null,
   });
-  const limitHeaders = ({ headers }: HttpResponse) =>
-    ['limit', 'remaining', 'reset'].map((name) => Number(headers.get(`x-ratelimit-${name}`)));
 
   /** Uses the windows of a key: one request for each of these statuses. */
   async function use(key: IssuedKey, ...statuses: number[]): Promise<void> {

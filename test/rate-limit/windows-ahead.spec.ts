@@ -3,9 +3,10 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
 import { readEnvironment } from '../../src/settings/environment.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../support/counters/clock.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { type ServiceHome, sharedStores } from '../support/counters/counter-stores.js';
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../support/counters/counting.js';
+
 import { documented } from '../support/documented-commands.js';
 import { type HttpResponse, send } from '../support/http/http.js';
 import { remaining, resetSeconds } from '../support/http/rate-limit-headers.js';

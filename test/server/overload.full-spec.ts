@@ -2,10 +2,9 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
-import { issueKey } from '../support/keys/keys.js';
+import { issueKey, UNLIMITED } from '../support/keys/keys.js';
 import { ServiceProcesses } from '../support/service/service-processes.js';
 
-const UNLIMITED = { plan: 'enterprise', perMinute: 10_000_000, perDay: 100_000_000 } as const;
 const OPEN_LOOP = path.join(__dirname, '..', 'support', 'load', 'open-loop.mjs');
 /** The default. */
 const MAX_CONCURRENT_REQUESTS = 250;

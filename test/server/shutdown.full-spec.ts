@@ -16,14 +16,13 @@ import {
 import getPort from 'get-port';
 import { hold } from '../support/load/holding.js';
 import { send } from '../support/http/http.js';
-import { issueKey } from '../support/keys/keys.js';
+import { issueKey, UNLIMITED } from '../support/keys/keys.js';
 import { expectLocksWaitedFor } from '../support/database/locks.js';
 import { dial, head, parseResponse, toHttpResponse } from '../support/http/raw-http.js';
 import type { ServiceProcess } from '../support/service/service-process.js';
 import { ServiceProcesses } from '../support/service/service-processes.js';
 import { aggregateUsage } from '../support/keys/usage.js';
 
-const UNLIMITED = { plan: 'enterprise', perMinute: 1_000_000, perDay: 10_000_000 } as const;
 /** The time that a process takes to exit. */
 const EXIT_MS = 500;
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import getPort from 'get-port';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
-import { issueKey } from '../support/keys/keys.js';
+import { issueKey, UNLIMITED } from '../support/keys/keys.js';
 import { aggregateUsage } from '../support/keys/usage.js';
 import { isServed, Load } from '../support/load/load.js';
 import { haproxy, type Haproxy, startHaproxy } from '../support/programs/load-balancers.js';
@@ -9,7 +9,6 @@ import type { Ended, ServiceProcess } from '../support/service/service-process.j
 import { ServiceProcesses } from '../support/service/service-processes.js';
 
 const REPLICAS = 3;
-const UNLIMITED = { plan: 'enterprise', perMinute: 10_000_000, perDay: 100_000_000 } as const;
 /** The time of load before the first restart, and after the last. */
 const ASIDE_MS = 1_000;
 

@@ -6,8 +6,8 @@ import { eventually } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
 
 import { readPages } from '../support/http/pages.js';
+import { UNLIMITED } from '../support/keys/keys.js';
 
-const UNLIMITED = { plan: 'enterprise', perMinute: 100_000, perDay: 100_000 };
 const DELETED = {
   id: '00000000-0000-7000-8000-00000000dead',
   quotaId: '00000000-0000-7000-8000-00000000beef',
@@ -118,7 +118,7 @@ describe('GET /admin/usage/totals', () => {
 });
 
 describe('GET /admin/usage/keys', () => {
-  const usageOf = (
+  const keyUsage = (
     { id, quotaId }: { id: string; quotaId: string },
     keyName: string | null,
     hour: string,
@@ -138,9 +138,9 @@ describe('GET /admin/usage/keys', () => {
     expect(response.status).toBe(200);
     expect(response.headers.get('link')).toBeNull();
     expect(response.json).toEqual([
-      usageOf(bob, 'Bob', '10', { '2xx': 20 }),
-      usageOf(ann, 'Ann', '10', annsStatuses, 1),
-      usageOf(DELETED, null, '11', { '2xx': 2 }),
+      keyUsage(bob, 'Bob', '10', { '2xx': 20 }),
+      keyUsage(ann, 'Ann', '10', annsStatuses, 1),
+      keyUsage(DELETED, null, '11', { '2xx': 2 }),
     ]);
   });
 
@@ -154,7 +154,7 @@ describe('GET /admin/usage/keys', () => {
 
 describe('GET /admin/usage/operations', () => {
   it('returns the requests for each operation, most first', async () => {
-    const usageOf = (
+    const operationUsage = (
       operation: string,
       statuses: Record<string, number>,
       lastHour: string,
@@ -169,9 +169,9 @@ describe('GET /admin/usage/operations', () => {
     expect([status, json]).toEqual([
       200,
       [
-        usageOf('listPets', { '2xx': 26, '3xx': 1, '4xx': 2, '5xx': 1 }, '04T10', 1),
-        usageOf('getPet', { '2xx': 3 }, '03T09'),
-        usageOf('createPet', { '2xx': 2 }, '04T11'),
+        operationUsage('listPets', { '2xx': 26, '3xx': 1, '4xx': 2, '5xx': 1 }, '04T10', 1),
+        operationUsage('getPet', { '2xx': 3 }, '03T09'),
+        operationUsage('createPet', { '2xx': 2 }, '04T11'),
       ],
     ]);
   });

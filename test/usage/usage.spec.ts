@@ -12,24 +12,20 @@ import { UsageRecorder } from '../../src/usage/usage.recorder.js';
 import { UsageRepository } from '../../src/usage/usage.repository.js';
 import { UsageCleanup } from '../../src/usage/usage.cleanup.js';
 import { startApplication, type TestApplication, useApplication } from '../support/service/application.js';
-import { TestClock } from '../support/counters/clock.js';
+import { DAY_MS, MINUTE_MS, SECOND_MS, TestClock } from '../support/counters/clock.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { type DatabaseProxy, startDatabaseProxy } from '../support/database/database-proxy.js';
 import { eventually } from '../support/eventually.js';
 import { hold } from '../support/load/holding.js';
 import { send } from '../support/http/http.js';
-import { issueKey } from '../support/keys/keys.js';
+import { issueKey, UNLIMITED } from '../support/keys/keys.js';
 import { expectLocksWaitedFor } from '../support/database/locks.js';
 import { fakeIntervals } from '../support/load/intervals.js';
 import { sendRaw } from '../support/http/raw-http.js';
 import { aggregateUsage, recordUsage } from '../support/keys/usage.js';
 
-const SECOND_MS = 1000;
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 /** Half a minute into a minute, an hour and a day, all of which began at different instants. */
 const HALF_PAST = new Date('2027-03-05T12:34:30.000Z');
-const UNLIMITED = { plan: 'enterprise', perMinute: 100_000, perDay: 100_000 };
 const NEW_PET = { name: 'Rex', categoryId: 7 };
 const ALL = { since: new Date(0), limit: 1000 };
 

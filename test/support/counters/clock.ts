@@ -1,6 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Clock } from '../../../src/settings/clock.js';
 
+// Durations in milliseconds.
+export const SECOND_MS = 1000;
+export const MINUTE_MS = 60 * SECOND_MS;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+
 /** A clock that a test sets, together with the store's clock. */
 export class TestClock extends Clock {
   override storeOffsetMs = 0;
@@ -29,8 +35,7 @@ export class TestClock extends Clock {
 
   /** Moves to the start of the next minute, so that what follows happens within one. */
   travelToMinuteStart(): void {
-    const minuteMs = 60_000;
-    this.travelTo(new Date((Math.floor(this.now() / minuteMs) + 1) * minuteMs));
+    this.travelTo(new Date((Math.floor(this.now() / MINUTE_MS) + 1) * MINUTE_MS));
   }
 
   travel(milliseconds: number): void {
@@ -51,6 +56,6 @@ export class WrongClock extends TestClock {
 
 /** Waits for the next minute if less than `ms` of this one are left, for services that use the real clock. */
 export async function untilMinuteLasts(ms: number): Promise<void> {
-  const leftMs = 60_000 - (Date.now() % 60_000);
+  const leftMs = MINUTE_MS - (Date.now() % MINUTE_MS);
   await pause(leftMs < ms ? leftMs : 0);
 }

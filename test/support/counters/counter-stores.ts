@@ -66,11 +66,13 @@ function storedInPostgres(database: TestDatabase): Stored {
   };
 }
 
+/** The key of a bucket in Redis. */
+export const redisKey = (bucketKey: string) => `animal-store:staging:{${bucketKey}}`;
+
 function storedInRedis({ operator }: RedisServer): Stored {
-  const keyOf = (bucketKey: string) => `animal-store:staging:{${bucketKey}}`;
   return {
     counterOf: async (bucketKey) => {
-      const stored = await operator.hgetall(keyOf(bucketKey));
+      const stored = await operator.hgetall(redisKey(bucketKey));
       const { bannedUntil = null, banLevel = 0, refusals = 0, ...numbers } = stored;
       return Object.keys(stored).length === 0
         ? undefined
@@ -81,7 +83,7 @@ function storedInRedis({ operator }: RedisServer): Stored {
             banLevel: Number(banLevel),
           } as StoredCounter);
     },
-    bucketKeys: async () => (await operator.keys('*')).map((key) => key.slice(keyOf('').length - 1, -1)),
+    bucketKeys: async () => (await operator.keys('*')).map((key) => key.slice(redisKey('').length - 1, -1)),
   };
 }
 

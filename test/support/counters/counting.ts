@@ -6,10 +6,6 @@ import type {
 import { TestClock } from './clock.js';
 import type { AnyCounterStore, CounterHome } from './counter-stores.js';
 
-export const SECOND_MS = 1000;
-export const MINUTE_MS = 60 * SECOND_MS;
-export const HOUR_MS = 60 * MINUTE_MS;
-export const DAY_MS = 24 * HOUR_MS;
 export const NOON = Date.UTC(2027, 2, 5, 12);
 
 // Those of the running test:
@@ -66,7 +62,8 @@ export const allowed = (decisions: RateLimitDecision[]) => decisions.filter((dec
 /** Returns the length of a ban at the time of the decision. */
 export const lengthMs = ({ ban, nowMs }: RateLimitDecision) => (ban === null ? null : ban.untilMs - nowMs);
 
-export const endOf = ({ ban }: RateLimitDecision) => new Date(ban?.untilMs ?? 0);
+/** Returns when the ban of a decision ends. */
+export const banEnd = ({ ban }: RateLimitDecision) => new Date(ban?.untilMs ?? 0);
 
 export const descending = (from: number, to: number) =>
   Array.from({ length: from - to + 1 }, (_, index) => from - index);

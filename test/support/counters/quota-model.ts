@@ -1,8 +1,7 @@
 import type { RateLimitDecision } from '../../../src/rate-limit/rules/rate-limit-decision.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from './clock.js';
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
-const BAN_DURATIONS_MS = [MINUTE_MS, 5 * MINUTE_MS, 60 * MINUTE_MS, DAY_MS];
+const BAN_DURATIONS_MS = [MINUTE_MS, 5 * MINUTE_MS, HOUR_MS, DAY_MS];
 
 interface Limits {
   perMinute: number;
@@ -12,7 +11,7 @@ interface Limits {
 /** What the model predicts of a decision. */
 type Prediction = Pick<RateLimitDecision, 'allowed' | 'windows' | 'refusalsUntilBan' | 'ban'>;
 
-const endOf = (ms: number, lengthMs: number) => ms - (ms % lengthMs) + lengthMs;
+const windowEndMs = (ms: number, lengthMs: number) => ms - (ms % lengthMs) + lengthMs;
 
 /**
  * A quota by the documented rules, one request after another. It shares no code with the service, so that both have the same fault
@@ -39,15 +38,15 @@ export class QuotaModel {
   /** The next instant at which a window or a ban ends, or the ban level falls. */
   get nextEdgeMs(): number {
     const daysSinceBan = Math.max(0, Math.floor((this.nowMs - this.banEndMs) / DAY_MS) + 1);
-    return Math.min(endOf(this.nowMs, MINUTE_MS), this.banEndMs + daysSinceBan * DAY_MS);
+    return Math.min(windowEndMs(this.nowMs, MINUTE_MS), this.banEndMs + daysSinceBan * DAY_MS);
   }
 
   passTo(ms: number): void {
-    if (ms >= endOf(this.nowMs, MINUTE_MS)) {
+    if (ms >= windowEndMs(this.nowMs, MINUTE_MS)) {
       this.minuteUsed = 0;
       this.refusals = 0;
     }
-    if (ms >= endOf(this.nowMs, DAY_MS)) {
+    if (ms >= windowEndMs(this.nowMs, DAY_MS)) {
       this.dayUsed = 0;
     }
     this.nowMs = ms;
@@ -102,7 +101,7 @@ export class QuotaModel {
   }
 
   private window(name: 'minute' | 'day', limit: number, left: number, lengthMs: number) {
-    const [lengthSeconds, resetSeconds] = [lengthMs / 1000, endOf(this.nowMs, lengthMs) / 1000];
+    const [lengthSeconds, resetSeconds] = [lengthMs / 1000, windowEndMs(this.nowMs, lengthMs) / 1000];
     return { name, lengthSeconds, limit, remaining: Math.max(0, left), resetSeconds };
   }
 }

@@ -18,6 +18,9 @@ export interface Init {
   patienceMs?: number;
 }
 
+/** Returns the ids of the records in a list. */
+export const listedIds = ({ json }: Pick<HttpResponse, 'json'>) => json.map(({ id }: { id: unknown }) => id);
+
 /** Sends an HTTP request, and returns the whole response. */
 export async function send(
   url: string,

@@ -10,3 +10,7 @@ export const resetSeconds = ({ headers }: Headers) => Number(headers.get('x-rate
 
 /** Returns whether the replica decided by itself. */
 export const isDegraded = ({ headers }: Headers) => headers.get('x-ratelimit-degraded') === 'true';
+
+/** Returns the limit of that window, how many requests remain in it, and when it ends. */
+export const limitHeaders = ({ headers }: Headers) =>
+  ['limit', 'remaining', 'reset'].map((name) => Number(headers.get(`x-ratelimit-${name}`)));

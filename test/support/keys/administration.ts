@@ -1,6 +1,7 @@
-import type { IssuedKey, CreateKeyInput } from '../../../src/admin/keys/key.schemas.js';
+import type { IssuedKey } from '../../../src/admin/keys/key.schemas.js';
 import { type TestApplication, useApplication } from '../service/application.js';
 import { type HttpResponse, send } from '../http/http.js';
+import { UNLIMITED } from './keys.js';
 
 interface Administration {
   store: TestApplication;
@@ -12,14 +13,12 @@ interface Administration {
   issue: (input?: Record<string, unknown>) => Promise<IssuedKey>;
 }
 
-const WIDE: Partial<CreateKeyInput> = { plan: 'enterprise', perMinute: 1_000_000, perDay: 10_000_000 };
-
 /** Starts the service for the tests of a file, and issues an administrator's key whose limits they do not reach. */
 export function useAdministration(options?: Parameters<typeof useApplication>[0]): Administration {
   const store = useApplication(options);
   const administrator = {} as IssuedKey;
   beforeAll(async () => {
-    const issued = await store.issue({ ...WIDE, name: 'administrator', role: 'admin' });
+    const issued = await store.issue({ ...UNLIMITED, name: 'administrator', role: 'admin' });
     Object.assign(administrator, issued);
   });
   const sendAsAdmin = (request: string, body?: unknown) => {

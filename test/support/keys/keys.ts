@@ -5,6 +5,9 @@ import { openServices } from '../../../src/cli/services.js';
 import { readEnvironment } from '../../../src/settings/environment.js';
 import type { TestDatabase } from '../database/database.js';
 
+/** The plan and limits of a key that no test exhausts. */
+export const UNLIMITED = { plan: 'enterprise', perMinute: 10_000_000, perDay: 100_000_000 } as const;
+
 /** Issues a key without a running application. */
 export async function issueKey(
   { url }: Pick<TestDatabase, 'url'>,

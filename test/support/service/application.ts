@@ -7,6 +7,7 @@ import { type Environment, readEnvironment } from '../../../src/settings/environ
 import { TestClock } from '../counters/clock.js';
 import { createDatabase, type TestDatabase } from '../database/database.js';
 import { type HttpResponse, type Init, send } from '../http/http.js';
+import { UNLIMITED } from '../keys/keys.js';
 
 export interface TestApplication {
   url: string;
@@ -75,7 +76,7 @@ interface SharedApplication extends TestApplication {
   /** A key whose limits no test reaches. */
   key: string;
   /** Sends a request, with that key unless `init` has another. */
-  send(path: string, init?: Init): Promise<HttpResponse>;
+  send: (path: string, init?: Init) => Promise<HttpResponse>;
 }
 
 /** Does as `useApplication`, and issues the key. */
@@ -85,7 +86,7 @@ export function shareApplication(options: Options = {}): SharedApplication {
     send: (path: string, init?: Init) => send(`${shared.url}${path}`, { key: shared.key, ...init }),
   });
   beforeAll(async () => {
-    ({ key: shared.key } = await shared.issue({ plan: 'enterprise', perMinute: 100_000, perDay: 100_000 }));
+    ({ key: shared.key } = await shared.issue(UNLIMITED));
   });
   return shared;
 }

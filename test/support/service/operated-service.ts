@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { DebianPostgres } from '../database/debian-postgres.js';
-import { issueKey } from '../keys/keys.js';
+import { issueKey, UNLIMITED } from '../keys/keys.js';
 import { prisma } from '../database/prisma-cli.js';
 import { query } from '../database/database.js';
 import { run, type ServiceProcess } from './service-process.js';
@@ -8,7 +8,6 @@ import { ServiceProcesses } from './service-processes.js';
 
 /** The role of the service, and the name of its database. */
 export const OPERATED_ROLE = 'animal_store';
-const WIDE = { plan: 'enterprise', perMinute: 10_000_000, perDay: 100_000_000 } as const;
 
 /** A server of PostgreSQL, or several as one. */
 type OperatedServer = Pick<DebianPostgres, 'url' | 'remove'>;
@@ -33,7 +32,7 @@ export class OperatedService {
     const url = server.url(OPERATED_ROLE, OPERATED_ROLE);
     expect(await prisma(url, ['migrate', 'deploy'])).toMatchObject({ code: 0 });
     expect(await run('cli/seed.js', settings(url))).toMatchObject({ code: 0 });
-    const { key } = await issueKey({ url }, WIDE);
+    const { key } = await issueKey({ url }, UNLIMITED);
     return new OperatedService(server, key);
   }
 
