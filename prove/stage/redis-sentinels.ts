@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type SentinelGroup, startSentinels } from '../../test/support/counters/redis.js';
+import { SentinelGroup } from '../../test/support/counters/sentinel-group.js';
 import { until } from '../../test/support/eventually.js';
 import { monotonicMs } from '../ledger.js';
 import type { Guard } from './guard.js';
@@ -39,7 +39,7 @@ export class RedisSentinels implements Server {
   }
 
   static async create(guard: Guard): Promise<RedisSentinels> {
-    const group = await startSentinels('prove');
+    const group = await SentinelGroup.start('prove');
     const created = new RedisSentinels(group, await group.masterPort(), guard);
     await group.onFailover(() => (created.announcedMs ??= monotonicMs()));
     created.watching = created.watch();

@@ -3,16 +3,15 @@ import { until } from '../support/eventually.js';
 import { expectPromisesKept } from '../support/faults/fault-promises.js';
 import { type Fault, suffer } from '../support/faults/faults.js';
 import { send } from '../support/http/http.js';
-import { issueKey } from '../support/keys/keys.js';
+import { issueKey, UNLIMITED } from '../support/keys/keys.js';
 import { type DatabaseProxy, startDatabaseProxy } from '../support/database/database-proxy.js';
-import { hasRedis, type RedisServer, startRedis } from '../support/counters/redis.js';
+import { describeOnRedis, type RedisServer, startRedis } from '../support/counters/redis.js';
 import { ServiceProcesses } from '../support/service/service-processes.js';
 
-const WIDE = { plan: 'enterprise', perMinute: 10_000_000, perDay: 100_000_000 } as const;
 /** A request waits for the query in flight and for its own, 750 ms each; the rest is a margin for a busy machine. */
 const LONGEST_RESPONSE_MS = 2500;
 
-(hasRedis() ? describe : describe.skip)('a service under load that counts in Redis', () => {
+describeOnRedis('a service under load that counts in Redis', () => {
   const services = new ServiceProcesses();
   let database: TestDatabase;
   let first: RedisServer;
@@ -35,7 +34,7 @@ const LONGEST_RESPONSE_MS = 2500;
       .ready();
   });
   beforeEach(async () => {
-    ({ key } = await issueKey(database, WIDE));
+    ({ key } = await issueKey(database, UNLIMITED));
     second = await startRedis({ replicaof: `127.0.0.1 ${first.port}` });
     await until(async () => /master_link_status:up/.test(await second.operator.info('replication')));
     address.leadTo(first.port);

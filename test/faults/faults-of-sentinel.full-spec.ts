@@ -1,15 +1,15 @@
-import { hasRedis, type SentinelGroup, startSentinels } from '../support/counters/redis.js';
+import { describeOnRedis } from '../support/counters/redis.js';
+import { SentinelGroup } from '../support/counters/sentinel-group.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { until } from '../support/eventually.js';
 import { expectPromisesKept } from '../support/faults/fault-promises.js';
 import { suffer } from '../support/faults/faults.js';
 import { send } from '../support/http/http.js';
-import { issueKey } from '../support/keys/keys.js';
+import { issueKey, UNLIMITED } from '../support/keys/keys.js';
 import { LimitedClient } from '../support/load/limited-client.js';
 import { run } from '../support/service/service-process.js';
 import { ServiceProcesses } from '../support/service/service-processes.js';
 
-const WIDE = { plan: 'enterprise', perMinute: 10_000_000, perDay: 100_000_000 } as const;
 const LIMIT = 20;
 const PASSWORD = 'p@ss';
 /** The new master accepts writes before its Sentinels and its replicas agree on it, and until then it may reject some. */
@@ -17,7 +17,7 @@ const COUNTED_AGAIN_MS = 4000;
 /** A request waits for the query in flight and for its own, 750 ms each; the rest is a margin for a busy machine. */
 const LONGEST_RESPONSE_MS = 2500;
 
-(hasRedis() ? describe : describe.skip)('a service that counts in a Redis with Sentinels', () => {
+describeOnRedis('a service that counts in a Redis with Sentinels', () => {
   const services = new ServiceProcesses(() => ({
     LOG_LEVEL: 'warn',
     BAN_DURATIONS: '',
@@ -29,9 +29,9 @@ const LONGEST_RESPONSE_MS = 2500;
   let key: string;
 
   beforeAll(async () => {
-    [database, group] = await Promise.all([createDatabase(), startSentinels(PASSWORD)]);
+    [database, group] = await Promise.all([createDatabase(), SentinelGroup.start(PASSWORD)]);
     url = await services.start({ COUNTER_STORE: group.url }).ready();
-    ({ key } = await issueKey(database, WIDE));
+    ({ key } = await issueKey(database, UNLIMITED));
   });
   beforeEach(async () => {
     await group.settle();
@@ -63,7 +63,7 @@ const LONGEST_RESPONSE_MS = 2500;
     'counts in the new master, keeps its declared limits, and runs on when the master %s',
     async (_what, happen, undo) => {
       const port = await group.masterPort();
-      const { key: limitedKey } = await issueKey(database, { ...WIDE, perMinute: LIMIT });
+      const { key: limitedKey } = await issueKey(database, { ...UNLIMITED, perMinute: LIMIT });
       const limited = new LimitedClient(url, limitedKey);
       const course = await suffer(url, key, {
         happen: () => happen(port),

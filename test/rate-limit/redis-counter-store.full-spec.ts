@@ -5,24 +5,15 @@ import { readEnvironment } from '../../src/settings/environment.js';
 import type { RateLimitRequest } from '../../src/rate-limit/rules/rate-limit-decision.js';
 import { CounterStoreError } from '../../src/rate-limit/stores/counter-store.js';
 import { RedisCounterStore } from '../../src/rate-limit/stores/redis-counter-store.js';
-import { TestClock } from '../support/counters/clock.js';
-import {
-  consume,
-  DAY_MS,
-  descending,
-  MINUTE_MS,
-  newBucket,
-  NOON,
-  remaining,
-} from '../support/counters/counting.js';
+import { DAY_MS, MINUTE_MS, TestClock } from '../support/counters/clock.js';
+import { redisKey } from '../support/counters/counter-stores.js';
+import { consume, descending, newBucket, NOON, remaining } from '../support/counters/counting.js';
 import { eventually, until } from '../support/eventually.js';
 import getPort from 'get-port';
-import { hasRedis, type RedisServer, startRedis } from '../support/counters/redis.js';
+import { describeOnRedis, type RedisServer, startRedis } from '../support/counters/redis.js';
 
 /** The time limit of a query while the server is away or hangs: the deadline of a response, with some tolerance. */
 const QUICK_MS = 1000;
-
-const describeWithRedis = hasRedis() ? describe : describe.skip;
 
 let clock: TestClock;
 let opened: RedisCounterStore[] = [];
@@ -55,8 +46,6 @@ async function open(COUNTER_STORE: string, APP_ENV = 'staging'): Promise<RedisCo
   return store;
 }
 
-const keyOf = ({ bucketKey }: RateLimitRequest) => `animal-store:staging:{${bucketKey}}`;
-
 /** Returns the reason of a rejection, which must be quick. */
 async function quickRejection(pending: Promise<unknown>): Promise<unknown> {
   const start = performance.now();
@@ -68,7 +57,7 @@ async function quickRejection(pending: Promise<unknown>): Promise<unknown> {
   return reason;
 }
 
-describeWithRedis('RedisCounterStore', () => {
+describeOnRedis('RedisCounterStore', () => {
   let server: RedisServer;
 
   beforeAll(async () => {
@@ -79,7 +68,7 @@ describeWithRedis('RedisCounterStore', () => {
   describe('the expiry of a hash', () => {
     /** When a key expires, by the clock of the test. */
     const expiryOf = async (request: RateLimitRequest) =>
-      clock.now() + (await server.operator.pttl(keyOf(request)));
+      clock.now() + (await server.operator.pttl(redisKey(request.bucketKey)));
     const expectAbout = (actual: number, expected: number) => {
       expect(actual).toBeGreaterThan(expected - 5000);
       expect(actual).toBeLessThan(expected + 5000);
@@ -105,7 +94,7 @@ describeWithRedis('RedisCounterStore', () => {
       }
       clock.travel(-DAY_MS / 2);
       await store.liftBan(request.bucketKey);
-      expect(await server.operator.pttl(keyOf(request))).toBeGreaterThan(4 * DAY_MS);
+      expect(await server.operator.pttl(redisKey(request.bucketKey))).toBeGreaterThan(4 * DAY_MS);
     });
   });
 
@@ -162,7 +151,7 @@ describeWithRedis('RedisCounterStore', () => {
   it('rejects a request with the error of the server when its key is not a counter, serves the rest of the batch, and lists bans', async () => {
     const store = await open(server.url);
     const [broken, banned] = [newBucket(), newBucket(1)];
-    await server.operator.set(keyOf(broken), 'no hash');
+    await server.operator.set(redisKey(broken.bucketKey), 'no hash');
     const [wrong, right] = await Promise.allSettled([store.consume(broken), consume(banned, 3, store)]);
     expect(wrong).toMatchObject({
       status: 'rejected',
@@ -171,11 +160,11 @@ describeWithRedis('RedisCounterStore', () => {
     expect(right).toMatchObject({ status: 'fulfilled' });
     const bans = await store.bans();
     expect([bans.has(banned.bucketKey), bans.has(broken.bucketKey)]).toEqual([true, false]);
-    await server.operator.del(keyOf(broken));
+    await server.operator.del(redisKey(broken.bucketKey));
   });
 });
 
-describeWithRedis('several addresses of Redis', () => {
+describeOnRedis('several addresses of Redis', () => {
   it('abort the start when they are not of a Cluster', async () => {
     const server = await startServer();
     await expect(open(`${server.url},redis://localhost:${server.port}`)).rejects.toThrow(
@@ -184,7 +173,7 @@ describeWithRedis('several addresses of Redis', () => {
   });
 });
 
-describeWithRedis('RedisCounterStore, while Redis is away', () => {
+describeOnRedis('RedisCounterStore, while Redis is away', () => {
   it('does not abort the start: queries fail immediately until Redis is there', async () => {
     const port = await getPort({ host: '127.0.0.1' });
     const store = await open(`redis://127.0.0.1:${port}`);

@@ -11,17 +11,20 @@ import { eventually, until } from '../support/eventually.js';
 import getPort from 'get-port';
 import { send } from '../support/http/http.js';
 import { issueKey } from '../support/keys/keys.js';
-import { hasRedis, type RedisServer, startRedis, startRedisCluster } from '../support/counters/redis.js';
+import {
+  describeOnRedis,
+  type RedisServer,
+  startRedis,
+  startRedisCluster,
+} from '../support/counters/redis.js';
 import { run, ServiceProcess } from '../support/service/service-process.js';
 
 /** More than it takes to ban a key. */
 const BURST_MS = 5_000;
 
-const describeWithRedis = hasRedis() ? describe : describe.skip;
-
 beforeAll(() => Logger.overrideLogger(false));
 
-describeWithRedis('a Cluster of three masters', () => {
+describeOnRedis('a Cluster of three masters', () => {
   let cluster: Awaited<ReturnType<typeof startRedisCluster>>;
   let clock: TestClock;
   let stores: RedisCounterStore[] = [];
@@ -123,7 +126,7 @@ describeWithRedis('a Cluster of three masters', () => {
   });
 });
 
-describeWithRedis('a service that counts in Redis', () => {
+describeOnRedis('a service that counts in Redis', () => {
   let database: TestDatabase;
   beforeAll(async () => {
     database = await createDatabase();
