@@ -15,7 +15,7 @@ export const hasPatroni = () =>
 /** How long Patroni waits for a primary that is gone, and for its store. */
 const TIMES = { ttl: 5, loop_wait: 1, retry_timeout: 2, primary_start_timeout: 0 };
 /** To copy a server, or to have an old primary follow the new one. */
-const SETTLE_MS = 30_000;
+const SETTLE_MS = 60_000;
 
 /** A server of PostgreSQL with its Patroni. Everything outside of it is reached, and reaches it, through proxies. */
 interface Node {
@@ -43,11 +43,12 @@ export class PatroniCluster {
     try {
       const store = await cluster.startStore();
       for (const name of ['one', 'two']) {
-        const node = await createNode(name, path.join(cluster.folder, name), store);
-        cluster.nodes.push(node);
-        await node.start();
+        cluster.nodes.push(await createNode(name, path.join(cluster.folder, name), store));
       }
       await cluster.startBalancer();
+      for (const node of cluster.nodes) {
+        await node.start();
+      }
       await cluster.settle();
     } catch (error) {
       await cluster.remove();
@@ -207,13 +208,15 @@ async function createNode(name: string, folder: string, store: string): Promise<
         synchronous_mode: true,
         postgresql: { use_pg_rewind: true, parameters: { wal_log_hints: 'on' } },
       },
-      initdb: [{ encoding: 'UTF8' }, { auth: 'trust' }],
+      initdb: [{ encoding: 'UTF8' }, { auth: 'trust' }, 'no-sync'],
     },
     postgresql: {
       listen: host(postgres),
       connect_address: host(proxies.postgres.url),
       data_dir: path.join(folder, 'data'),
       bin_dir: POSTGRES_PROGRAMS,
+      // The copy for the standby begins at once, instead of after a checkpoint that takes its time.
+      basebackup: ['no-sync', { checkpoint: 'fast' }],
       pgpass: path.join(path.dirname(folder), `${name}.pgpass`),
       authentication: {
         superuser: { username: 'postgres' },

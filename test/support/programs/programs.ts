@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
 import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -76,9 +77,11 @@ export async function startProgram(
   }
   const child = spawn(command, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
   const program = new KeptOutput(child);
+  // What it has started itself may keep its output open.
+  const exited = once(child, 'exit');
   const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
     child.kill(signal);
-    await program.ended;
+    await exited;
     await rm(folder, { recursive: true, force: true });
   };
   try {
