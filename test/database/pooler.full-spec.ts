@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
+import getPort from 'get-port';
 import { ApiKeyChangeListener } from '../../src/auth/api-key-change-listener.js';
 import type { Environment } from '../../src/settings/environment.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
@@ -8,21 +9,23 @@ import { createDatabase, query, type TestDatabase } from '../support/database/da
 import { send } from '../support/http/http.js';
 import { countKeyLookUps } from '../support/keys/key-look-ups.js';
 import { until } from '../support/eventually.js';
-import {
-  describeOnPgBouncer,
-  DOCUMENTED,
-  type PgBouncer,
-  startPgBouncer,
-} from '../support/database/pgbouncer.js';
+import { documented } from '../support/documented-commands.js';
+import { asNobody, findProgram, type Program, startProgram } from '../support/programs/programs.js';
 
 const LIMIT = 300;
 const REQUESTS = 2 * LIMIT;
 const CONNECTIONS = 40;
 
+const PGBOUNCER = findProgram('pgbouncer', 'pgbouncer');
+/** Skipped if there is none, but not in CI. */
+const describeOnPgBouncer = PGBOUNCER === undefined ? describe.skip : describe;
+/** The documented settings of pooling. */
+const DOCUMENTED = documented('operating.md', 'PgBouncer');
+
 const inMode = (poolMode: string) => DOCUMENTED.replace(/^pool_mode = .*$/m, `pool_mode = ${poolMode}`);
 
 let database: TestDatabase;
-const poolers: PgBouncer[] = [];
+const poolers: Program[] = [];
 const stores: TestApplication[] = [];
 
 beforeEach(async () => {
@@ -39,11 +42,24 @@ async function endAll(): Promise<void> {
   await Promise.all(poolers.splice(0).map((pooler) => pooler.stop()));
 }
 
-/** Starts a PgBouncer that ends with the test. */
-async function startPooler(pooling?: string): Promise<string> {
-  const pooler = await startPgBouncer(database.url, pooling);
-  poolers.push(pooler);
-  return pooler.url;
+/** Starts a PgBouncer that ends with the test, not as root, which it rejects. Returns the address of the database behind it. */
+async function startPooler(pooling = DOCUMENTED): Promise<string> {
+  const { hostname, port, username, password, pathname } = new URL(database.url);
+  const listenPort = await getPort({ host: '127.0.0.1' });
+  const settings = `[databases]
+${pathname.slice(1)} = host=${hostname} port=${port} user=${username} password=${decodeURIComponent(password)}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${listenPort}
+unix_socket_dir =
+auth_type = any
+${pooling}`;
+  const command = asNobody([PGBOUNCER ?? '', 'pgbouncer.ini']);
+  const isReady = (output: string) => output.includes('process up');
+  poolers.push(await startProgram(command, { 'pgbouncer.ini': settings }, isReady));
+  const url = new URL(database.url);
+  url.host = `127.0.0.1:${listenPort}`;
+  return url.href;
 }
 
 /** Starts a service that ends with the test. */

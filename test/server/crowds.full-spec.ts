@@ -1,15 +1,17 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
+import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { send } from '../support/http/http.js';
 import { dial, head } from '../support/http/raw-http.js';
-import { issueKey } from '../support/keys/keys.js';
-import { SilentClients } from '../support/load/silent-clients.js';
+import { issueKey, UNLIMITED } from '../support/keys/keys.js';
 import type { ServiceProcess } from '../support/service/service-process.js';
 import { ServiceProcesses } from '../support/service/service-processes.js';
 
-const UNLIMITED = { plan: 'enterprise', perMinute: 10_000_000, perDay: 10_000_000 } as const;
+const SILENT_CLIENTS = path.join(__dirname, 'silent-clients.py');
 const MAX_MEMORY_BYTES = 450_000_000;
 const MAX_WAIT_MS = 1_500;
 /** The time between two requests of the other client, and how long it goes on after the crowd is complete. */
@@ -21,7 +23,7 @@ const LARGE_PAGE =
 const PET = '{"name":"Rex","categoryId":7}';
 
 const services = new ServiceProcesses();
-const silent = new SilentClients();
+let silent: ChildProcess | null = null;
 const trickling: Socket[] = [];
 let database: TestDatabase;
 let service: ServiceProcess;
@@ -45,7 +47,12 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   trickling.splice(0).forEach((socket) => socket.destroy());
-  await silent.close();
+  if (silent !== null) {
+    const ended = once(silent, 'exit');
+    silent.kill('SIGKILL');
+    silent = null;
+    await ended;
+  }
 });
 afterAll(async () => {
   await services.end('SIGTERM');
@@ -62,6 +69,13 @@ const creation = (length: number) =>
 /** A creation without a key, and nearly all of its body. */
 const denied = () =>
   head('POST /v1/pets', 'Content-Type: application/json', 'Content-Length: 65536') + ' '.repeat(65_000);
+
+/** Opens connections, twenty from each address, whose clients send this text and read nothing. */
+async function openSilent(count: number, text: string): Promise<void> {
+  silent = spawn('python3', [SILENT_CLIENTS], { stdio: ['pipe', 'pipe', 'inherit'] });
+  silent.stdin?.write(`${JSON.stringify({ port: Number(new URL(url).port), count, text })}\n`);
+  await once(silent.stdout ?? silent, 'data');
+}
 
 /** Opens connections that send a body of a byte a second. */
 async function trickle(count: number): Promise<void> {
@@ -83,16 +97,16 @@ async function peakMemoryBytes(): Promise<number> {
 
 describe('a service under a crowd', () => {
   it.each<[string, () => Promise<void>]>([
-    ['3,000 connections that never read a document', () => silent.open(url, 3000, document())],
-    ['260 unread large pages of one key', () => silent.open(url, 260, page())],
-    ['20,000 pipelined requests on one connection', () => silent.open(url, 1, page().repeat(20_000))],
-    ['500 pipelined documents on each of 200', () => silent.open(url, 200, document().repeat(500))],
-    ['200 pipelined large pages on each of 200', () => silent.open(url, 200, page().repeat(200))],
+    ['3,000 connections that never read a document', () => openSilent(3000, document())],
+    ['260 unread large pages of one key', () => openSilent(260, page())],
+    ['20,000 pipelined requests on one connection', () => openSilent(1, page().repeat(20_000))],
+    ['500 pipelined documents on each of 200', () => openSilent(200, document().repeat(500))],
+    ['200 pipelined large pages on each of 200', () => openSilent(200, page().repeat(200))],
     ['700 bodies of a byte a second', () => trickle(700)],
-    ['4,000 connections without a key, whose bodies never arrive', () => silent.open(url, 4000, denied())],
+    ['4,000 connections without a key, whose bodies never arrive', () => openSilent(4000, denied())],
     [
       '1,000 pipelined creations on each of 50 connections',
-      () => silent.open(url, 50, (creation(PET.length) + PET).repeat(1000)),
+      () => openSilent(50, (creation(PET.length) + PET).repeat(1000)),
     ],
   ])('serves another client in time, by the same process within its memory: %s', async (name, gather) => {
     const gathered = gather().then(() => pause(AFTERWARDS_MS));
