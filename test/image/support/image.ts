@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { baseImageArchive, readBaseImage } from './base-image.js';
@@ -39,7 +39,24 @@ export class ImageStore {
     private readonly driver: 'overlay' | 'vfs',
   ) {}
 
-  static async open(): Promise<ImageStore> {
+  /** Builds the image of a project's Dockerfile in a new store. */
+  static async create(project: string): Promise<{ store: ImageStore; image: Image }> {
+    const store = await ImageStore.open();
+    try {
+      return { store, image: await store.build(project) };
+    } catch (error) {
+      await store.remove();
+      throw error;
+    }
+  }
+
+  /** Returns the store, and the image, that `save` wrote to a file. */
+  static async restore(file: string): Promise<{ store: ImageStore; image: Image }> {
+    const { folder, driver, image } = JSON.parse(await readFile(file, 'utf8'));
+    return { store: new ImageStore(folder, driver), image };
+  }
+
+  private static async open(): Promise<ImageStore> {
     const folder = await mkdtemp(path.join(tmpdir(), 'animal-store-image-'));
     const store = new ImageStore(folder, 'overlay');
     // Much the quicker one, which not every file system can.
@@ -50,9 +67,8 @@ export class ImageStore {
     return canOverlay ? store : new ImageStore(folder, 'vfs');
   }
 
-  /** @param folder the project. */
-  async build(folder: string): Promise<Image> {
-    const base = await readBaseImage(path.join(folder, 'Dockerfile'));
+  private async build(project: string): Promise<Image> {
+    const base = await readBaseImage(path.join(project, 'Dockerfile'));
     const archive = await baseImageArchive(base);
     const empty = await this.buildah('from', 'scratch');
     await this.buildah('add', '--quiet', empty, archive, '/');
@@ -64,7 +80,7 @@ export class ImageStore {
     const startedAt = performance.now();
     // By default, buildah allows 1,024 open files, of which npm needs more on a busy machine.
     const build = ['bud', '--pull-never', '--network=host', '--ulimit=nofile=16384:16384', '--format=docker'];
-    await this.buildah(...build, `--tag=${IMAGE}`, folder);
+    await this.buildah(...build, `--tag=${IMAGE}`, project);
     const buildSeconds = (performance.now() - startedAt) / 1000;
     const container = await this.buildah('from', '--pull-never', IMAGE);
     const root = await this.buildah('mount', container);
@@ -77,6 +93,12 @@ export class ImageStore {
       baseSizeBytes: await this.size(base.name),
       buildSeconds,
     };
+  }
+
+  /** Writes to a file what another process needs to use an image of this store. */
+  async save(image: Image, file: string): Promise<void> {
+    const { folder, driver } = this;
+    await writeFile(file, JSON.stringify({ folder, driver, image }));
   }
 
   async remove(): Promise<void> {
