@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
-import getPort from 'get-port';
 import { ApiKeyChangeListener } from '../../src/auth/api-key-change-listener.js';
 import type { Environment } from '../../src/settings/environment.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
@@ -10,6 +9,7 @@ import { send } from '../support/http/http.js';
 import { countKeyLookUps } from '../support/keys/key-look-ups.js';
 import { until } from '../support/eventually.js';
 import { documented } from '../support/documented-commands.js';
+import { freePort } from '../support/programs/free-port.js';
 import { asNobody, findProgram, type Program, startProgram } from '../support/programs/programs.js';
 
 const LIMIT = 300;
@@ -45,7 +45,7 @@ async function endAll(): Promise<void> {
 /** Starts a PgBouncer that ends with the test, not as root, which it rejects. Returns the address of the database behind it. */
 async function startPooler(pooling = DOCUMENTED): Promise<string> {
   const { hostname, port, username, password, pathname } = new URL(database.url);
-  const listenPort = await getPort({ host: '127.0.0.1' });
+  const listenPort = await freePort();
   const settings = `[databases]
 ${pathname.slice(1)} = host=${hostname} port=${port} user=${username} password=${decodeURIComponent(password)}
 [pgbouncer]
