@@ -95,13 +95,14 @@ export default {
     },
     {
       name: 'account-is-beside-the-path',
-      comment: 'Of the request path it imports what plans are called, and which operations are deprecated.',
+      comment:
+        'It imports what plans are called, which operations are deprecated, and how administration rotates a key.',
       severity: 'error',
       from: { path: '^src/account/' },
       to: {
         path: '^src/(auth|rate-limit|deprecation|idempotency|pets|orders|health|admin|seed|cli)/',
         pathNot:
-          '\\.decorator\\.ts$|^src/rate-limit/rules/plan-name\\.ts$|^src/deprecation/deprecated-operations\\.ts$',
+          '\\.decorator\\.ts$|^src/rate-limit/rules/plan-name\\.ts$|^src/deprecation/deprecated-operations\\.ts$|^src/admin/(admin-services\\.module|keys/key\\.(service|schemas))\\.ts$',
       },
     },
     {

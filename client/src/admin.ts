@@ -5,6 +5,7 @@ import type {
   IssuedKey,
   Key,
   KeyLabel,
+  KeyRestrictions,
   KeyUsage,
   KeyWithUsage,
   NewKey,
@@ -12,7 +13,9 @@ import type {
   Plan,
   PlanChange,
   PlanLimits,
+  RestrictedKey,
   Rotation,
+  ScopeSuggestion,
   Usage,
 } from './admin-resources.js';
 import type { operations, paths } from './admin-schema.js';
@@ -28,6 +31,8 @@ type QueryOf<Operation extends keyof operations> = NonNullable<operations[Operat
 export type KeyQuery = QueryOf<'listKeys'>;
 /** Selects a page of the plans. */
 export type PlanQuery = QueryOf<'listPlans'>;
+/** The days of usage from which scopes are suggested. */
+export type ScopeQuery = QueryOf<'suggestScopes'>;
 /** Selects usage, and a page of it. */
 export type UsageQuery = QueryOf<'listUsage'>;
 /** Selects totals by period and range, and a page of them. */
@@ -113,6 +118,31 @@ export class Keys {
   label(id: string, label: KeyLabel, options: CallOptions = {}): ApiPromise<Key> {
     return this.connection.call(options, (client, sending) =>
       client.PUT('/admin/keys/{id}/label', { params: { path: { id } }, body: label, ...sending }),
+    );
+  }
+
+  /** Sets what a key may do, and from where; what is left out is removed. */
+  restrict(id: string, restrictions: KeyRestrictions, options: CallOptions = {}): ApiPromise<RestrictedKey> {
+    return this.connection.call(options, (client, sending) =>
+      client.PUT('/admin/keys/{id}/restrictions', {
+        params: { path: { id } },
+        body: restrictions,
+        ...sending,
+      }),
+    );
+  }
+
+  /** Gets the scopes that the requests of a key needed, and the others of its role. */
+  suggestScopes(id: string, query: ScopeQuery = {}, options: CallOptions = {}): ApiPromise<ScopeSuggestion> {
+    return this.connection.call(options, (client, sending) =>
+      client.GET('/admin/keys/{id}/scopes/suggestion', { params: { path: { id }, query }, ...sending }),
+    );
+  }
+
+  /** Revokes a key of which you have only the key itself, at once and for good. */
+  revokeLeaked(key: string, options: CallOptions = {}): ApiPromise<Key> {
+    return this.connection.call(options, (client, sending) =>
+      client.POST('/admin/keys/revoke', { body: { key }, ...sending }),
     );
   }
 

@@ -9,6 +9,7 @@ export {
   type OperationUsageQuery,
   type PlanQuery,
   type Plans,
+  type ScopeQuery,
   type TopKeysQuery,
   type UsageQuery,
   type UsageReports,

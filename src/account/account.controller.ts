@@ -1,6 +1,7 @@
-import { Controller, Get, Query, Res } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { Body, Controller, Get, Post, Query, Res } from '@nestjs/common';
+import { ApiBody, ApiConflictResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { KeyService } from '../admin/keys/key.service.js';
 import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
 import { DeprecatedOperations } from '../deprecation/deprecated-operations.js';
 import { Operation } from '../deprecation/operation.decorator.js';
@@ -9,14 +10,24 @@ import { PageResponse, Responses } from '../openapi/responses.decorator.js';
 import { pageLinks, pageSchema } from '../schemas/pagination.js';
 import { UsageRepository } from '../usage/usage.repository.js';
 import { UsageTotals } from '../usage/usage.schemas.js';
-import { OwnDeprecatedCalls, OwnKey, OwnUsageQuery } from './account.schemas.js';
+import {
+  OwnDeprecatedCalls,
+  OwnKey,
+  OwnSuccessor,
+  OwnUsageQuery,
+  RotateOwnKeyInput,
+} from './account.schemas.js';
 import { OwnKeyRepository } from './own-key.repository.js';
+
+/** Rotations of a quota's keys by their holders, so that a stolen key cannot multiply. */
+const ROTATIONS_PER_DAY = 5;
 
 @ApiTags('account')
 @Controller('/v1')
 export class AccountController {
   constructor(
     private readonly keys: OwnKeyRepository,
+    private readonly keyService: KeyService,
     private readonly usage: UsageRepository,
     private readonly deprecated: DeprecatedOperations,
   ) {}
@@ -24,6 +35,7 @@ export class AccountController {
   @Get('key')
   @Operation(
     'beta',
+    null,
     'Get your key',
     'Returns the key of the request, its plan and limits, and its successor, if it is being rotated. Both keys then work until this one expires.',
   )
@@ -32,9 +44,34 @@ export class AccountController {
     return this.keys.find(principal);
   }
 
+  @Post('key/rotate')
+  @ApiBody({ required: false })
+  @ApiConflictResponse()
+  @Operation(
+    'beta',
+    null,
+    'Rotate your key',
+    'Issues a successor of the key of the request, on the same quota, and shows it once. Both keys work until the overlap ends. Keys of ' +
+      `a quota are rotated ${ROTATIONS_PER_DAY} times per UTC day at most. If the response is lost, ask an administrator for another key.`,
+  )
+  @Responses({ status: 201, schema: OwnSuccessor, description: 'The successor.', headers: ['NoStore'] })
+  async rotateOwnKey(
+    @Body({ schema: RotateOwnKeyInput.prefault({}) }) input: RotateOwnKeyInput,
+    @CurrentPrincipal() principal: Principal,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<OwnSuccessor> {
+    const { keyId } = principal;
+    const successor = await this.keyService.rotate(keyId, input, keyId, ROTATIONS_PER_DAY);
+    const { expiresAt: overlapEndsAt } = await this.keys.find(principal);
+    reply.header('Cache-Control', 'no-store');
+    // A rotated key expires.
+    return { ...successor, overlapEndsAt: overlapEndsAt as string };
+  }
+
   @Get('usage')
   @Operation(
     'beta',
+    null,
     'List your usage',
     'Returns one page of the requests of all keys of your quota, in each UTC minute, hour or day that had any, newest first. ' +
       'Minutes are kept for 48 hours, hours for 35 days, days for 400. Requests appear within a second.',
@@ -53,6 +90,7 @@ export class AccountController {
   @Get('deprecations')
   @Operation(
     'beta',
+    null,
     'List your deprecated calls',
     'Returns the deprecated operations that keys of your quota called in the last 400 days, by operation. Calls appear within a second.',
   )

@@ -3,6 +3,7 @@ import { RateLimitModule } from '../rate-limit/rate-limit.module.js';
 import { UsageModule } from '../usage/usage.module.js';
 import { AuditService } from './audit/audit.service.js';
 import { KeyReader } from './keys/key-reader.service.js';
+import { ScopeSuggestionService } from './keys/scope-suggestion.service.js';
 import { KeyService } from './keys/key.service.js';
 import { PlanService } from './plans/plan.service.js';
 import { UsageService } from './usage/usage.service.js';
@@ -10,7 +11,7 @@ import { UsageService } from './usage/usage.service.js';
 /** The services of administration, shared by HTTP and the terminal. */
 @Module({
   imports: [RateLimitModule, UsageModule],
-  providers: [KeyService, KeyReader, PlanService, UsageService, AuditService],
-  exports: [KeyService, KeyReader, PlanService, UsageService, AuditService],
+  providers: [KeyService, KeyReader, ScopeSuggestionService, PlanService, UsageService, AuditService],
+  exports: [KeyService, KeyReader, ScopeSuggestionService, PlanService, UsageService, AuditService],
 })
 export class AdminServicesModule {}

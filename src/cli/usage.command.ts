@@ -6,6 +6,7 @@ import { instant } from '../schemas/instant.js';
 import { PERIODS } from '../usage/rules/periods.js';
 import { UsageRepository, type UsageSelection } from '../usage/usage.repository.js';
 import type { DeprecatedCalls, Usage } from '../usage/usage.schemas.js';
+import { uuidParameter } from '../schemas/uuid.js';
 import { parsedBy, wholeNumber } from './arguments.js';
 import { command, withServices } from './command.js';
 import { everyPage } from './every-page.js';
@@ -28,6 +29,7 @@ export const usageCommand = command(
       async (reports, query) => (await reports.totals(query)).entries,
     )
       .option('--key <id>', 'only the usage of this key')
+      .option('--quota <id>', 'only the usage of the keys of this quota', parsedBy(uuidParameter('')))
       .option('--limit <n>', 'maximum number of periods', wholeNumber(1000), 20),
   )
   .addCommand(
@@ -40,7 +42,9 @@ export const usageCommand = command(
   .addCommand(
     reportCommand('operations', 'list the requests for each operation, most first', (reports, query) =>
       reports.byOperation(query),
-    ).option('--key <id>', 'only the usage of this key'),
+    )
+      .option('--key <id>', 'only the usage of this key')
+      .option('--quota <id>', 'only the usage of the keys of this quota', parsedBy(uuidParameter(''))),
   )
   .argument('[id]', 'id of a key; without it, all keys')
   .option('--days <n>', 'number of UTC days, today included', wholeNumber(DAYS_MAX), DAYS_DEFAULT)
@@ -83,11 +87,17 @@ function reportCommand(
     .option('--since <iso>', 'only periods that started then or later', parsedBy(instant))
     .option('--until <iso>', 'only periods that started before', parsedBy(instant))
     .action(
-      withServices(async (services, options: UsageSelection & { key?: string; limit: number }) => {
-        const keyId = await findGivenKeyId(services, options.key);
-        const entries = await read(services.get(UsageRepository), { ...options, keyId });
-        return { value: entries, text: () => entriesText(entries) };
-      }),
+      withServices(
+        async (services, options: UsageSelection & { key?: string; quota?: string; limit: number }) => {
+          const keyId = await findGivenKeyId(services, options.key);
+          const entries = await read(services.get(UsageRepository), {
+            ...options,
+            keyId,
+            quotaId: options.quota,
+          });
+          return { value: entries, text: () => entriesText(entries) };
+        },
+      ),
     );
 }
 

@@ -11,6 +11,11 @@ export function readStability(operation: OperationObject): 'stable' | 'beta' | '
   ];
 }
 
+/** Returns the scope that `@Operation()` declares, null for none. */
+export function readScope({ security }: OperationObject): string | null {
+  return security?.[0]?.['apiKey']?.[0] ?? null;
+}
+
 /** An error response, and the operations that have it. */
 interface ErrorResponse {
   /** Its name among the components of a document. */
@@ -21,6 +26,12 @@ interface ErrorResponse {
   headers?: readonly HeaderKey[];
   appliesTo: (operation: OperationObject, method: string, path: string) => boolean;
 }
+
+const RESTRICTED = {
+  insufficient_scope: 'This API key lacks the scope pets:write, which the operation needs.',
+  forbidden_address:
+    'This API key may not be used from the address 198.51.100.7. An administrator can allow its network.',
+};
 
 const every = () => true;
 /** The body is read and checked even if the operation does not use it. */
@@ -56,9 +67,23 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
   },
   {
     name: 'Forbidden',
-    description: 'The API key is valid, but its role is not `admin`.',
-    messages: { forbidden: 'This needs an API key whose role is admin.' },
+    description: 'The API key is valid, but its role is not `admin`, or it is restricted.',
+    messages: { forbidden: 'This needs an API key whose role is admin.', ...RESTRICTED },
+    headers: ['ScopeChallenge'],
     appliesTo: (_operation, _method, path) => roleForPath(path) === 'admin',
+  },
+  {
+    name: 'Restricted',
+    description: 'The API key is valid, but it lacks the scope, or may not be used from this address.',
+    messages: RESTRICTED,
+    headers: ['ScopeChallenge'],
+    appliesTo: (operation, _method, path) => roleForPath(path) === 'client' && readScope(operation) !== null,
+  },
+  {
+    name: 'ForbiddenAddress',
+    description: 'The API key is valid, but may not be used from this address.',
+    messages: { forbidden_address: RESTRICTED.forbidden_address },
+    appliesTo: (operation, _method, path) => roleForPath(path) === 'client' && readScope(operation) === null,
   },
   {
     name: 'NotFound',

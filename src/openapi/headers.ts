@@ -70,6 +70,12 @@ export const headers = {
     'The challenge of RFC 6750. It has an `error` only if a key was sent.',
     'Bearer realm="animal-store", error="invalid_token", error_description="The API key is unknown"',
   ),
+  ScopeChallenge: optional(
+    text(
+      'The challenge of RFC 6750 that names the missing scope. Present with `insufficient_scope` only.',
+      'Bearer realm="animal-store", error="insufficient_scope", scope="pets:write"',
+    ),
+  ),
   Location: text('Path of the new resource.', '/v1/pets/7', { format: 'uri-reference' }),
   NoStore: oneOf('This response must not be stored.', ['no-store']),
   Revalidate: oneOf(
@@ -113,6 +119,7 @@ const HEADER_NAMES: Partial<Record<HeaderKey, string>> = {
   DeprecationLinks: 'Link',
   NoStore: 'Cache-Control',
   Revalidate: 'Cache-Control',
+  ScopeChallenge: 'WWW-Authenticate',
 };
 
 /** Returns references to these headers, by their names in a response. */

@@ -1,5 +1,5 @@
 import type { OperationObject, ResponseObject, ResponsesObject } from '@nestjs/swagger';
-import { errorResponses, readStability } from './error-responses.js';
+import { errorResponses, readScope, readStability } from './error-responses.js';
 import { type HeaderKey, referToHeaders } from './headers.js';
 
 const OF_EVERY_RESPONSE: HeaderKey[] = [
@@ -44,8 +44,13 @@ export function completeOperation(operation: OperationObject, method: string, pa
   for (const { name, status } of errors) {
     responses[status] = { $ref: `#/components/responses/${operation.deprecated ? DEPRECATED : ''}${name}` };
   }
-  const promise = `**Stability: ${stability}.** ${PROMISES[stability]}`;
-  const description = [operation.description, promise].filter(Boolean).join('\n\n');
+  const scope = readScope(operation);
+  const paragraphs = [
+    operation.description,
+    scope !== null && `**Scope: \`${scope}\`.**`,
+    `**Stability: ${stability}.** ${PROMISES[stability]}`,
+  ];
+  const description = paragraphs.filter(Boolean).join('\n\n');
   return { ...operation, description, responses };
 }
 

@@ -34,7 +34,8 @@ export interface UsageSelection {
   until?: Date | undefined;
   /** The UUID of a key. */
   keyId?: string | undefined;
-  quotaId?: string;
+  /** The UUID of a quota, whose keys are a key and its successors. */
+  quotaId?: string | undefined;
 }
 
 /** Selects one page of `limit` rows, after a position. */

@@ -39,6 +39,8 @@ describe('GET /v1/key', () => {
       id,
       name: "Ann's shop",
       role: 'client',
+      scopes: null,
+      allowedNetworks: null,
       state: 'active',
       prefix,
       lastFour,

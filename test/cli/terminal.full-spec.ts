@@ -94,6 +94,50 @@ describe('the commands of keys', () => {
     expect(stored).toEqual([{ id }]);
   });
 
+  it('set and remove scopes and networks, at the issue too, and say what a proxy needs', async () => {
+    const HINT = 'TRUST_PROXY is not set here';
+    const { id } = await issue('--plan free --scopes pets:read,orders:read --allow 203.0.113.7');
+    const shown = await succeed('keys', 'show', id);
+    expect(shown).toMatch(/^scopes +pets:read, orders:read$/m);
+    expect(shown).toMatch(/^allowed networks +203\.0\.113\.7\/32$/m);
+    expect(await readJson(`keys scopes ${id} --set pets:write`)).toMatchObject({ scopes: ['pets:write'] });
+    expect(await succeed('keys', 'networks', id, '--allow', '2001:db8::/32')).toContain(HINT);
+    expect(await readJson(`keys scopes ${id} --all`)).toMatchObject({
+      scopes: null,
+      allowedNetworks: ['2001:db8::/32'],
+    });
+    expect(await succeed('keys', 'networks', id, '--any')).not.toContain(HINT);
+  });
+
+  it('suggest the scopes that a key used', async () => {
+    const { id, quotaId } = await issue();
+    expect(await succeed('keys', 'scopes', id, '--suggest')).toContain(
+      'No request since then needed a scope.',
+    );
+    await database.query(
+      `INSERT INTO usage VALUES ($1, $2, 'day', date_trunc('day', now(), 'UTC'), 'createPet', false, 3, 0, 0, 0, 0, now())`,
+      [id, quotaId],
+    );
+    const suggested = await succeed('keys', 'scopes', id, '--suggest');
+    expect(rows(suggested)).toEqual(
+      expect.arrayContaining([
+        ['pets:write', '3', expect.any(String)],
+        ['pets:read', '0', '-'],
+      ]),
+    );
+    expect(suggested).toContain('Its requests needed: --set pets:write\n');
+    expect((await readJson(`keys show ${id}`)).scopes).toBeNull();
+  });
+
+  it('revoke a key that leaked by the key itself', async () => {
+    const { id, key } = await issue();
+    expect(await readJson(`keys revoke --key ${key} --yes`)).toMatchObject({ id, state: 'revoked' });
+    expectFailure(
+      await called('keys revoke --key ask_live_nonsense --yes'),
+      'This key was never issued here. Check that it was copied whole.',
+    );
+  });
+
   it('list keys oldest first, filtered by each option, in a table or as a JSON array, and show one key', async () => {
     await succeed('plans', 'set', 'listed', '--per-minute', '1', '--per-day', '2');
     const keys = [await issue('--plan listed'), await issue('--plan listed --role admin')];
@@ -502,6 +546,13 @@ describe('a command', () => {
     ['keys list --sort age', 'Allowed choices are created, -created, name, lastUsed, expires'],
     ['keys list --quota x', 'It must be a UUID'],
     [`keys label ${NOBODY}`, 'give --name, --note or --no-note'],
+    [`${ISSUE} --scopes pets:burn`, 'It must be one of pets:read'],
+    [`${ISSUE} --allow 10/8`, 'It must be a network such as'],
+    [`keys scopes ${NOBODY}`, 'give --set or --all or --suggest'],
+    [`keys scopes ${NOBODY} --set pets:read --all`, 'cannot be used with option'],
+    [`keys networks ${NOBODY}`, 'give --allow or --any'],
+    ['keys revoke', 'give the id of a key, or --key'],
+    [`keys revoke ${NOBODY} --key x`, 'give the id of a key, or --key'],
   ])('exits with code 2 and the reason when it is called as %j', async (command, fault) => {
     const { code, stdout, stderr } = await called(command);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

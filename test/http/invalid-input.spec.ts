@@ -80,7 +80,7 @@ function wrongParameters(path: string, name: string, schema: Schema): Wrong[] {
     return [[INSTANT, [...NO_INSTANTS.map(encodeURIComponent), '%00']]];
   }
   if (format === 'uuid') {
-    return [['must be (a UUID|the id of a key)', ['', 'x', ID.slice(1), `${ID}%00`, `key:${ID}`]]];
+    return [['must be (a UUID|the id of a (key|quota))', ['', 'x', ID.slice(1), `${ID}%00`, `key:${ID}`]]];
   }
   return [
     [`must have 1 to ${maxLength} characters`, ['', 'x'.repeat(maxLength + 1)]],
@@ -107,6 +107,7 @@ function wrongFields({
   maximum,
   minLength,
   maxLength = 0,
+  maxItems = 0,
 }: Schema): Wrong {
   const json = (values: unknown[]) => values.map((value) => JSON.stringify(value));
   if (choices !== undefined) {
@@ -128,6 +129,10 @@ function wrongFields({
       '{"value":"5","isLosslessNumber":true}',
     ];
     return [`must be an integer from ${least} to ${greatest}, written as digits`, [...beyond, ...wrong]];
+  }
+  if (type === 'array') {
+    const tooMany = Array<string>(maxItems + 1).fill('x');
+    return ['must [^;]+', json([null, 7, 'x', { length: 3 }, [], [null], ['x'], [['x']], tooMany])];
   }
   if (format === 'date-time') {
     return [INSTANT, json([...NO_INSTANTS, null, 32_503_680_000])];
@@ -208,7 +213,10 @@ describe.each(withNames(api.operations.filter(({ body }) => body !== null)))('%s
         const [fault, values] = wrongFields(schema);
         for (const json of values) {
           const response = await attempt(withField(field, json));
-          expectInvalid(response, new RegExp(`^${field} ${fault}(; per\\w+ is required with per\\w+)?$`));
+          expectInvalid(
+            response,
+            new RegExp(`^${field}(\\[0\\])? ${fault}(; per\\w+ is required with per\\w+)?$`),
+          );
           expectRateLimitHeaders(response);
           expect(response.headers.get('location')).toBeNull();
         }

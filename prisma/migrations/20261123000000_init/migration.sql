@@ -75,6 +75,8 @@ CREATE TABLE "api_keys" (
     "name" TEXT NOT NULL,
     "note" TEXT,
     "role" "key_role" NOT NULL DEFAULT 'client',
+    "scopes" TEXT[] DEFAULT ARRAY[]::TEXT[],
+    "allowed_networks" TEXT[] DEFAULT ARRAY[]::TEXT[],
     "hash" BYTEA NOT NULL,
     "prefix" TEXT NOT NULL,
     "last_four" TEXT NOT NULL,

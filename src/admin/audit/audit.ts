@@ -16,6 +16,7 @@ export const ACTIONS = [
   'key.revoked',
   'key.labeled',
   'key.plan_changed',
+  'key.restricted',
   'key.unbanned',
   'plan.created',
   'plan.changed',

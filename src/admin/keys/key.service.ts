@@ -14,15 +14,19 @@ import { findBanEnd, findKey, lockKey, storedFields } from './key.repository.js'
 import {
   type ChangePlanInput,
   type CreateKeyInput,
-  type IssuedKey,
   type Key,
+  type IssuedKey,
+  isWithinRole,
   type KeyLabelChange,
+  type KeyRestrictionChange,
   type RotateKeyInput,
+  SCOPES_MESSAGE,
 } from './key.schemas.js';
-import { KEY, type KeyRecord, keyState, keyView, planFields } from './key.view.js';
+import { KEY, type KeyRecord, keyState, keyView, planFields, restrictionFields } from './key.view.js';
 import { quotaColumns } from './quota-plan.js';
 
-const OVERLAP_DEFAULT_SECONDS = 24 * 60 * 60;
+const DAY_MS = 24 * 60 * 60 * 1000;
+const OVERLAP_DEFAULT_SECONDS = DAY_MS / 1000;
 
 /** Issues, changes and revokes API keys. Each change and its audit event are one transaction. */
 @Injectable()
@@ -47,15 +51,31 @@ export class KeyService {
    *   the past.
    */
   async issue(input: CreateKeyInput, actor: Actor, key = this.newKey()): Promise<IssuedKey> {
-    const { name, note = null, role = 'client', expiresAt = null } = input;
+    const { name, note = null, role = 'client', scopes = [], allowedNetworks = [], expiresAt = null } = input;
     this.requireFuture(expiresAt);
     const record = await inTransaction(this.database, async (transaction) => {
       const quota = await quotaColumns(transaction, input);
       const issued = await transaction.apiKey.create({
-        data: { name, note, role, expiresAt, ...storedFields(key), quota: { create: quota } },
+        data: {
+          name,
+          note,
+          role,
+          scopes,
+          allowedNetworks,
+          expiresAt,
+          ...storedFields(key),
+          quota: { create: quota },
+        },
         ...KEY,
       });
-      const after = { name, ...(note !== null && { note }), role, ...planFields(issued), expiresAt };
+      const after = {
+        name,
+        ...(note !== null && { note }),
+        role,
+        ...planFields(issued),
+        ...restrictionFields(issued),
+        expiresAt,
+      };
       await recordAuditEvent(transaction, keyEvent(actor, 'key.issued', issued, null, after));
       return issued;
     });
@@ -72,23 +92,36 @@ export class KeyService {
   /**
    * Issues a successor on the same quota. Both keys work until the overlap ends, though the old key never works past its own expiry.
    *
-   * @throws ApiError `not_found`; `conflict` if the key is revoked, expired or already rotated; `invalid_request` if `expiresAt` is in
-   *   the past.
+   * @param maxPerDay the rotations that keys of the quota may have had in the UTC day, this one included.
+   * @throws ApiError `not_found`; `conflict` if the key is revoked, expired, already rotated, or rotated too often; `invalid_request` if
+   *   `expiresAt` is in the past.
    */
-  async rotate(id: string, input: RotateKeyInput, actor: Actor): Promise<IssuedKey> {
+  async rotate(id: string, input: RotateKeyInput, actor: Actor, maxPerDay = Infinity): Promise<IssuedKey> {
     const { overlapSeconds = OVERLAP_DEFAULT_SECONDS } = input;
     const key = this.newKey();
     this.requireFuture(input.expiresAt ?? null);
     const successor = await this.change(id, async (transaction, old) => {
       const nowMs = (await readServerTimeMs(transaction)) + this.clock.storeOffsetMs;
       requireRotatable(old, nowMs);
+      await requireFewRotations(transaction, old.quotaId, nowMs, maxPerDay);
       const expiresAt = input.expiresAt ?? old.expiresAt;
       const overlapEnd = new Date(nowMs + overlapSeconds * 1000);
       const endsAt = old.expiresAt !== null && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
-      const { name, note, role, quotaId } = old;
+      const { name, note, role, scopes, allowedNetworks, quotaId } = old;
       await transaction.apiKey.update({ where: { id }, data: { expiresAt: endsAt } });
       const created = await transaction.apiKey.create({
-        data: { name, note, role, quotaId, expiresAt, predecessorId: id, ...storedFields(key) },
+        data: {
+          name,
+          note,
+          role,
+          scopes,
+          allowedNetworks,
+          quotaId,
+          expiresAt,
+          predecessorId: id,
+          createdAt: new Date(nowMs),
+          ...storedFields(key),
+        },
         ...KEY,
       });
       const before = { expiresAt: old.expiresAt, successorId: null };
@@ -113,6 +146,44 @@ export class KeyService {
       const revoked = await transaction.apiKey.update({ where: { id }, data, ...KEY });
       await recordAuditEvent(transaction, keyEvent(actor, 'key.revoked', old, { revokedAt: null }, data));
       return revoked;
+    });
+  }
+
+  /**
+   * Returns the id of a key, for an administrator who has only the key itself.
+   *
+   * @throws ApiError `not_found`.
+   */
+  async findId(key: string): Promise<string> {
+    const hash = Uint8Array.from(hashApiKey(key));
+    const found = await this.database.apiKey.findUnique({ where: { hash }, select: { id: true } });
+    if (found === null) {
+      throw new ApiError('not_found', 'This key was never issued here. Check that it was copied whole.');
+    }
+    return found.id;
+  }
+
+  /**
+   * Sets what a key may do, and from where. What is undefined stays; null removes the restriction.
+   *
+   * @throws ApiError `not_found`; `invalid_request` if the role of the key does not include one of the scopes.
+   */
+  async restrict(id: string, { scopes, allowedNetworks }: KeyRestrictionChange, actor: Actor): Promise<Key> {
+    return this.change(id, async (transaction, old) => {
+      if (!isWithinRole(old.role, scopes ?? [])) {
+        throw new ApiError('invalid_request', `The request is invalid: scopes ${SCOPES_MESSAGE}.`);
+      }
+      const data = {
+        scopes: scopes === undefined ? old.scopes : (scopes ?? []),
+        allowedNetworks: allowedNetworks === undefined ? old.allowedNetworks : (allowedNetworks ?? []),
+      };
+      const [before, after] = [restrictionFields(old), restrictionFields({ ...old, ...data })];
+      if (JSON.stringify(before) === JSON.stringify(after)) {
+        return old;
+      }
+      const changed = await transaction.apiKey.update({ where: { id }, data, ...KEY });
+      await recordAuditEvent(transaction, keyEvent(actor, 'key.restricted', old, before, after));
+      return changed;
     });
   }
 
@@ -200,6 +271,21 @@ export class KeyService {
     if (expiresAt !== null && expiresAt.getTime() <= this.clock.now()) {
       throw new ApiError('invalid_request', 'The request is invalid: expiresAt must be in the future.');
     }
+  }
+}
+
+/** @throws ApiError `conflict` if keys of a quota were rotated so often in the UTC day. */
+async function requireFewRotations(
+  database: Database,
+  quotaId: string,
+  nowMs: number,
+  maxPerDay: number,
+): Promise<void> {
+  const today = new Date(Math.floor(nowMs / DAY_MS) * DAY_MS);
+  const where = { quotaId, predecessorId: { not: null }, createdAt: { gte: today } };
+  if ((await database.apiKey.count({ where })) >= maxPerDay) {
+    const message = `Keys of this quota were rotated ${maxPerDay} times today. Try again after 00:00 UTC, or ask an administrator.`;
+    throw new ApiError('conflict', message);
   }
 }
 

@@ -38,6 +38,7 @@ export class UsageController {
   @Get('usage')
   @Operation(
     'stable',
+    'admin:read',
     'List usage',
     'Returns one page of the usage of all keys, newest first. Requests appear within a second.',
   )
@@ -55,6 +56,7 @@ export class UsageController {
   @KeyId()
   @Operation(
     'stable',
+    'admin:read',
     'List the usage of a key',
     'Returns one page of the usage of a key, newest first. Requests appear within a second.',
   )
@@ -72,6 +74,7 @@ export class UsageController {
   @Get('deprecations')
   @Operation(
     'stable',
+    'admin:read',
     'List callers of deprecated operations',
     'Returns one page of the keys that called a deprecated operation, by operation and key.',
   )
@@ -88,22 +91,25 @@ export class UsageController {
   @Get('usage/totals')
   @Operation(
     'stable',
+    'admin:read',
     'List usage totals',
-    `Returns one page of the requests of all keys, or of one key, in each UTC minute, hour or day that had any, newest first. ${KEPT}`,
+    `Returns one page of the requests of all keys, or of one key or quota, in each UTC minute, hour or day that had any, newest first. ${KEPT}`,
   )
   @PageResponse(UsageTotals, 'A page of totals.')
   async listUsageTotals(
-    @Query({ schema: UsageTotalsQuery }) { limit, cursor, key, ...range }: UsageTotalsQuery,
+    @Query({ schema: UsageTotalsQuery }) { limit, cursor, key, quota, ...range }: UsageTotalsQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<UsageTotals[]> {
-    const { entries, last } = await this.repository.totals({ ...range, keyId: key, limit, after: cursor });
-    reply.header('Link', pageLinks('/admin/usage/totals', { limit, ...range, key }, last?.startsAt));
+    const selection = { ...range, keyId: key, quotaId: quota, limit, after: cursor };
+    const { entries, last } = await this.repository.totals(selection);
+    reply.header('Link', pageLinks('/admin/usage/totals', { limit, ...range, key, quota }, last?.startsAt));
     return entries;
   }
 
   @Get('usage/keys')
   @Operation(
     'stable',
+    'admin:read',
     'List the keys with the most requests',
     `Returns the \`limit\` keys with the most requests in the range, most first. It is the top of the list, without further pages. ${KEPT}`,
   )
@@ -115,8 +121,9 @@ export class UsageController {
   @Get('usage/operations')
   @Operation(
     'stable',
+    'admin:read',
     'List usage by operation',
-    `Returns the requests of all keys, or of one key, for each operation in the range, most requests first. ${KEPT}`,
+    `Returns the requests of all keys, or of one key or quota, for each operation in the range, most requests first. ${KEPT}`,
   )
   @Responses({
     status: 200,
@@ -124,8 +131,8 @@ export class UsageController {
     description: 'The operations that had requests.',
   })
   listUsageByOperation(
-    @Query({ schema: OperationUsageQuery }) { key, ...range }: OperationUsageQuery,
+    @Query({ schema: OperationUsageQuery }) { key, quota, ...range }: OperationUsageQuery,
   ): Promise<OperationUsage[]> {
-    return this.repository.byOperation({ ...range, keyId: key });
+    return this.repository.byOperation({ ...range, keyId: key, quotaId: quota });
   }
 }

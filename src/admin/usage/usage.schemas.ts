@@ -57,12 +57,17 @@ const range = {
   until: instantParameter('Only periods that started before this time.'),
 };
 
+const quotaParameter = uuidParameter(
+  'Only usage of the keys of this quota: a key, those that it succeeds, and those that succeed it.',
+  'must be the id of a quota',
+);
 const keyParameter = uuidParameter('Only usage of the key with this identifier.', 'must be the id of a key');
 
 export const UsageTotalsQuery = z.object({
   limit: limitParameter('Maximum number of entries returned.'),
   ...range,
   key: keyParameter,
+  quota: quotaParameter,
   cursor: totalsCursor,
 });
 export type UsageTotalsQuery = z.infer<typeof UsageTotalsQuery>;
@@ -70,5 +75,5 @@ export type UsageTotalsQuery = z.infer<typeof UsageTotalsQuery>;
 export const TopKeysQuery = z.object({ limit: limitParameter('Maximum number of keys returned.'), ...range });
 export type TopKeysQuery = z.infer<typeof TopKeysQuery>;
 
-export const OperationUsageQuery = z.object({ ...range, key: keyParameter });
+export const OperationUsageQuery = z.object({ ...range, key: keyParameter, quota: quotaParameter });
 export type OperationUsageQuery = z.infer<typeof OperationUsageQuery>;
