@@ -9,6 +9,7 @@ import {
   store,
   useConsole,
 } from '../support/browser/console-service.js';
+import { UsageRecorder } from '../../src/usage/usage.recorder.js';
 import { until } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
 
@@ -31,6 +32,11 @@ async function openOwnKey() {
 
 async function fetchStatus(key: string): Promise<number> {
   return (await send(`${store.url}/v1/rate-limit`, { key })).status;
+}
+
+async function createPet(key: string): Promise<number> {
+  const body = { name: 'Rex', categoryId: 1 };
+  return (await send(`${store.url}/v1/pets`, { method: 'POST', key, body })).status;
 }
 
 /** Issues a key that is banned by its second request. */
@@ -92,6 +98,7 @@ describe('the dialogs that change a key', () => {
       ['Rename', 'Requests with the key work as before.', 'light', 1280],
       ['Change plan', 'What was counted in this minute and today is kept.', 'dark', 1280],
       ['Lift ban', 'Without it, the ban ends on', 'light', 1280],
+      ['Restrict', 'Other requests get 403 within a second', 'light', 360],
       ['Rotate', 'A successor with the same name', 'dark', 360],
       ['Revoke', 'This cannot be undone.', 'light', 360],
     ] as const) {
@@ -180,6 +187,28 @@ describe('the dialog that changes the plan of a key', () => {
     await page.unroute(PLANS_URL);
     await dialog.getByRole('button', { name: 'Try again' }).click();
     expect(await dialog.getByLabel('Plan').inputValue()).toBe('pro');
+  });
+});
+
+describe('the dialog that restricts a key', () => {
+  it('selects what the key used, saves it with networks, and shows both on the page', async () => {
+    const { page, key } = await openKey({ name: 'Restricted' });
+    await send(`${store.url}/v1/pets`, { key });
+    await store.app.get(UsageRecorder).flush();
+    await press(page, 'Restrict');
+    await press(page, 'Select what it used');
+    await page.getByText('Selected what the requests of the last 30 days needed').waitFor();
+    expect(await page.getByLabel('Read animals').isChecked()).toBe(true);
+    expect(await page.getByLabel('Add animals').isChecked()).toBe(false);
+    expect(await page.getByLabel('Read administration').count()).toBe(0);
+    await page.getByLabel('From where it may be used').fill('nonsense');
+    await press(page, 'Save');
+    await page.getByText('must be a network such as').waitFor();
+    await page.getByLabel('From where it may be used').fill('127.0.0.0/8\n2001:db8::/32');
+    await press(page, 'Save');
+    await page.getByText('127.0.0.0/8, 2001:db8::/32').waitFor();
+    await page.getByText('pets:read', { exact: true }).waitFor();
+    await until(async () => (await createPet(key)) === 403);
   });
 });
 

@@ -69,6 +69,27 @@ describe('the overview of the console', () => {
     await page.getByText(`${successor.json.prefix}…${successor.json.lastFour}`).waitFor();
   });
 
+  it("rotates the reader's own key, shows the successor once, and says what the key may not do", async () => {
+    const { key } = await store.issue({
+      plan: 'pro',
+      scopes: ['pets:read'],
+      allowedNetworks: ['127.0.0.0/8'],
+    });
+    const page = await open('', { apiKey: key });
+    await page.getByText('pets:read. Other operations get 403').waitFor();
+    await page.getByText('127.0.0.0/8. Requests from elsewhere get 403.').waitFor();
+    await page.getByRole('button', { name: 'Rotate key' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('1 hour').click();
+    await expectSound(page);
+    await dialog.getByRole('button', { name: 'Rotate key' }).click();
+    const successor = (await page.locator('.new-key').textContent()) ?? '';
+    expect((await get('/v1/pets', successor)).status).toBe(200);
+    await page.getByRole('button', { name: 'I have copied it' }).click();
+    await page.getByText('This key has been replaced').waitFor();
+    expect(await page.getByRole('button', { name: 'Rotate key' }).count()).toBe(0);
+  });
+
   it('counts nothing against the key while it only shows what is left', async () => {
     const { key } = await store.issue({ plan: 'free' });
     const page = await open('', { apiKey: key, ...OWN_CLOCK });

@@ -7,7 +7,7 @@ import { useSessionHold } from '../../session/session';
 
 interface NewKeyDialogProps {
   /** The key to show; null shows nothing. */
-  issued: IssuedKey | null;
+  issued: Pick<IssuedKey, 'key'> | null;
   /** Also moves the focus: the button that had it before is in the dialog that this one replaces. */
   onClose: () => void;
 }

@@ -80,7 +80,7 @@ function LoadedKey({ apiKey, children }: { apiKey: KeyWithUsage; children: React
             <QuotaKeysPanel apiKey={apiKey} />
           </Grid.Col>
         </Grid>
-        <KeyUsagePanels id={apiKey.id} />
+        <KeyUsagePanels apiKey={apiKey} />
         <KeyAuditPanel id={apiKey.id} />
       </Stack>
     </Page>
