@@ -28,7 +28,7 @@ interface Panel {
   unit: string;
   /** Each query by the legend of its series. */
   queries: Record<string, string>;
-  /** From where on, or up to where, the value is bad. */
+  /** The value is bad from here on, or up to here. */
   bad?: { above: number } | { below: number };
   /** Shows the value of the whole time range as a number. */
   isNumber?: boolean;
@@ -60,7 +60,7 @@ function objective(name: string): number {
 /** A metric of the chosen replicas, with further matchers of labels. */
 const metric = (name: string, ...matchers: string[]) => `${name}{${[CHOSEN, ...matchers].join(', ')}}`;
 const own = (name: string, ...matchers: string[]) => metric(`animal_store_${name}`, ...matchers);
-/** A metric of every Node service, of ours alone. */
+/** A metric that every Node service has, of ours alone. */
 const ofNode = (name: string) => `${metric(name)} and on (job, instance) animal_store_build_info`;
 const rate = (of: string) => `rate(${of}[$__rate_interval])`;
 const sum = (of: string, ...labels: string[]) => `sum by (${labels.join(', ')}) (${of})`;
