@@ -265,17 +265,17 @@ describe('GET /admin/audit', () => {
       const key = await issue();
       await act(key, 'rotate');
       await send(`${admin.store.url}/admin/keys/${key.id}/revoke`, { method: 'POST', key: other.key });
-      const actionsOf = (entries: AuditEvent[]) => entries.map(({ action }) => action);
-      expect(actionsOf(await get(`actor=${other.id}`))).toEqual(['key.revoked']);
+      const toActions = (entries: AuditEvent[]) => entries.map(({ action }) => action);
+      expect(toActions(await get(`actor=${other.id}`))).toEqual(['key.revoked']);
       expect(await get(`actor=${other.id.slice(1)}`)).toEqual([]);
-      expect(actionsOf(await get(`key=${key.id.toUpperCase()}`))).toEqual([
+      expect(toActions(await get(`key=${key.id.toUpperCase()}`))).toEqual([
         'key.revoked',
         'key.rotated',
         'key.issued',
       ]);
-      expect(actionsOf(await get(`key=${key.id}&action=key.rotated`))).toEqual(['key.rotated']);
+      expect(toActions(await get(`key=${key.id}&action=key.rotated`))).toEqual(['key.rotated']);
       expect(await get(`key=${key.id}&action=key.rotated&actor=terminal`)).toEqual([]);
-      expect(new Set(actionsOf(await get('action=plan.created')))).toEqual(new Set(['plan.created']));
+      expect(new Set(toActions(await get('action=plan.created')))).toEqual(new Set(['plan.created']));
     });
 
     it('takes the actor of the longest name, and keeps its links within the documented length', async () => {

@@ -223,22 +223,22 @@ describe('creations in one batch', () => {
     const pets = store.app.get(PetRepository);
     const name = (number: number) => `animal ${number}`;
     const statuses = [undefined, 'sold', 'available'] as const;
-    const petOf = (number: number) => ({
+    const makePet = (number: number) => ({
       name: name(number),
       categoryId: BigInt.asIntN(64, 2n ** 63n - BigInt(number)),
       status: statuses[number % 3],
     });
-    const keyOf = (number: number) => (number % 2 === 0 ? null : idempotent(`${number}`));
+    const makeKey = (number: number) => (number % 2 === 0 ? null : idempotent(`${number}`));
     const numbers = Array.from({ length: 200 }, (_, number) => number);
-    const created = await Promise.all(numbers.map((number) => pets.create(petOf(number), keyOf(number))));
-    const bodyOf = (number: number) => {
-      const { categoryId, status } = petOf(number);
+    const created = await Promise.all(numbers.map((number) => pets.create(makePet(number), makeKey(number))));
+    const expectedBody = (number: number) => {
+      const { categoryId, status } = makePet(number);
       const fields = `"id":${number + 1},"name":"${name(number)}","categoryId":${categoryId}`;
       return `{${fields}${status === undefined ? '' : `,"status":"${status}"`}}`;
     };
     expect(created).toEqual(
       numbers.map((number) => ({
-        body: bodyOf(number),
+        body: expectedBody(number),
         location: `/v1/pets/${number + 1}`,
         isReplay: false,
       })),
@@ -247,7 +247,7 @@ describe('creations in one batch', () => {
       `SELECT name, body FROM pets LEFT JOIN stored_responses ON location = '/v1/pets/' || id ORDER BY id`,
     );
     expect(stored).toEqual(
-      numbers.map((number) => ({ name: name(number), body: keyOf(number) && bodyOf(number) })),
+      numbers.map((number) => ({ name: name(number), body: makeKey(number) && expectedBody(number) })),
     );
     const transactions = await store.database.query(
       'SELECT xmin FROM pets UNION SELECT xmin FROM stored_responses',
@@ -271,14 +271,14 @@ describe('creations in one batch', () => {
       { value: { body: '{"id":1,"name":"Rex","categoryId":1}', location: '/v1/pets/1', isReplay: true } },
       { value: { isReplay: false } },
     ]);
-    const orderOf = (petId: bigint) => ({ petId, quantity: 1 });
+    const makeOrder = (petId: bigint) => ({ petId, quantity: 1 });
     expect(
       await Promise.allSettled([
-        orders.create(quotaId, orderOf(1n), null),
-        orders.create(quotaId, orderOf(99n), null),
-        orders.create(quotaId, orderOf(99n), idempotent('d')),
-        orders.create(quotaId, orderOf(1n), other),
-        orders.create(quotaId, orderOf(1n), idempotent('e')),
+        orders.create(quotaId, makeOrder(1n), null),
+        orders.create(quotaId, makeOrder(99n), null),
+        orders.create(quotaId, makeOrder(99n), idempotent('d')),
+        orders.create(quotaId, makeOrder(1n), other),
+        orders.create(quotaId, makeOrder(1n), idempotent('e')),
       ]),
     ).toMatchObject([
       { value: { isReplay: false } },

@@ -408,11 +408,11 @@ describe('usage of several replicas', () => {
     ...facts,
   });
 
-  const batchOf = (...entries: UsageEntry[]) => ({ id: randomUUID(), size: entries.length, entries });
-  const append = (...entries: UsageEntry[]) => journal.append(batchOf(...entries));
+  const toBatch = (...entries: UsageEntry[]) => ({ id: randomUUID(), size: entries.length, entries });
+  const append = (...entries: UsageEntry[]) => journal.append(toBatch(...entries));
 
   /** Returns the number of rows of these keys for each period, with the least and the greatest count of a row. */
-  function rowsOf(entries: readonly UsageEntry[]) {
+  function countRows(entries: readonly UsageEntry[]) {
     return database.query(
       `SELECT period::text, count(*)::int, min(succeeded)::int, max(succeeded)::int FROM usage
        WHERE key_id = ANY ($1::uuid[]) GROUP BY period ORDER BY usage.period`,
@@ -432,22 +432,22 @@ describe('usage of several replicas', () => {
       await Promise.all([
         append(...entries).then(() => journal.aggregate()),
         // The batch also has rows of its own, so that only the ORDER BY of the aggregation gives both the same order.
-        other.journal.append(batchOf(...more, ...entries.toReversed())).then(() => other.journal.aggregate()),
+        other.journal.append(toBatch(...more, ...entries.toReversed())).then(() => other.journal.aggregate()),
       ]);
     }
-    expect(await rowsOf(entries)).toEqual(each(200, 50));
+    expect(await countRows(entries)).toEqual(each(200, 50));
   });
 
   it('adds a batch once when it is retried concurrently, and again after its aggregation', async () => {
     const one = entry({});
-    const batch = batchOf(one);
+    const batch = toBatch(one);
     await Promise.all([journal.append(batch), open().journal.append(batch), open().journal.append(batch)]);
     await append(one);
     await journal.append(batch);
     await journal.aggregate();
     await journal.append(batch);
     await journal.aggregate();
-    expect(await rowsOf([one])).toEqual(each(1, 2));
+    expect(await countRows([one])).toEqual(each(1, 2));
   });
 
   describe('UsageJournal', () => {
@@ -492,7 +492,7 @@ describe('usage of several replicas', () => {
       await eventually(() => expectLocksWaitedFor(database, 2));
       await holder.letGo();
       await again;
-      expect(await rowsOf([one])).toEqual(each(1, 2));
+      expect(await countRows([one])).toEqual(each(1, 2));
     });
 
     it('aggregates a huge backlog in parts, also when two replicas aggregate at once', async () => {
@@ -506,7 +506,7 @@ describe('usage of several replicas', () => {
       const other = open();
       await Promise.all([journal.aggregate(), other.journal.aggregate()]);
       expect(await batches()).toEqual([]);
-      expect(await rowsOf(entries)).toEqual(each(1000, 350));
+      expect(await countRows(entries)).toEqual(each(1000, 350));
     });
 
     it('aggregates each minute within 5 seconds of its end when nobody reads, and retries and logs a failure', async () => {
@@ -523,7 +523,7 @@ describe('usage of several replicas', () => {
       expect(await batches()).toHaveLength(1);
 
       clock.travelTo(new Date(NOON_MS + MINUTE_MS));
-      const next = batchOf(one);
+      const next = toBatch(one);
       await journal.append(next);
       await database.query('ALTER TABLE usage RENAME TO lost');
       // An aggregation in progress is not started again.
@@ -537,7 +537,7 @@ describe('usage of several replicas', () => {
       jest.advanceTimersByTime(5 * SECOND_MS);
       jest.useRealTimers();
       await eventually(async () => expect(await batches()).toEqual([{ id: next.id }]));
-      expect(await rowsOf([one])).toEqual(each(1, 1));
+      expect(await countRows([one])).toEqual(each(1, 1));
       await journal.onApplicationShutdown();
     });
   });
