@@ -42,3 +42,5 @@ export type Rotation = Schemas['Rotation'];
 export type ScopeSuggestion = Schemas['ScopeSuggestion'];
 /** The requests of one key for one operation in one UTC minute, hour or day. */
 export type Usage = Schemas['Usage'];
+/** What limits would have denied of the requests of a quota. */
+export type WhatIf = Schemas['WhatIf'];

@@ -361,6 +361,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/keys/{id}/what-if": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Try limits on recorded requests
+         * @description Returns what other limits would have denied of the requests of the key's quota, of all its keys, by its recorded minutes: those of a plan, or `perMinute` and `perDay`. Requests that were denied count as sent, so a client that repeated them asked for more than it would have. Bans are left out.
+         *
+         *     **Scope: `admin:read`.**
+         *
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
+         */
+        get: operations["getWhatIf"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/deprecations": {
         parameters: {
             query?: never;
@@ -394,7 +418,7 @@ export interface paths {
         };
         /**
          * List usage totals
-         * @description Returns one page of the requests of all keys, or of one key or quota, in each UTC minute, hour or day that had any, newest first. Minutes are kept for 48 hours, hours for 35 days, days for 400.
+         * @description Returns one page of the requests of all keys, or of one key or quota, in each UTC minute, hour or day that had any, newest first. Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400.
          *
          *     **Scope: `admin:read`.**
          *
@@ -418,7 +442,7 @@ export interface paths {
         };
         /**
          * List the keys with the most requests
-         * @description Returns the `limit` keys with the most requests in the range, most first. It is the top of the list, without further pages. Minutes are kept for 48 hours, hours for 35 days, days for 400.
+         * @description Returns the `limit` keys with the most requests in the range, most first. It is the top of the list, without further pages. Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400.
          *
          *     **Scope: `admin:read`.**
          *
@@ -442,7 +466,7 @@ export interface paths {
         };
         /**
          * List usage by operation
-         * @description Returns the requests of all keys, or of one key or quota, for each operation in the range, most requests first. Minutes are kept for 48 hours, hours for 35 days, days for 400.
+         * @description Returns the requests of all keys, or of one key or quota, for each operation in the range, most requests first. Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400.
          *
          *     **Scope: `admin:read`.**
          *
@@ -1351,6 +1375,103 @@ export interface components {
                  * @description Requests that got a server error.
                  */
                 "5xx": number;
+            };
+        };
+        /**
+         * @description What limits would have denied of the requests of a quota.
+         * @example {
+         *       "plan": "pro",
+         *       "perMinute": 300,
+         *       "perDay": 10000,
+         *       "since": "2026-10-23T00:00:00.000Z",
+         *       "until": "2026-11-21T08:30:00.000Z",
+         *       "firstMinute": "2026-10-23T00:02:00.000Z",
+         *       "requests": 81204,
+         *       "refusals": 12,
+         *       "denied": 310,
+         *       "deniedMinutes": 4,
+         *       "deniedDays": 2,
+         *       "worstMinute": {
+         *         "startsAt": "2026-11-02T09:00:00.000Z",
+         *         "requests": 480,
+         *         "denied": 180
+         *       },
+         *       "smallestPlan": {
+         *         "denyingNone": "business",
+         *         "denyingFew": "business"
+         *       }
+         *     }
+         */
+        WhatIf: {
+            plan: string | null;
+            /**
+             * Format: int32
+             * @description The limit per UTC minute that was tried.
+             */
+            perMinute: number;
+            /**
+             * Format: int32
+             * @description The limit per UTC day that was tried.
+             */
+            perDay: number;
+            /**
+             * Format: date-time
+             * @description Start of the range, which is that of a UTC day.
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description End of the range: the time of this response.
+             */
+            until: string;
+            firstMinute: string | null;
+            /**
+             * Format: int64
+             * @description Requests of all keys of the quota in the range, also those that were denied.
+             */
+            requests: number;
+            /**
+             * Format: int64
+             * @description Requests among them that got 429 when they were sent.
+             */
+            refusals: number;
+            /**
+             * Format: int64
+             * @description Requests that these limits would have denied.
+             */
+            denied: number;
+            /**
+             * Format: int64
+             * @description Minutes in which they would have denied a request.
+             */
+            deniedMinutes: number;
+            /**
+             * Format: int64
+             * @description UTC days on which they would have denied a request.
+             */
+            deniedDays: number;
+            /** @description The minute with the most denied requests, the first of several; null if none was denied. */
+            worstMinute: {
+                /**
+                 * Format: date-time
+                 * @description Start of the minute.
+                 */
+                startsAt: string;
+                /**
+                 * Format: int64
+                 * @description Requests in it.
+                 */
+                requests: number;
+                /**
+                 * Format: int64
+                 * @description Requests in it that would have been denied.
+                 */
+                denied: number;
+            } | null;
+            /** @description Of the plans with limits of their own. A smaller one allows fewer per day, then per minute. */
+            smallestPlan: {
+                denyingNone: string | null;
+                denyingFew: string | null;
             };
         };
     };
@@ -2309,7 +2430,7 @@ export interface operations {
             query?: {
                 /** @description Maximum number of entries returned. */
                 limit?: number;
-                /** @description Number of UTC days, today included. Minutes are kept for 48 hours, hours for 35 days, days for 400. */
+                /** @description Number of UTC days, today included. Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400. */
                 days?: number;
                 /** @description The UTC period by which requests are grouped. */
                 period?: "minute" | "hour" | "day";
@@ -2353,7 +2474,7 @@ export interface operations {
             query?: {
                 /** @description Maximum number of entries returned. */
                 limit?: number;
-                /** @description Number of UTC days, today included. Minutes are kept for 48 hours, hours for 35 days, days for 400. */
+                /** @description Number of UTC days, today included. Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400. */
                 days?: number;
                 /** @description The UTC period by which requests are grouped. */
                 period?: "minute" | "hour" | "day";
@@ -2385,6 +2506,53 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Usage"][];
+                };
+            };
+            400: components["responses"]["InvalidParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getWhatIf: {
+        parameters: {
+            query?: {
+                /** @description The plan whose limits are tried. Give this, or `perMinute` and `perDay`. */
+                plan?: string;
+                /** @description The limit of requests per UTC minute that is tried, with `perDay`. */
+                perMinute?: number;
+                /** @description The limit of requests per UTC day that is tried, with `perMinute`. */
+                perDay?: number;
+                /** @description Number of UTC days, today included. Fewer are read if minutes are kept for less. */
+                days?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Identifier of the key. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the limits would have denied. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WhatIf"];
                 };
             };
             400: components["responses"]["InvalidParameter"];

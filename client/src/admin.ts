@@ -17,6 +17,7 @@ import type {
   Rotation,
   ScopeSuggestion,
   Usage,
+  WhatIf,
 } from './admin-resources.js';
 import type { operations, paths } from './admin-schema.js';
 import type { ApiPromise } from './api-promise.js';
@@ -41,6 +42,8 @@ export type UsageTotalsQuery = QueryOf<'listUsageTotals'>;
 export type TopKeysQuery = QueryOf<'listTopKeys'>;
 /** The period and range in which operations are compared. */
 export type OperationUsageQuery = QueryOf<'listUsageByOperation'>;
+/** Selects the limits that are tried, a plan's or two numbers, and the number of days. */
+export type WhatIfQuery = QueryOf<'getWhatIf'>;
 /** Selects audit events, and a page of them. */
 export type AuditQuery = QueryOf<'listAudit'>;
 /** Selects a page of the calls of deprecated operations. */
@@ -174,6 +177,13 @@ export class Keys {
   rateLimit(id: string, options: CallOptions = {}): ApiPromise<RateLimitStatus> {
     return this.connection.call(options, (client, sending) =>
       client.GET('/admin/keys/{id}/rate-limit', { params: { path: { id } }, ...sending }),
+    );
+  }
+
+  /** Gets what other limits would have denied of the requests of the quota of a key. */
+  whatIf(id: string, query: WhatIfQuery, options: CallOptions = {}): ApiPromise<WhatIf> {
+    return this.connection.call(options, (client, sending) =>
+      client.GET('/admin/keys/{id}/what-if', { params: { path: { id }, query }, ...sending }),
     );
   }
 

@@ -14,6 +14,7 @@ export {
   type UsageQuery,
   type UsageReports,
   type UsageTotalsQuery,
+  type WhatIfQuery,
 } from './admin.js';
 export type * from './admin-resources.js';
 export { AnimalStore, type AnimalStoreOptions } from './animal-store.js';

@@ -172,7 +172,7 @@ export interface paths {
         };
         /**
          * List your usage
-         * @description Returns one page of the requests of all keys of your quota, in each UTC minute, hour or day that had any, newest first. Minutes are kept for 48 hours, hours for 35 days, days for 400. Requests appear within a second.
+         * @description Returns one page of the requests of all keys of your quota, in each UTC minute, hour or day that had any, newest first. Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400. Requests appear within a second.
          *
          *     **Stability: beta.** It may change with one month of notice.
          */
@@ -1766,7 +1766,7 @@ export abstract class Operations {
     );
   }
 
-  /** Returns one page of the requests of all keys of your quota, in each UTC minute, hour or day that had any, newest first. Minutes are kept for 48 hours, hours for 35 days, days for 400. Requests appear within a second. Beta. `for await` walks over this page and all after it. */
+  /** Returns one page of the requests of all keys of your quota, in each UTC minute, hour or day that had any, newest first. Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400. Requests appear within a second. Beta. `for await` walks over this page and all after it. */
   listOwnUsage(query: ListOwnUsageQuery = {}, options: CallOptions = {}): PagePromise<UsageTotals> {
     return this.connection.list(
       options,

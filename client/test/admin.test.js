@@ -99,6 +99,13 @@ describe('admin.keys', () => {
     assert.equal(status, 200);
   });
 
+  it('gets what limits would have denied', async () => {
+    const { id } = await admin.keys.issue({ name: 'unused', plan: 'free' });
+    const { denied, perMinute, smallestPlan } = await admin.keys.whatIf(id, { plan: 'pro', days: 2 });
+    assert.deepEqual([denied, perMinute, smallestPlan.denyingNone], [0, 300, 'free']);
+    assert.equal((await admin.keys.whatIf(id, { perMinute: 7, perDay: 70 })).plan, null);
+  });
+
   it('does not issue a key again when no response arrives', async () => {
     for (const call of [
       (keys) => keys.issue({ name: 'twice', plan: 'free' }),
@@ -208,6 +215,7 @@ describe('admin', () => {
       () => keys.unban('{id}'),
       () => keys.rateLimit('{id}'),
       () => keys.usage('{id}'),
+      () => keys.whatIf('{id}', { plan: 'pro' }),
       () => plans.list(),
       () => plans.get('{plan}'),
       () => plans.set('{plan}', {}),

@@ -9,7 +9,7 @@ import type { Principal } from '../http/principal.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
 import { pageLinks, pageSchema } from '../schemas/pagination.js';
 import { UsageRepository } from '../usage/usage.repository.js';
-import { UsageTotals } from '../usage/usage.schemas.js';
+import { USAGE_KEPT, UsageTotals } from '../usage/usage.schemas.js';
 import {
   OwnDeprecatedCalls,
   OwnKey,
@@ -74,7 +74,7 @@ export class AccountController {
     null,
     'List your usage',
     'Returns one page of the requests of all keys of your quota, in each UTC minute, hour or day that had any, newest first. ' +
-      'Minutes are kept for 48 hours, hours for 35 days, days for 400. Requests appear within a second.',
+      `${USAGE_KEPT} Requests appear within a second.`,
   )
   @PageResponse(UsageTotals, 'A page of usage.')
   async listOwnUsage(

@@ -7,11 +7,22 @@ import { ScopeSuggestionService } from './keys/scope-suggestion.service.js';
 import { KeyService } from './keys/key.service.js';
 import { PlanService } from './plans/plan.service.js';
 import { UsageService } from './usage/usage.service.js';
+import { WhatIfService } from './usage/what-if.service.js';
+
+const SERVICES = [
+  KeyService,
+  KeyReader,
+  ScopeSuggestionService,
+  PlanService,
+  UsageService,
+  WhatIfService,
+  AuditService,
+];
 
 /** The services of administration, shared by HTTP and the terminal. */
 @Module({
   imports: [RateLimitModule, UsageModule],
-  providers: [KeyService, KeyReader, ScopeSuggestionService, PlanService, UsageService, AuditService],
-  exports: [KeyService, KeyReader, ScopeSuggestionService, PlanService, UsageService, AuditService],
+  providers: SERVICES,
+  exports: SERVICES,
 })
 export class AdminServicesModule {}

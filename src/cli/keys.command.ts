@@ -13,6 +13,7 @@ import { findKeyId, idCell } from './key-id.js';
 import { keyRestrictions } from './key-restrictions.command.js';
 import { keyOutput } from './key-output.js';
 import { fieldsText, tableText } from './output/text.js';
+import { whatIfCommand } from './what-if.command.js';
 
 /** The commands of `keys` that only read. */
 const keyReads: Command[] = [
@@ -62,6 +63,8 @@ const keyReads: Command[] = [
         return { value: status, text: () => statusText(status) };
       }),
     ),
+
+  whatIfCommand,
 ];
 
 /** `keys …` */

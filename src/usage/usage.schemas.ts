@@ -6,6 +6,9 @@ import { PERIODS } from './rules/periods.js';
 
 const PERIOD_DEFAULT = 'day';
 const OPERATION_MAX_LENGTH = 64;
+/** How long usage is kept, for documents. */
+export const USAGE_KEPT =
+  'Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400.';
 /** The most operations that a report has. */
 export const OPERATIONS_MAX = 100;
 

@@ -216,6 +216,35 @@ describe('animal-store keys rate-limit', () => {
   });
 });
 
+describe('animal-store keys what-if', () => {
+  it('shows what a plan or two limits would have denied, and the smallest plans', async () => {
+    const { id, quotaId } = await issue('--plan pro');
+    await database.query(
+      `INSERT INTO usage VALUES ($1, $2, 'minute', date_trunc('minute', now()), 'listPets', false, 70, 0, 0, 0, 0, now())`,
+      [id, quotaId],
+    );
+    expect(await readJson(`keys what-if ${id} --plan free`)).toMatchObject({
+      plan: 'free',
+      requests: 70,
+      denied: 10,
+      smallestPlan: { denyingNone: 'pro', denyingFew: 'pro' },
+    });
+    const lines = await succeed(...`keys what-if ${id} --per-minute 60 --per-day 40 --days 1`.split(' '));
+    expect(lines).toMatch(/^tried +60 requests per minute, 40 per day$/m);
+    expect(lines).toMatch(/^would be denied +30, in minutes: 1, on days: 1$/m);
+    expect(lines).toMatch(/^worst minute +\S+:00\.000Z, 30 of 70$/m);
+    expect(lines).toMatch(/^smallest plan that denies none +pro$/m);
+  });
+
+  it('fails for a plan without limits, with what to give', async () => {
+    const { id } = await issue();
+    expectFailure(
+      await called(`keys what-if ${id} --plan enterprise`),
+      'Plan "enterprise" has no limits of its own; give those per minute and per day.',
+    );
+  });
+});
+
 describe('animal-store keys label', () => {
   it('sets the name and the note, keeps what is not given, and removes the note', async () => {
     const { id } = await issue('--plan free --note first');
@@ -533,6 +562,10 @@ describe('a command', () => {
     [`${ISSUE} --per-minute 0 --per-day 5`, NUMBER],
 
     [`${ISSUE} --per-minute 5`, '--per-minute and --per-day go together'],
+    ...['', ' --per-minute 5', ' --plan pro --per-day 5', ' --plan pro --per-minute 5 --per-day 5'].map(
+      (options) => [`keys what-if ${NOBODY}${options}`, 'give either --plan, or --per-minute and --per-day'],
+    ),
+    [`keys what-if ${NOBODY} --plan pro --days 31`, 'It must be a whole number from 1 to 30.'],
     [`${ISSUE} --role king`, 'Allowed choices are client, admin'],
     [`${ISSUE} --expires 2999-01-01`, 'It must be a date-time with its offset'],
     [`${ISSUE} --colour red`, "unknown option '--colour'"],

@@ -90,6 +90,65 @@ describe("a key's page of the console", () => {
   });
 });
 
+describe("the panel of a key's page that tries limits", () => {
+  const panel = (page: Page) => page.getByRole('region', { name: 'What if' });
+
+  /** Issues a key that sent 70 requests in one minute, and opens its page. */
+  async function openUsedKey() {
+    const issued = await store.issue();
+    await store.database.query(
+      `INSERT INTO usage VALUES ($1, $2, 'minute', date_trunc('minute', now()), 'listPets', false, 70, 0, 0, 0, 0, now())`,
+      [issued.id, issued.quotaId],
+    );
+    return open(`/admin/keys/${issued.id}`);
+  }
+
+  it('shows what a plan would have denied, and the smallest plan that denies none', async () => {
+    const page = await openUsedKey();
+    await press(page, 'Try limits');
+    await panel(page).getByLabel('Plan').selectOption('free');
+    await press(page, 'Show what they would have denied');
+    await panel(page).getByText('10 (14.29%), in 1 minute on 1 day').waitFor();
+    await panel(page)
+      .getByText(/: 10 of 70 requests/)
+      .waitFor();
+    await expectSound(page);
+    await panel(page).getByLabel('Plan').selectOption('pro');
+    await press(page, 'Show what they would have denied');
+    await panel(page).getByText('pro: 300 per minute, 10,000 per day').waitFor();
+    await panel(page).getByText('None', { exact: true }).waitFor();
+  });
+
+  it('tries limits of your own, and moves the focus to the first that is wrong', async () => {
+    const page = await openUsedKey();
+    await press(page, 'Try limits');
+    await panel(page).getByLabel('Own limit per minute').fill('50');
+    await press(page, 'Show what they would have denied');
+    await panel(page).getByText('Give both limits or neither').waitFor();
+    await page.locator('input:focus').fill('45');
+    await press(page, 'Show what they would have denied');
+    await panel(page).getByText('50 per minute, 45 per day').waitFor();
+    await panel(page).getByText('25 (35.71%), in 1 minute on 1 day').waitFor();
+    await panel(page).getByLabel('Own limit per day').fill('2147483648');
+    await press(page, 'Show what they would have denied');
+    await panel(page)
+      .getByText(/perDay must be an integer/)
+      .waitFor();
+  });
+
+  it('fits a phone in the dark scheme', async () => {
+    const page = await openUsedKey();
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.setViewportSize({ width: 360, height: 900 });
+    await press(page, 'Try limits');
+    await press(page, 'Show what they would have denied');
+    await panel(page)
+      .getByText(/: 10 of 70 requests/)
+      .waitFor();
+    await expectSound(page);
+  });
+});
+
 describe('the dialogs that change a key', () => {
   it('are accessible in both schemes and on a phone, and return the focus to their buttons', async () => {
     const { id } = await issueBanned('Banned');

@@ -11,6 +11,7 @@ import {
   OPERATIONS_MAX,
   OperationUsage,
   Usage,
+  USAGE_KEPT,
   UsageTotals,
 } from '../../usage/usage.schemas.js';
 import { KeyId } from '../keys/key-id.decorator.js';
@@ -24,8 +25,8 @@ import {
   UsageTotalsQuery,
 } from './usage.schemas.js';
 import { UsageService } from './usage.service.js';
-
-const KEPT = 'Minutes are kept for 48 hours, hours for 35 days, days for 400.';
+import { WhatIf, WhatIfQuery } from './what-if.schemas.js';
+import { WhatIfService } from './what-if.service.js';
 
 @ApiTags('usage')
 @Controller('/admin')
@@ -33,6 +34,7 @@ export class UsageController {
   constructor(
     private readonly usage: UsageService,
     private readonly repository: UsageRepository,
+    private readonly whatIf: WhatIfService,
   ) {}
 
   @Get('usage')
@@ -71,6 +73,21 @@ export class UsageController {
     return entries;
   }
 
+  @Get('keys/:id/what-if')
+  @KeyId()
+  @Operation(
+    'stable',
+    'admin:read',
+    'Try limits on recorded requests',
+    "Returns what other limits would have denied of the requests of the key's quota, of all its keys, by its recorded minutes: those of a " +
+      'plan, or `perMinute` and `perDay`. Requests that were denied count as sent, so a client that repeated them asked for more than it ' +
+      'would have. Bans are left out.',
+  )
+  @Responses({ status: 200, schema: WhatIf, description: 'What the limits would have denied.' })
+  getWhatIf(@Param('id') id: string, @Query({ schema: WhatIfQuery }) query: WhatIfQuery): Promise<WhatIf> {
+    return this.whatIf.replay(id, query);
+  }
+
   @Get('deprecations')
   @Operation(
     'stable',
@@ -93,7 +110,7 @@ export class UsageController {
     'stable',
     'admin:read',
     'List usage totals',
-    `Returns one page of the requests of all keys, or of one key or quota, in each UTC minute, hour or day that had any, newest first. ${KEPT}`,
+    `Returns one page of the requests of all keys, or of one key or quota, in each UTC minute, hour or day that had any, newest first. ${USAGE_KEPT}`,
   )
   @PageResponse(UsageTotals, 'A page of totals.')
   async listUsageTotals(
@@ -111,7 +128,7 @@ export class UsageController {
     'stable',
     'admin:read',
     'List the keys with the most requests',
-    `Returns the \`limit\` keys with the most requests in the range, most first. It is the top of the list, without further pages. ${KEPT}`,
+    `Returns the \`limit\` keys with the most requests in the range, most first. It is the top of the list, without further pages. ${USAGE_KEPT}`,
   )
   @Responses({ status: 200, schema: pageSchema(KeyUsage), description: 'The keys with the most requests.' })
   listTopKeys(@Query({ schema: TopKeysQuery }) { limit, ...range }: TopKeysQuery): Promise<KeyUsage[]> {
@@ -123,7 +140,7 @@ export class UsageController {
     'stable',
     'admin:read',
     'List usage by operation',
-    `Returns the requests of all keys, or of one key or quota, for each operation in the range, most requests first. ${KEPT}`,
+    `Returns the requests of all keys, or of one key or quota, for each operation in the range, most requests first. ${USAGE_KEPT}`,
   )
   @Responses({
     status: 200,

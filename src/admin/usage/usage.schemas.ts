@@ -3,7 +3,7 @@ import { instantParameter } from '../../schemas/instant.js';
 import { countParameter, cursorParameter, limitParameter } from '../../schemas/pagination.js';
 import { isUuid, uuidParameter } from '../../schemas/uuid.js';
 import type { DeprecatedCallsPosition, UsagePosition } from '../../usage/usage.repository.js';
-import { periodParameter, totalsCursor } from '../../usage/usage.schemas.js';
+import { periodParameter, totalsCursor, USAGE_KEPT } from '../../usage/usage.schemas.js';
 
 export const DAYS_MAX = 400;
 export const DAYS_DEFAULT = 7;
@@ -21,11 +21,7 @@ const DeprecatedCallsPositionText = z
 
 export const UsageQuery = z.object({
   limit: limitParameter('Maximum number of entries returned.'),
-  days: countParameter(
-    DAYS_MAX,
-    DAYS_DEFAULT,
-    'Number of UTC days, today included. Minutes are kept for 48 hours, hours for 35 days, days for 400.',
-  ),
+  days: countParameter(DAYS_MAX, DAYS_DEFAULT, `Number of UTC days, today included. ${USAGE_KEPT}`),
   period: periodParameter,
   /** The page begins after this entry. */
   cursor: cursorParameter((text) => UsagePositionText.safeParse(text.split(SEPARATOR)).data ?? null),

@@ -17,6 +17,7 @@ import { KeyLimits } from './key-limits';
 import { keyQuery } from '../key-query';
 import { KeyUsagePanels } from './key-usage-panels';
 import { QuotaKeysPanel } from './quota-keys-panel';
+import { WhatIfPanel } from './what-if-panel';
 
 const route = getRouteApi('/admin/keys/$id');
 
@@ -81,6 +82,7 @@ function LoadedKey({ apiKey, children }: { apiKey: KeyWithUsage; children: React
           </Grid.Col>
         </Grid>
         <KeyUsagePanels apiKey={apiKey} />
+        <WhatIfPanel apiKey={apiKey} />
         <KeyAuditPanel id={apiKey.id} />
       </Stack>
     </Page>
