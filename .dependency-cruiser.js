@@ -90,7 +90,7 @@ export default {
       to: {
         path: '^src/(auth|rate-limit|deprecation|idempotency|pets|orders|account|health|seed|cli)/',
         pathNot:
-          '\\.decorator\\.ts$|^src/auth/rules/api-key\\.ts$|^src/rate-limit/(stores/fallback-counter-store|rules/(bucket-key|plan-name)|rate-limit\\.module|rate-limit-status\\.schema)\\.ts$',
+          '\\.decorator\\.ts$|^src/auth/rules/api-key\\.ts$|^src/deprecation/deprecated-operations\\.ts$|^src/rate-limit/(stores/fallback-counter-store|rules/(bucket-key|plan-name)|rate-limit\\.module|rate-limit-status\\.schema)\\.ts$',
       },
     },
     {

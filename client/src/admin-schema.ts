@@ -394,7 +394,7 @@ export interface paths {
         };
         /**
          * List callers of deprecated operations
-         * @description Returns one page of the keys that called a deprecated operation, by operation and key.
+         * @description Returns one page of the keys that called a deprecated operation, by operation and key, also within its last brownout.
          *
          *     **Scope: `admin:read`.**
          *
@@ -599,6 +599,24 @@ export interface components {
              * @description Time of the last call.
              */
             lastAt: string;
+            /** @description The last brownout of the operation that has begun: a time before the removal at which it already returned 410. Null if none has in the last 35 days. */
+            lastBrownout: {
+                /**
+                 * Format: date-time
+                 * @description When it began.
+                 */
+                from: string;
+                /**
+                 * Format: date-time
+                 * @description When it ended or will end.
+                 */
+                until: string;
+                /**
+                 * Format: int64
+                 * @description Number of calls within it.
+                 */
+                requests: number;
+            } | null;
         };
         /**
          * @description The body of every error response.

@@ -327,7 +327,8 @@ export interface components {
          *       "removedAt": "2030-12-05T00:00:00.000Z",
          *       "successor": "/v1/pets?status=available",
          *       "requests": 12,
-         *       "lastAt": "2026-11-21T08:30:00.000Z"
+         *       "lastAt": "2026-11-21T08:30:00.000Z",
+         *       "lastBrownout": null
          *     }
          */
         OwnDeprecatedCalls: {
@@ -359,6 +360,24 @@ export interface components {
              * @description Time of the last call.
              */
             lastAt: string;
+            /** @description The last brownout of the operation that has begun: a time before the removal at which it already returned 410. Null if none has in the last 35 days. */
+            lastBrownout: {
+                /**
+                 * Format: date-time
+                 * @description When it began.
+                 */
+                from: string;
+                /**
+                 * Format: date-time
+                 * @description When it ended or will end.
+                 */
+                until: string;
+                /**
+                 * Format: int64
+                 * @description Number of calls within it.
+                 */
+                requests: number;
+            } | null;
         };
         /**
          * @description The API key of the request, without the key itself.

@@ -8,8 +8,10 @@ import { Operation } from '../deprecation/operation.decorator.js';
 import type { Principal } from '../http/principal.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
 import { pageLinks, pageSchema } from '../schemas/pagination.js';
+import { Clock } from '../settings/clock.js';
+import { KEPT_MS } from '../usage/rules/periods.js';
 import { UsageRepository } from '../usage/usage.repository.js';
-import { USAGE_KEPT, UsageTotals } from '../usage/usage.schemas.js';
+import { shownBrownout, USAGE_KEPT, UsageTotals } from '../usage/usage.schemas.js';
 import {
   OwnDeprecatedCalls,
   OwnKey,
@@ -30,6 +32,7 @@ export class AccountController {
     private readonly keyService: KeyService,
     private readonly usage: UsageRepository,
     private readonly deprecated: DeprecatedOperations,
+    private readonly clock: Clock,
   ) {}
 
   @Get('key')
@@ -102,14 +105,36 @@ export class AccountController {
   async listOwnDeprecatedCalls(@CurrentPrincipal() { quota }: Principal): Promise<OwnDeprecatedCalls[]> {
     const usage = await this.usage.byOperation({ period: 'day', quotaId: quota.id });
     const byName = usage.toSorted((one, other) => (one.operation < other.operation ? -1 : 1));
-    return byName.flatMap(({ operation, deprecated, requests, lastAt }) => {
+    const calls: OwnDeprecatedCalls[] = [];
+    for (const { operation, deprecated, requests, lastAt } of byName) {
       const declared = this.deprecated.find(operation);
-      if (!deprecated || declared === undefined) {
-        return [];
+      if (deprecated && declared !== undefined) {
+        const { method, path, since, removal, replacement: successor } = declared;
+        const [deprecatedAt, removedAt] = [since.toISOString(), removal.toISOString()];
+        const lastBrownout = await this.findLastBrownout(operation, quota.id);
+        calls.push({
+          operation,
+          method,
+          path,
+          deprecatedAt,
+          removedAt,
+          successor,
+          requests,
+          lastAt,
+          lastBrownout,
+        });
       }
-      const { method, path, since, removal, replacement } = declared;
-      const [deprecatedAt, removedAt] = [since.toISOString(), removal.toISOString()];
-      return [{ operation, method, path, deprecatedAt, removedAt, successor: replacement, requests, lastAt }];
-    });
+    }
+    return calls;
+  }
+
+  private async findLastBrownout(operation: string, quotaId: string) {
+    const brownout = this.deprecated.lastBrownout(operation, this.clock.now(), KEPT_MS.hour);
+    if (brownout === null) {
+      return null;
+    }
+    const { from: since, until } = brownout;
+    const usage = await this.usage.byOperation({ period: 'hour', since, until, quotaId });
+    return shownBrownout(brownout, usage.find((each) => each.operation === operation)?.requests);
   }
 }

@@ -116,6 +116,7 @@ export const OwnDeprecatedCalls = z
     successor: plainText('Path and query of what to call instead, by the same method.', PATH_MAX_LENGTH),
     requests: DeprecatedCalls.shape.requests,
     lastAt: DeprecatedCalls.shape.lastAt,
+    lastBrownout: DeprecatedCalls.shape.lastBrownout,
   })
   .meta({
     id: 'OwnDeprecatedCalls',
@@ -130,6 +131,7 @@ export const OwnDeprecatedCalls = z
         successor: '/v1/pets?status=available',
         requests: 12,
         lastAt: '2026-11-21T08:30:00.000Z',
+        lastBrownout: null,
       },
     ],
   });

@@ -6,6 +6,7 @@ import { KeyReader } from './keys/key-reader.service.js';
 import { ScopeSuggestionService } from './keys/scope-suggestion.service.js';
 import { KeyService } from './keys/key.service.js';
 import { PlanService } from './plans/plan.service.js';
+import { DeprecatedCallsService } from './usage/deprecated-calls.service.js';
 import { UsageService } from './usage/usage.service.js';
 import { WhatIfService } from './usage/what-if.service.js';
 
@@ -15,6 +16,7 @@ const SERVICES = [
   ScopeSuggestionService,
   PlanService,
   UsageService,
+  DeprecatedCallsService,
   WhatIfService,
   AuditService,
 ];

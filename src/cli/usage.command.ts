@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { KeyReader } from '../admin/keys/key-reader.service.js';
 import { DAYS_DEFAULT, DAYS_MAX, type UsageQuery } from '../admin/usage/usage.schemas.js';
+import { DeprecatedCallsService } from '../admin/usage/deprecated-calls.service.js';
 import { UsageService } from '../admin/usage/usage.service.js';
 import { instant } from '../schemas/instant.js';
 import { PERIODS } from '../usage/rules/periods.js';
@@ -14,7 +15,7 @@ import { findGivenKeyId, idCell } from './key-id.js';
 import { tableText } from './output/text.js';
 
 /** An entry of a report, with the fields that this report has. */
-type Entry = Partial<Usage & { keyName: string | null }>;
+type Entry = Partial<Usage & Pick<DeprecatedCalls, 'keyName' | 'lastBrownout'>>;
 
 /** `usage`, and its reports */
 export const usageCommand = command(
@@ -70,7 +71,7 @@ export const deprecationsCommand = command(
 ).action(
   withServices(async (services) => {
     const calls = await everyPage<DeprecatedCalls>((limit, last) =>
-      services.get(UsageRepository).deprecatedCalls(limit, last),
+      services.get(DeprecatedCallsService).page(limit, last),
     );
     return { value: calls, text: () => entriesText(calls) };
   }),
@@ -117,6 +118,8 @@ function entriesText(entries: Entry[]): string {
       ...entry.statuses,
       refused: entry.refusals,
       last: entry.lastAt,
+      'in last brownout': entry.lastBrownout && entry.lastBrownout.requests,
+      'which began': entry.lastBrownout && entry.lastBrownout.from,
     })),
   );
 }

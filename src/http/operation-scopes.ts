@@ -1,6 +1,5 @@
-import { Injectable, type Type } from '@nestjs/common';
-import { RouteConfig } from '@nestjs/platform-fastify';
-import type { FastifyContextConfig, RouteOptions } from 'fastify';
+import { Injectable } from '@nestjs/common';
+import type { RouteOptions } from 'fastify';
 import type { Scope } from './rules/scope.js';
 
 /** The scopes of all operations, as their routes declare them. */
@@ -13,14 +12,6 @@ export class OperationScopes {
     const { operation, scope } = config ?? {};
     if (operation !== undefined && scope !== undefined && scope !== null) {
       this.byOperation.set(operation, scope);
-    }
-  }
-
-  /** Adds all operations of a controller, where no application has its routes. */
-  addController(controller: Type): void {
-    const { KEY } = RouteConfig({});
-    for (const { value } of Object.values(Object.getOwnPropertyDescriptors(controller.prototype))) {
-      this.addRoute({ config: Reflect.getMetadata(KEY, value as object) as FastifyContextConfig });
     }
   }
 

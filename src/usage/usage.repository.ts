@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Prisma } from '../database/generated/client.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { ApiError } from '../errors/api-error.js';
-import { toPage } from '../schemas/pagination.js';
+import { type Page, toPage } from '../schemas/pagination.js';
 import type { Period } from './rules/periods.js';
 import type { MinuteOfRequests } from './rules/what-if.js';
 import { UsageJournal } from './usage.journal.js';
@@ -136,9 +136,12 @@ export class UsageRepository {
   }
 
   /** Returns one page of the keys that called deprecated operations, by operation, then by key: no further call changes this order. */
-  async deprecatedCalls(limit: number, after?: DeprecatedCallsPosition) {
+  async deprecatedCalls(
+    limit: number,
+    after?: DeprecatedCallsPosition,
+  ): Promise<Page<Omit<DeprecatedCalls, 'lastBrownout'>>> {
     const isAfter = after && Prisma.sql`AND (operation, key_id) > (${after.operation}, ${after.keyId}::uuid)`;
-    const rows = await this.read<DeprecatedCalls>(Prisma.sql`
+    const rows = await this.read<Omit<DeprecatedCalls, 'lastBrownout'>>(Prisma.sql`
       SELECT
         operation, key_id AS "keyId", api_keys.name AS "keyName", min(usage.quota_id::text) AS "quotaId",
         ${REQUESTS}, max(last_at) AS "lastAt"
@@ -148,6 +151,16 @@ export class UsageRepository {
       ORDER BY operation, key_id
       LIMIT ${limit + 1}`);
     return toPage(rows, limit);
+  }
+
+  /** Returns the requests of keys for an operation in hours that started in a range, by key; none of a key without any. */
+  callsOfKeys(keyIds: readonly string[], operation: string, { from, until }: { from: Date; until: Date }) {
+    return this.read<Pick<DeprecatedCalls, 'keyId' | 'requests'>>(Prisma.sql`
+      SELECT key_id AS "keyId", ${REQUESTS}
+      FROM
+        (SELECT DISTINCT unnest(${keyIds}::uuid[]) AS own_id) AS own,
+        ${usageOfOwn(Prisma.sql`${isSelected({ period: 'hour', since: from, until })} AND operation = ${operation}`)}
+      GROUP BY key_id`);
   }
 
   /** Returns the rows of a query, with instants as text. */

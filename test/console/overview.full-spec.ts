@@ -8,6 +8,7 @@ import {
   store,
   useConsole,
 } from '../support/browser/console-service.js';
+import { reportBrownout } from '../support/browser/brownout.js';
 import { send } from '../support/http/http.js';
 
 const HEADERS = [
@@ -55,6 +56,16 @@ describe('the overview of the console', () => {
     await page.getByText('30 days').click();
     await page.getByText(/\d+ requests in the last 30 days/).waitFor();
     await page.getByText('No request of the last 400 days used an operation').waitFor();
+  });
+
+  it('says how often the holder called a deprecated operation in its last brownout', async () => {
+    reportBrownout(store);
+    const { key } = await store.issue();
+    await get('/v1/pets/1', key);
+    await store.app.get(UsageRecorder).flush();
+    const page = await open('', { apiKey: key });
+    await page.getByText(/In its last brownout, .*: 1 request from .* to /).waitFor();
+    await expectSound(page);
   });
 
   it('says of a rotated key what replaces it and until when it works', async () => {

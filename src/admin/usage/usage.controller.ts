@@ -24,6 +24,7 @@ import {
   UsageQuery,
   UsageTotalsQuery,
 } from './usage.schemas.js';
+import { DeprecatedCallsService } from './deprecated-calls.service.js';
 import { UsageService } from './usage.service.js';
 import { WhatIf, WhatIfQuery } from './what-if.schemas.js';
 import { WhatIfService } from './what-if.service.js';
@@ -34,6 +35,7 @@ export class UsageController {
   constructor(
     private readonly usage: UsageService,
     private readonly repository: UsageRepository,
+    private readonly deprecatedCalls: DeprecatedCallsService,
     private readonly whatIf: WhatIfService,
   ) {}
 
@@ -93,14 +95,14 @@ export class UsageController {
     'stable',
     'admin:read',
     'List callers of deprecated operations',
-    'Returns one page of the keys that called a deprecated operation, by operation and key.',
+    'Returns one page of the keys that called a deprecated operation, by operation and key, also within its last brownout.',
   )
   @PageResponse(DeprecatedCalls, 'A page of callers.')
   async listDeprecatedCalls(
     @Query({ schema: DeprecatedCallsQuery }) { limit, cursor }: DeprecatedCallsQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<DeprecatedCalls[]> {
-    const { entries, last } = await this.repository.deprecatedCalls(limit, cursor);
+    const { entries, last } = await this.deprecatedCalls.page(limit, cursor);
     reply.header('Link', pageLinks('/admin/deprecations', { limit }, last && deprecatedCallsPosition(last)));
     return entries;
   }
