@@ -8,6 +8,7 @@ import { ApiKeyGuard } from './auth/api-key.guard.js';
 import { AuthModule } from './auth/auth.module.js';
 import { PermissionGuard } from './auth/permission.guard.js';
 import { DeprecatedOperations } from './deprecation/deprecated-operations.js';
+import { RemovalWatch } from './deprecation/removal-watch.js';
 import type { Clock } from './settings/clock.js';
 import { DatabaseModule } from './database/database.module.js';
 import type { Environment } from './settings/environment.js';
@@ -82,8 +83,13 @@ export class AppModule {
       // Every module may inject what it exports.
       global: true,
       imports: [SettingsModule.register(environment, clock)],
-      providers: [{ provide: Connections, useValue: connections }, DeprecatedOperations, OperationScopes],
-      exports: [Connections, ConcurrencyLimit, DeprecatedOperations, OperationScopes],
+      providers: [
+        { provide: Connections, useValue: connections },
+        DeprecatedOperations,
+        OperationScopes,
+        RemovalWatch,
+      ],
+      exports: [Connections, ConcurrencyLimit, DeprecatedOperations, OperationScopes, RemovalWatch],
     };
   }
 }

@@ -645,6 +645,7 @@ export interface components {
          * @example {
          *       "ready": true,
          *       "draining": false,
+         *       "warnings": [],
          *       "parts": {
          *         "database": {
          *           "status": "up"
@@ -667,6 +668,8 @@ export interface components {
             ready: boolean;
             /** @description Whether the replica is shutting down. */
             draining: boolean;
+            /** @description What needs attention although requests are served: operations that are removed within 30 days and were called in the last 7. */
+            warnings: string[];
             /** @description The parts that the replica depends on. */
             parts: {
                 /** @description The database, and the privileges that it grants. */

@@ -4,6 +4,7 @@ import { ApiKeyCache } from '../auth/api-key-cache.js';
 import { ApiKeyChangeListener } from '../auth/api-key-change-listener.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { DeprecatedOperations } from '../deprecation/deprecated-operations.js';
+import { RemovalWatch } from '../deprecation/removal-watch.js';
 import { IdempotencyService } from '../idempotency/idempotency.service.js';
 import { about } from '../openapi/about.js';
 import { OrderRepository } from '../orders/order.repository.js';
@@ -22,6 +23,7 @@ export class ServiceMetrics {
   constructor(
     private readonly requests: RequestMetrics,
     private readonly deprecated: DeprecatedOperations,
+    private readonly removals: RemovalWatch,
     private readonly concurrencyLimit: ConcurrencyLimit,
     private readonly connections: Connections,
     private readonly keys: ApiKeyCache,
@@ -48,7 +50,7 @@ export class ServiceMetrics {
   }
 
   private addRequests(metrics: MetricsRegistry): void {
-    const { requests, deprecated, concurrencyLimit, idempotency } = this;
+    const { requests, deprecated, removals, concurrencyLimit, idempotency } = this;
     metrics.histogram(
       'http_server_request_duration_seconds',
       'Time until the response of a request is complete.',
@@ -62,6 +64,12 @@ export class ServiceMetrics {
       'Unix time at which an operation is removed.',
       ['operation'],
       () => deprecated.all.map(({ operation, removal }) => [removal.getTime() / 1000, operation]),
+    );
+    metrics.gauge(
+      'deprecated_removal_callers',
+      'Keys that called an operation in the last 7 days that is removed within 30.',
+      ['operation'],
+      () => removals.soonRemoved.map(({ operation, callers }) => [callers, operation]),
     );
     metrics.gauge('requests_in_flight', 'Requests that hold a slot of their operation.', ['operation'], () =>
       concurrencyLimit.all().map(({ operation, slots }) => [slots.length, operation]),
