@@ -1,10 +1,11 @@
-import { Body, Controller, Get, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Get, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiConflictResponse, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { KeyService } from '../admin/keys/key.service.js';
 import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
 import { DeprecatedOperations } from '../deprecation/deprecated-operations.js';
 import { Operation } from '../deprecation/operation.decorator.js';
+import { ApiError } from '../errors/api-error.js';
 import type { Principal } from '../http/principal.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
 import { pageLinks, pageSchema } from '../schemas/pagination.js';
@@ -60,15 +61,17 @@ export class AccountController {
   @Responses({ status: 201, schema: OwnSuccessor, description: 'The successor.', headers: ['NoStore'] })
   async rotateOwnKey(
     @Body({ schema: RotateOwnKeyInput.prefault({}) }) input: RotateOwnKeyInput,
-    @CurrentPrincipal() principal: Principal,
+    @CurrentPrincipal() { keyId }: Principal,
+    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<OwnSuccessor> {
-    const { keyId } = principal;
-    const successor = await this.keyService.rotate(keyId, input, keyId, ROTATIONS_PER_DAY);
-    const { expiresAt: overlapEndsAt } = await this.keys.find(principal);
+    if (request.headers['idempotency-key'] !== undefined) {
+      const message =
+        'The header Idempotency-Key is not allowed here: the response has a key, so it is not stored.';
+      throw new ApiError('invalid_request', message);
+    }
     reply.header('Cache-Control', 'no-store');
-    // A rotated key expires.
-    return { ...successor, overlapEndsAt: overlapEndsAt as string };
+    return this.keyService.rotate(keyId, input, keyId, ROTATIONS_PER_DAY);
   }
 
   @Get('usage')

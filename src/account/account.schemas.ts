@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
-import { BODY_MESSAGE, RotateKeyInput } from '../admin/keys/key.schemas.js';
+import { BODY_MESSAGE, OVERLAP_MAX_SECONDS } from '../admin/keys/key.schemas.js';
+import { int32 } from '../schemas/int32.js';
 import { limitParameter } from '../schemas/pagination.js';
 import { shownNetworks, shownScopes } from '../schemas/restrictions.js';
 import { dateTime, KEY_NAME_MAX_LENGTH, plainText, uuid } from '../schemas/text-schemas.js';
@@ -76,8 +77,20 @@ export const OwnKey = z
   });
 export type OwnKey = z.infer<typeof OwnKey>;
 
+/** A thief who rotates the key cannot lock its holder out at once. */
+const OVERLAP_MIN_SECONDS = 3600;
+
 export const RotateOwnKeyInput = z
-  .object({ overlapSeconds: RotateKeyInput.shape.overlapSeconds }, BODY_MESSAGE)
+  .object(
+    {
+      overlapSeconds: int32(
+        'Seconds for which both keys work, at least an hour. The default is 24 hours.',
+        OVERLAP_MIN_SECONDS,
+        OVERLAP_MAX_SECONDS,
+      ).optional(),
+    },
+    BODY_MESSAGE,
+  )
   .meta({
     id: 'OwnRotation',
     description: 'Options for the rotation of your key.',

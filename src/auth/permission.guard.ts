@@ -11,7 +11,7 @@ export class PermissionGuard implements CanActivate {
   /** @throws ApiError `forbidden`, `forbidden_address` or `insufficient_scope`. */
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const { requiredRole, routeOptions, ip } = request;
+    const { requiredRole } = request;
     if (requiredRole === null) {
       return true;
     }
@@ -19,12 +19,13 @@ export class PermissionGuard implements CanActivate {
     if (requiredRole === 'admin' && role !== 'admin') {
       throw new ApiError('forbidden', 'This needs an API key whose role is admin.');
     }
-    if (allowedNetworks !== null && !isInNetworks(ip, allowedNetworks)) {
-      const message = `This API key may not be used from the address ${ip}. An administrator can allow its network.`;
+    // Fastify computes `ip` and `routeOptions` at each access.
+    if (allowedNetworks !== null && !isInNetworks(request.ip, allowedNetworks)) {
+      const message = `This API key may not be used from the address ${request.ip}. An administrator can allow its network.`;
       throw new ApiError('forbidden_address', message);
     }
-    const { scope = null } = routeOptions.config;
-    if (scope !== null && scopes !== null && !scopes.includes(scope)) {
+    const scope = scopes === null ? null : (request.routeOptions.config.scope ?? null);
+    if (scope !== null && scopes?.includes(scope) === false) {
       throw insufficientScope(scope);
     }
     return true;

@@ -109,7 +109,8 @@ export const keyChanges: Command[] = [
         if (key.revokedAt === null) {
           await confirm(`Revoke ${keyText(key)} immediately and permanently?`, options);
         }
-        return keyOutput(await keys.revoke(id, options.as));
+        const { key: leaked, as } = options;
+        return keyOutput(await (leaked === undefined ? keys.revoke(id, as) : keys.revokeLeaked(leaked, as)));
       }),
     ),
 

@@ -129,6 +129,12 @@ describe('the OpenAPI documents', () => {
       issueKey: ['admin:write'],
       getHealth: ['admin:read'],
     });
+    const administration = Object.values(documents.administration.paths).flatMap((item) =>
+      Object.entries<Json>(item as object),
+    );
+    for (const [method, { security }] of administration) {
+      expect(security).toEqual([{ apiKey: [method === 'get' ? 'admin:read' : 'admin:write'] }]);
+    }
     expect(Object.values(scopes).filter(({ length }) => length > 1)).toEqual([]);
   });
 

@@ -35,11 +35,7 @@ export function KeyPanel({ ownKey }: { ownKey: OwnKey }) {
           <Instant at={expiresAt} />
         </Fact>
         <Rotation ownKey={ownKey} />
-        {ownKey.successor === null && (
-          <Group>
-            <RotateOwnKey />
-          </Group>
-        )}
+        <RotateOwnKey isOffered={ownKey.successor === null} />
       </Stack>
     </Panel>
   );

@@ -1,4 +1,4 @@
-import { Button, Input, SegmentedControl, Text } from '@mantine/core';
+import { Button, Group, Input, SegmentedControl, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -16,8 +16,8 @@ const OVERLAPS = [
 const NO_RESPONSE =
   'The key may have been rotated all the same. Load the page again: if it has a successor, ask an administrator for another key, because nobody has seen that one.';
 
-/** Rotates the signed-in key, and shows its successor once. */
-export function RotateOwnKey() {
+/** Rotates the signed-in key, and shows its successor once, also if the key is read again meanwhile. */
+export function RotateOwnKey({ isOffered }: { isOffered: boolean }) {
   const store = useStore();
   const queries = useQueryClient();
   const [isOpen, dialog] = useDisclosure(false);
@@ -39,9 +39,13 @@ export function RotateOwnKey() {
   };
   return (
     <>
-      <Button variant="default" size="sm" onClick={dialog.open}>
-        Rotate key
-      </Button>
+      {isOffered && (
+        <Group>
+          <Button variant="default" size="sm" onClick={dialog.open}>
+            Rotate key
+          </Button>
+        </Group>
+      )}
       <FormDialog
         opened={isOpen}
         title="Rotate your key?"

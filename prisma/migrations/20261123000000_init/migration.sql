@@ -75,8 +75,8 @@ CREATE TABLE "api_keys" (
     "name" TEXT NOT NULL,
     "note" TEXT,
     "role" "key_role" NOT NULL DEFAULT 'client',
-    "scopes" TEXT[] DEFAULT ARRAY[]::TEXT[],
-    "allowed_networks" TEXT[] DEFAULT ARRAY[]::TEXT[],
+    "scopes" TEXT[] NOT NULL DEFAULT ARRAY[]::TEXT[],
+    "allowed_networks" TEXT[] NOT NULL DEFAULT ARRAY[]::TEXT[],
     "hash" BYTEA NOT NULL,
     "prefix" TEXT NOT NULL,
     "last_four" TEXT NOT NULL,
@@ -197,6 +197,12 @@ ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_predecessor_id_fkey" FOREIGN KEY
 
 -- A name has 1 to 255 characters, as in the API.
 ALTER TABLE "pets" ADD CONSTRAINT "pets_name_length" CHECK (char_length("name") BETWEEN 1 AND 255);
+ALTER TABLE "api_keys"
+    ADD CONSTRAINT "api_keys_scopes_known" CHECK (
+        "scopes" <@ ARRAY['pets:read', 'pets:write', 'orders:read', 'orders:write', 'admin:read', 'admin:write']
+    ),
+    -- A value that is no network, or not in its canonical form, fails.
+    ADD CONSTRAINT "api_keys_allowed_networks_canonical" CHECK (("allowed_networks"::cidr[])::text[] = "allowed_networks");
 
 -- Two limits or none ("custom", or the plan's own), and never a limit that allows nothing.
 ALTER TABLE "plans"

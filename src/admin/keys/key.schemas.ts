@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type KeyRole, type Scope, scopesForRole } from '../../http/rules/scope.js';
+import type { Scope } from '../../http/rules/scope.js';
 import { instant } from '../../schemas/instant.js';
 import { int32 } from '../../schemas/int32.js';
 import { networkSet, scopeSet, shownNetworks, shownScopes } from '../../schemas/restrictions.js';
@@ -48,12 +48,6 @@ const expiresAt = instant.meta({
 });
 
 const restrictions = { scopes: scopeSet.optional(), allowedNetworks: networkSet.optional() };
-export const SCOPES_MESSAGE = 'must have no scope of administration, unless the role of the key is admin';
-
-/** Returns whether keys of a role may have these scopes. */
-export function isWithinRole(role: KeyRole, scopes: readonly Scope[] = []): boolean {
-  return scopes.every((scope) => scopesForRole(role).includes(scope));
-}
 
 export const CreateKeyInput = z
   .object(
@@ -69,10 +63,6 @@ export const CreateKeyInput = z
     BODY_MESSAGE,
   )
   .check(bothOrNone)
-  .refine(({ role = 'client', scopes }) => isWithinRole(role, scopes), {
-    path: ['scopes'],
-    message: SCOPES_MESSAGE,
-  })
   .meta({
     id: 'NewKey',
     description: 'A new key, with a quota of its own.',
@@ -221,3 +211,6 @@ export const IssuedKey = z
   .object({ ...Key.shape, key: plainText('The key. It is not shown again.', KEY_MAX_LENGTH), warning })
   .meta({ id: 'IssuedKey', description: 'A new API key.' });
 export type IssuedKey = z.infer<typeof IssuedKey>;
+
+/** A successor, and until when the key that it replaces works. */
+export type RotatedKey = IssuedKey & { overlapEndsAt: string };

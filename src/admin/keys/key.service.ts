@@ -7,6 +7,7 @@ import type { Prisma } from '../../database/generated/client.js';
 import { PrismaService } from '../../database/prisma.service.js';
 import { ENVIRONMENT, type Environment } from '../../settings/environment.js';
 import { ApiError } from '../../errors/api-error.js';
+import { type KeyRole, type Scope, scopesForRole } from '../../http/rules/scope.js';
 import { FallbackCounterStore } from '../../rate-limit/stores/fallback-counter-store.js';
 import { quotaBucketKey } from '../../rate-limit/rules/bucket-key.js';
 import { type Actor, keyEvent, recordAuditEvent } from '../audit/audit.js';
@@ -16,11 +17,10 @@ import {
   type CreateKeyInput,
   type Key,
   type IssuedKey,
-  isWithinRole,
   type KeyLabelChange,
   type KeyRestrictionChange,
+  type RotatedKey,
   type RotateKeyInput,
-  SCOPES_MESSAGE,
 } from './key.schemas.js';
 import { KEY, type KeyRecord, keyState, keyView, planFields, restrictionFields } from './key.view.js';
 import { quotaColumns } from './quota-plan.js';
@@ -53,6 +53,7 @@ export class KeyService {
   async issue(input: CreateKeyInput, actor: Actor, key = this.newKey()): Promise<IssuedKey> {
     const { name, note = null, role = 'client', scopes = [], allowedNetworks = [], expiresAt = null } = input;
     this.requireFuture(expiresAt);
+    requireWithinRole(role, scopes);
     const record = await inTransaction(this.database, async (transaction) => {
       const quota = await quotaColumns(transaction, input);
       const issued = await transaction.apiKey.create({
@@ -96,9 +97,10 @@ export class KeyService {
    * @throws ApiError `not_found`; `conflict` if the key is revoked, expired, already rotated, or rotated too often; `invalid_request` if
    *   `expiresAt` is in the past.
    */
-  async rotate(id: string, input: RotateKeyInput, actor: Actor, maxPerDay = Infinity): Promise<IssuedKey> {
+  async rotate(id: string, input: RotateKeyInput, actor: Actor, maxPerDay = Infinity): Promise<RotatedKey> {
     const { overlapSeconds = OVERLAP_DEFAULT_SECONDS } = input;
     const key = this.newKey();
+    let endsAt = new Date(0);
     this.requireFuture(input.expiresAt ?? null);
     const successor = await this.change(id, async (transaction, old) => {
       const nowMs = (await readServerTimeMs(transaction)) + this.clock.storeOffsetMs;
@@ -106,7 +108,7 @@ export class KeyService {
       await requireFewRotations(transaction, old.quotaId, nowMs, maxPerDay);
       const expiresAt = input.expiresAt ?? old.expiresAt;
       const overlapEnd = new Date(nowMs + overlapSeconds * 1000);
-      const endsAt = old.expiresAt !== null && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
+      endsAt = old.expiresAt !== null && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
       const { name, note, role, scopes, allowedNetworks, quotaId } = old;
       await transaction.apiKey.update({ where: { id }, data: { expiresAt: endsAt } });
       const created = await transaction.apiKey.create({
@@ -129,7 +131,7 @@ export class KeyService {
       await recordAuditEvent(transaction, keyEvent(actor, 'key.rotated', old, before, after));
       return created;
     });
-    return { ...successor, key };
+    return { ...successor, key, overlapEndsAt: endsAt.toISOString() };
   }
 
   /**
@@ -138,14 +140,23 @@ export class KeyService {
    * @throws ApiError `not_found`.
    */
   async revoke(id: string, actor: Actor): Promise<Key> {
-    return this.change(id, async (transaction, old) => {
-      if (old.revokedAt !== null) {
-        return old;
+    return this.change(id, (transaction, old) => this.revokeLocked(transaction, old, actor));
+  }
+
+  /**
+   * Revokes a key that leaked and every successor of it: whoever has it may have rotated it.
+   *
+   * @throws ApiError `not_found`.
+   */
+  async revokeLeaked(key: string, actor: Actor): Promise<Key> {
+    return this.change(await this.findId(key), async (transaction, old) => {
+      let next = old.successor;
+      while (next !== null) {
+        const successor = await lockKey(transaction, next.id);
+        await this.revokeLocked(transaction, successor, actor);
+        next = successor.successor;
       }
-      const data = { revokedAt: new Date(this.clock.now()) };
-      const revoked = await transaction.apiKey.update({ where: { id }, data, ...KEY });
-      await recordAuditEvent(transaction, keyEvent(actor, 'key.revoked', old, { revokedAt: null }, data));
-      return revoked;
+      return this.revokeLocked(transaction, old, actor);
     });
   }
 
@@ -170,9 +181,7 @@ export class KeyService {
    */
   async restrict(id: string, { scopes, allowedNetworks }: KeyRestrictionChange, actor: Actor): Promise<Key> {
     return this.change(id, async (transaction, old) => {
-      if (!isWithinRole(old.role, scopes ?? [])) {
-        throw new ApiError('invalid_request', `The request is invalid: scopes ${SCOPES_MESSAGE}.`);
-      }
+      requireWithinRole(old.role, scopes ?? []);
       const data = {
         scopes: scopes === undefined ? old.scopes : (scopes ?? []),
         allowedNetworks: allowedNetworks === undefined ? old.allowedNetworks : (allowedNetworks ?? []),
@@ -246,6 +255,20 @@ export class KeyService {
     return this.view(record, null);
   }
 
+  private async revokeLocked(
+    transaction: Prisma.TransactionClient,
+    old: KeyRecord,
+    actor: Actor,
+  ): Promise<KeyRecord> {
+    if (old.revokedAt !== null) {
+      return old;
+    }
+    const data = { revokedAt: new Date(this.clock.now()) };
+    const revoked = await transaction.apiKey.update({ where: { id: old.id }, data, ...KEY });
+    await recordAuditEvent(transaction, keyEvent(actor, 'key.revoked', old, { revokedAt: null }, data));
+    return revoked;
+  }
+
   private newKey(): string {
     return generateApiKey(this.environment.APP_ENV);
   }
@@ -271,6 +294,15 @@ export class KeyService {
     if (expiresAt !== null && expiresAt.getTime() <= this.clock.now()) {
       throw new ApiError('invalid_request', 'The request is invalid: expiresAt must be in the future.');
     }
+  }
+}
+
+/** @throws ApiError `invalid_request` if the role does not include one of the scopes. */
+function requireWithinRole(role: KeyRole, scopes: readonly Scope[]): void {
+  if (!scopes.every((scope) => scopesForRole(role).includes(scope))) {
+    const message =
+      'The request is invalid: scopes must have no scope of administration, unless the role of the key is admin.';
+    throw new ApiError('invalid_request', message);
   }
 }
 

@@ -229,7 +229,7 @@ export class KeysController {
     'stable',
     'admin:write',
     'Revoke a leaked key',
-    'Revokes a key of which you have only the key itself, immediately and permanently.',
+    'Revokes a key of which you have only the key itself, and its successors, immediately and permanently.',
   )
   @Responses({ status: 200, schema: Key, description: 'The revoked key.', headers: ['NoStore'] })
   async revokeLeakedKey(
@@ -238,7 +238,7 @@ export class KeysController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Key> {
     reply.header('Cache-Control', 'no-store');
-    return this.keys.revoke(await this.keys.findId(key), actor);
+    return this.keys.revokeLeaked(key, actor);
   }
 
   @Post(':id/unban')

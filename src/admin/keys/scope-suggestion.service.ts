@@ -20,14 +20,14 @@ export class ScopeSuggestionService {
   ) {}
 
   /**
-   * Returns the scopes that a key used in these UTC days, today included, and those that its role has besides.
+   * Returns the scopes that a key and those before and after it used in these UTC days, today included, and those that its role has besides.
    *
    * @throws ApiError `not_found`.
    */
   async suggest(id: string, days: number): Promise<ScopeSuggestion> {
-    const { id: keyId, role } = await findKey(this.database, id);
+    const { quotaId, role } = await findKey(this.database, id);
     const since = new Date((Math.floor(this.clock.now() / DAY_MS) - days + 1) * DAY_MS);
-    const operations = await this.usage.byOperation({ period: 'day', since, keyId });
+    const operations = await this.usage.byOperation({ period: 'day', since, quotaId });
     const used = new Map<Scope, { requests: number; lastAt: string }>();
     for (const { operation, requests, lastAt } of operations) {
       const scope = this.scopes.find(operation);

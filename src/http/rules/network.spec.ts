@@ -28,6 +28,9 @@ describe('toNetwork', () => {
     '[]:4711',
     'x203.0.113.9:4711',
     '203.0.113.9:4711x',
+    '010.0.0.1',
+    '0x7f.0.0.1',
+    '3405803777',
     '[2001:db8::1]:',
   ])('returns "unknown" for %j, which is no address', (address) => {
     expect(toNetwork(address)).toBe('unknown');
@@ -69,6 +72,8 @@ describe('isInNetworks', () => {
     ['[2001:db8:ffff::1]:4711', true],
     ['2001:db9::1', false],
     ['unknown', false],
+    ['0313.0.113.9', false],
+    ['3405803777', false],
     ['', false],
   ])('returns for %j %j', (address, expected) => {
     expect(isInNetworks(address, networks)).toBe(expected);

@@ -54,5 +54,7 @@ export function isInNetworks(text: string, networks: readonly Network[]): boolea
 function parseAddress(text: string): Address | null {
   const { v4, v6 } = WITH_PORT.exec(text)?.groups ?? {};
   const bare = v6 ?? v4 ?? text;
-  return ipaddr.isValid(bare) ? ipaddr.process(bare) : null;
+  // Other forms of IPv4, such as `010.0.0.1`, mean different addresses to different programs.
+  const isAddress = ipaddr.IPv4.isValidFourPartDecimal(bare) || (bare.includes(':') && ipaddr.isValid(bare));
+  return isAddress ? ipaddr.process(bare) : null;
 }

@@ -37,7 +37,8 @@ export function LeakedKeyDialog({ opened, onClose, onRevoked }: LeakedKeyDialogP
         {...form.getInputProps('key')}
       />
       <Text size="sm">
-        It is revoked immediately and permanently: requests with it get 401 within a second.
+        It and every successor of it are revoked immediately and permanently, because whoever has it may have
+        rotated it.
       </Text>
     </FormDialog>
   );

@@ -6,6 +6,7 @@ import { FormError } from '../../feedback/form-error';
 import { DialogForm } from '../../form/dialog-form';
 import { useSubmission } from '../../form/use-submission';
 import { useStore } from '../../session/session';
+import { useKeyRefresh } from '../key-query';
 import type { KeyFormProps } from './key-form';
 import { OwnKeyWarning } from './own-key-warning';
 
@@ -23,6 +24,7 @@ const SCOPES: { value: Scope; label: string }[] = [
 /** Sets what a key may do, and from where. */
 export function RestrictForm({ apiKey, onClose, onChanged }: KeyFormProps) {
   const store = useStore();
+  const refresh = useKeyRefresh();
   const [warned, setWarned] = useState<RestrictedKey | null>(null);
   const { form, ...submission } = useSubmission({
     initialValues: {
@@ -30,11 +32,21 @@ export function RestrictForm({ apiKey, onClose, onChanged }: KeyFormProps) {
       allowedNetworks: (apiKey.allowedNetworks ?? []).join('\n'),
     },
     send: (given) => store.admin.keys.restrict(apiKey.id, toRestrictions(given)),
-    onSent: (changed) => (changed.warning === undefined ? onChanged(changed) : setWarned(changed)),
+    onSent: (changed) => {
+      if (changed.warning === undefined) {
+        onChanged(changed);
+      } else {
+        refresh(changed);
+        setWarned(changed);
+      }
+    },
   });
   const suggestion = useMutation({ mutationFn: () => store.admin.keys.suggestScopes(apiKey.id) });
   const suggest = () =>
-    suggestion.mutate(undefined, { onSuccess: ({ used }) => setScopes(used.map(({ scope }) => scope)) });
+    suggestion.mutate(undefined, {
+      // An empty selection would allow everything.
+      onSuccess: ({ used }) => used.length > 0 && setScopes(used.map(({ scope }) => scope)),
+    });
   const setScopes = (scopes: string[]) => form.setFieldValue('scopes', scopes.join(','));
   if (warned !== null) {
     return <Warned changed={warned} onDone={() => onChanged(warned)} />;

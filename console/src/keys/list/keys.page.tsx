@@ -92,7 +92,10 @@ export function KeysPage() {
       <LeakedKeyDialog
         opened={isRevoking}
         onClose={revoking.close}
-        onRevoked={({ id }) => void navigate({ to: '/admin/keys/$id', params: { id } })}
+        onRevoked={(key) => {
+          refresh(key);
+          void navigate({ to: '/admin/keys/$id', params: { id: key.id } });
+        }}
       />
       <NewKeyDialog issued={issued} onClose={forgetIssued} />
     </Page>
