@@ -42,8 +42,8 @@ const RESTRICTED = {
 };
 
 const every = () => true;
-/** The body is read and checked even if the operation does not use it. */
-const readsBody = (_operation: OperationObject, method: string) => method !== 'get';
+/** The body is read and checked even if the operation does not use it, except of DELETE. */
+const readsBody = (_operation: OperationObject, method: string) => !['get', 'delete'].includes(method);
 const takesIdempotencyKey = ({ parameters = [] }: OperationObject) =>
   parameters.some((parameter) => 'name' in parameter && parameter.name === 'Idempotency-Key');
 const takesParameters = (location: 'query' | 'path') => (operation: OperationObject) =>

@@ -1,8 +1,6 @@
 import {
   Body,
   Controller,
-  createParamDecorator,
-  type ExecutionContext,
   Get,
   HttpCode,
   Inject,
@@ -18,6 +16,7 @@ import { ApiBody, ApiConflictResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator.js';
 import { Operation } from '../../deprecation/operation.decorator.js';
+import { UnusedBody } from '../../http/unused-body.decorator.js';
 import { pageLinks } from '../../schemas/pagination.js';
 import { PageResponse, Responses } from '../../openapi/responses.decorator.js';
 import type { Principal } from '../../http/principal.js';
@@ -43,11 +42,6 @@ import { ScopeSuggestion, ScopeSuggestionQuery } from './scope-suggestion.schema
 import { ScopeSuggestionService } from './scope-suggestion.service.js';
 
 const PATH = '/admin/keys';
-
-/** Injects the body of an operation that does not use it, so that a body that is not JSON is rejected. */
-const UnusedBody = createParamDecorator(
-  (_data: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<FastifyRequest>().body,
-);
 
 @ApiTags('keys')
 @Controller(PATH)
