@@ -5,7 +5,7 @@ import { readdirSync } from 'node:fs';
  * No two folders import each other.
  */
 const beyond = ['health', 'account', 'admin', 'seed', 'cli'];
-const beside = ['usage', 'metrics', 'tracing', 'logging', 'console', 'embedded-postgres'];
+const beside = ['usage', 'webhooks', 'metrics', 'tracing', 'logging', 'console', 'embedded-postgres'];
 const below = ['http', 'server', 'openapi', 'schemas', 'errors', 'settings'];
 /** The resources of the store, such as `pets`: every folder that has no other place. */
 const resources = readdirSync('src', { withFileTypes: true })
@@ -73,6 +73,14 @@ export default {
       severity: 'error',
       from: { path: `^src/(${[...modules, 'health', 'openapi', 'seed'].join('|')})/` },
       to: { path: '^src/usage/' },
+    },
+    {
+      name: 'webhooks-are-beside-the-path',
+      comment:
+        'They read counters and what routes declare. Administration queues events; no request path does.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/(webhooks|admin|cli|metrics|app\\.module)' },
+      to: { path: '^src/webhooks/' },
     },
     {
       name: 'only-the-application-imports-metrics-and-traces',

@@ -31,6 +31,7 @@ import { RateLimitModule } from './rate-limit/rate-limit.module.js';
 import { Connections } from './server/connections.js';
 import { SettingsModule } from './settings/settings.module.js';
 import { UsageModule } from './usage/usage.module.js';
+import { WebhooksModule } from './webhooks/webhooks.module.js';
 
 /** The steps of every response, errors included, in this order. */
 export const RESPONSE_INTERCEPTORS = [
@@ -54,6 +55,7 @@ export const RESPONSE_INTERCEPTORS = [
     AccountModule,
     AdminModule,
     UsageModule,
+    WebhooksModule,
     HealthModule,
     MetricsModule,
   ],

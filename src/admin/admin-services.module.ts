@@ -19,6 +19,7 @@ const SERVICES = [
   DeprecatedCallsService,
   WhatIfService,
   AuditService,
+  WebhookService,
 ];
 
 /** The services of administration, shared by HTTP and the terminal. */

@@ -14,6 +14,7 @@ import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-stor
 import { ConcurrencyLimit } from '../http/concurrency-limit.js';
 import { Connections } from '../server/connections.js';
 import { UsageRecorder } from '../usage/usage.recorder.js';
+import { WebhookDeliverer } from '../webhooks/webhook-deliverer.js';
 import { MetricsRegistry, PREFIX, type Sample } from './metrics-registry.js';
 import { RequestMetrics } from './request-metrics.js';
 
@@ -35,6 +36,7 @@ export class ServiceMetrics {
     private readonly idempotency: IdempotencyService,
     private readonly prisma: PrismaService,
     private readonly usage: UsageRecorder,
+    private readonly webhooks: WebhookDeliverer,
   ) {}
 
   /** Returns a registry of all metrics. */
@@ -45,6 +47,7 @@ export class ServiceMetrics {
     this.addApiKeys(metrics);
     this.addQueries(metrics);
     this.addDatabase(metrics);
+    this.addWebhooks(metrics);
     metrics.gauge('build_info', 'Always 1.', ['version'], () => [[1, about.info.version]]);
     return metrics.registry;
   }
@@ -149,6 +152,19 @@ export class ServiceMetrics {
     ]);
     metrics.counter('usage_dropped_requests_total', 'Requests whose usage was dropped.', [], () => [
       [usage.dropped],
+    ]);
+  }
+
+  private addWebhooks(metrics: MetricsRegistry): void {
+    const { webhooks } = this;
+    metrics.counter('webhook_attempts_total', 'Attempts to deliver an event.', ['outcome'], () =>
+      Object.entries(webhooks.outcomes).map(([outcome, count]) => [count, outcome]),
+    );
+    metrics.gauge('webhook_pending_deliveries', 'Deliveries of all replicas that wait.', [], () => [
+      [webhooks.backlog[0]],
+    ]);
+    metrics.gauge('webhook_oldest_pending_seconds', 'Age of the oldest of them.', [], () => [
+      [webhooks.backlog[1]],
     ]);
   }
 }

@@ -13,7 +13,7 @@ const ID = '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11';
 const POSITIONS: [position: string, lists: string[]][] = [
   ['7', ['/v1/pets', '/v1/store/orders', '/admin/audit']],
   ['free', ['/admin/plans']],
-  [ID, ['/admin/keys']],
+  [ID, ['/admin/keys', '/admin/webhooks']],
 ];
 /** What a query of these operations has at least, and the parameters that it then may not have. */
 const REQUIRED: Record<string, string> = { getWhatIf: 'plan=pro' };
@@ -42,8 +42,15 @@ const admin = useAdministration();
 
 const withNames = (operations: Operation[]) =>
   operations.map((operation): [string, Operation] => [`${operation.method} ${operation.path}`, operation]);
-/** A request about the administrator's own key, or about plan Pro, if it is about one. */
-const fillPath = (name: string) => name.replace('{id}', admin.administrator.id).replace('{plan}', 'pro');
+let webhookId: string;
+beforeAll(async () => {
+  const input = { url: 'https://webhooks.invalid/', events: ['key.revoked'] };
+  ({ id: webhookId } = (await admin.send('POST /admin/webhooks', input)).json);
+});
+
+/** A request about the administrator's own key, plan Pro, or a webhook, if it is about one. */
+const fillPath = (name: string) =>
+  name.replace('{id}', admin.administrator.id).replace('{plan}', 'pro').replace('{webhookId}', webhookId);
 
 function wrongChoice(choices: unknown[]): Wrong {
   const [first, second] = choices.map(String);
@@ -139,6 +146,9 @@ function wrongFields({
   }
   if (format === 'date-time') {
     return [INSTANT, json([...NO_INSTANTS, null, 32_503_680_000])];
+  }
+  if (type === 'boolean') {
+    return ['must be true or false', json([null, 1, 'true', [true]])];
   }
   const blankOrLong = ['', ' \u00a0\u3000', 'x'.repeat(maxLength + 1), '🐕'.repeat(maxLength + 1)];
   const noText = ['\0', 'a\0b', '\ud800', 'a\udc00b', '\udc15\ud83d'];

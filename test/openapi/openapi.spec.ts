@@ -48,7 +48,7 @@ describe('the OpenAPI documents', () => {
 
   it.each([
     ['the public interface', 'openapi.json', '/v1', /^(?!\/admin)/, 'pets store limits account'],
-    ['administration', 'admin-openapi.json', '', /^\/admin\//, 'keys plans usage audit health'],
+    ['administration', 'admin-openapi.json', '', /^\/admin\//, 'keys plans usage webhooks audit health'],
   ])('describe %s in %s, relative to both environments', (_what, file, version, form, names) => {
     const { servers, paths, tags } = served[file]!.json;
     expect(servers.map(({ url }: Json) => url)).toEqual([
@@ -74,6 +74,8 @@ describe('the OpenAPI documents', () => {
       rotateKey: '201 400 401 403 404 409 413 415 429 500 503',
       setPlan: '200 201 400 401 403 404 409 413 415 429 500 503',
       listUsageOfKey: '200 400 401 403 404 429 500 503',
+      deleteWebhook: '200 401 403 404 429 500 503',
+      testWebhook: '201 400 401 403 404 409 413 415 429 500 503',
       getHealth: '200 401 403 429 500 503',
     });
   });

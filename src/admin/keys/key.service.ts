@@ -10,6 +10,7 @@ import { ApiError } from '../../errors/api-error.js';
 import { type KeyRole, type Scope, scopesForRole } from '../../http/rules/scope.js';
 import { FallbackCounterStore } from '../../rate-limit/stores/fallback-counter-store.js';
 import { quotaBucketKey } from '../../rate-limit/rules/bucket-key.js';
+import { queueEvent } from '../../webhooks/queue-events.js';
 import { type Actor, keyEvent, recordAuditEvent } from '../audit/audit.js';
 import { findBanEnd, findKey, lockKey, storedFields } from './key.repository.js';
 import {
@@ -129,6 +130,10 @@ export class KeyService {
       const before = { expiresAt: old.expiresAt, successorId: null };
       const after = { expiresAt: endsAt, successorId: created.id, successorExpiresAt: expiresAt };
       await recordAuditEvent(transaction, keyEvent(actor, 'key.rotated', old, before, after));
+      await this.queueKeyEvent(transaction, 'key.rotated', old, {
+        expiresAt: endsAt,
+        successorId: created.id,
+      });
       return created;
     });
     return { ...successor, key, overlapEndsAt: endsAt.toISOString() };
@@ -266,6 +271,7 @@ export class KeyService {
     const data = { revokedAt: new Date(this.clock.now()) };
     const revoked = await transaction.apiKey.update({ where: { id: old.id }, data, ...KEY });
     await recordAuditEvent(transaction, keyEvent(actor, 'key.revoked', old, { revokedAt: null }, data));
+    await this.queueKeyEvent(transaction, 'key.revoked', old, data);
     return revoked;
   }
 
@@ -284,6 +290,17 @@ export class KeyService {
       const bannedUntil = await findBanEnd(this.counters, old.quotaId);
       return this.view(await change(transaction, old), bannedUntil);
     });
+  }
+
+  /** Queues an event on a key for webhooks, with these facts. */
+  private async queueKeyEvent(
+    transaction: Prisma.TransactionClient,
+    type: 'key.rotated' | 'key.revoked',
+    { id, name, quotaId }: KeyRecord,
+    facts: Record<string, unknown>,
+  ): Promise<void> {
+    const data = { keyId: id, name, quotaId, ...facts };
+    await queueEvent(transaction, type, id, data, this.clock.storeOffsetMs);
   }
 
   private view(record: KeyRecord, bannedUntil: Date | null): Key {
