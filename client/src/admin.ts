@@ -9,6 +9,7 @@ import type {
   KeyUsage,
   KeyWithUsage,
   NewKey,
+  NewWebhook,
   OperationUsage,
   Plan,
   PlanChange,
@@ -16,8 +17,13 @@ import type {
   RestrictedKey,
   Rotation,
   ScopeSuggestion,
+  SecretRotation,
   Usage,
   WhatIf,
+  Webhook,
+  WebhookChange,
+  WebhookDelivery,
+  WebhookWithSecret,
 } from './admin-resources.js';
 import type { operations, paths } from './admin-schema.js';
 import type { ApiPromise } from './api-promise.js';
@@ -46,13 +52,17 @@ export type OperationUsageQuery = QueryOf<'listUsageByOperation'>;
 export type WhatIfQuery = QueryOf<'getWhatIf'>;
 /** Selects audit events, and a page of them. */
 export type AuditQuery = QueryOf<'listAudit'>;
+/** Selects a page of the webhooks. */
+export type WebhookQuery = QueryOf<'listWebhooks'>;
+/** Selects deliveries of a webhook, and a page of them. */
+export type WebhookDeliveryQuery = QueryOf<'listWebhookDeliveries'>;
 /** Selects a page of the calls of deprecated operations. */
 export type DeprecationQuery = QueryOf<'listDeprecatedCalls'>;
 
 type AdminConnection = Connection<paths>;
 
-/** A request that the service may have carried out is not repeated: a second key would be issued. */
-const ISSUES_A_KEY = { repeatable: false };
+/** A request that the service may have carried out is not repeated: a second key or secret would be issued. */
+const CARRIED_OUT_ONCE = { repeatable: false };
 
 /** The operations of administration, by resource. */
 export class Admin {
@@ -60,6 +70,7 @@ export class Admin {
   readonly plans: Plans;
   readonly usage: UsageReports;
   readonly deprecations: Deprecations;
+  readonly webhooks: Webhooks;
   readonly audit: AuditLog;
 
   /** @internal */
@@ -68,6 +79,7 @@ export class Admin {
     this.plans = new Plans(connection);
     this.usage = new UsageReports(connection);
     this.deprecations = new Deprecations(connection);
+    this.webhooks = new Webhooks(connection);
     this.audit = new AuditLog(connection);
   }
 
@@ -106,7 +118,7 @@ export class Keys {
     return this.connection.call(
       options,
       (client, sending) => client.POST('/admin/keys', { body: key, ...sending }),
-      ISSUES_A_KEY,
+      CARRIED_OUT_ONCE,
     );
   }
 
@@ -155,7 +167,7 @@ export class Keys {
       options,
       (client, sending) =>
         client.POST('/admin/keys/{id}/rotate', { params: { path: { id } }, body: rotation, ...sending }),
-      ISSUES_A_KEY,
+      CARRIED_OUT_ONCE,
     );
   }
 
@@ -276,6 +288,107 @@ export class Deprecations {
       options,
       (client, sending) => client.GET('/admin/deprecations', { params: { query }, ...sending }),
       (cursor) => this.list({ ...query, cursor }, options),
+    );
+  }
+}
+
+/** Receivers of events, and their deliveries. */
+export class Webhooks {
+  /** @internal */
+  constructor(private readonly connection: AdminConnection) {}
+
+  /** Lists a page of the webhooks, oldest first. `for await` walks over this page and all after it. */
+  list(query: WebhookQuery = {}, options: CallOptions = {}): PagePromise<Webhook> {
+    return this.connection.list(
+      options,
+      (client, sending) => client.GET('/admin/webhooks', { params: { query }, ...sending }),
+      (cursor) => this.list({ ...query, cursor }, options),
+    );
+  }
+
+  /** Gets a webhook without its secret. */
+  get(webhookId: string, options: CallOptions = {}): ApiPromise<Webhook> {
+    return this.connection.call(options, (client, sending) =>
+      client.GET('/admin/webhooks/{webhookId}', { params: { path: { webhookId } }, ...sending }),
+    );
+  }
+
+  /** Creates a webhook. Its secret is shown this once. A request without a response is not repeated. */
+  create(webhook: NewWebhook, options: CallOptions = {}): ApiPromise<WebhookWithSecret> {
+    return this.connection.call(
+      options,
+      (client, sending) => client.POST('/admin/webhooks', { body: webhook, ...sending }),
+      CARRIED_OUT_ONCE,
+    );
+  }
+
+  /** Changes the URL or the events of a webhook, disables or enables it. */
+  change(webhookId: string, change: WebhookChange, options: CallOptions = {}): ApiPromise<Webhook> {
+    return this.connection.call(options, (client, sending) =>
+      client.PATCH('/admin/webhooks/{webhookId}', {
+        params: { path: { webhookId } },
+        body: change,
+        ...sending,
+      }),
+    );
+  }
+
+  /** Deletes a webhook with its deliveries. */
+  delete(webhookId: string, options: CallOptions = {}): ApiPromise<Webhook> {
+    return this.connection.call(options, (client, sending) =>
+      client.DELETE('/admin/webhooks/{webhookId}', { params: { path: { webhookId } }, ...sending }),
+    );
+  }
+
+  /** Replaces the secret. Both sign until the overlap ends. Repeated no more than `create`. */
+  rotateSecret(
+    webhookId: string,
+    rotation: SecretRotation = {},
+    options: CallOptions = {},
+  ): ApiPromise<WebhookWithSecret> {
+    return this.connection.call(
+      options,
+      (client, sending) =>
+        client.POST('/admin/webhooks/{webhookId}/rotate', {
+          params: { path: { webhookId } },
+          body: rotation,
+          ...sending,
+        }),
+      CARRIED_OUT_ONCE,
+    );
+  }
+
+  /** Sends a test event, whatever events the webhook receives. */
+  test(webhookId: string, options: CallOptions = {}): ApiPromise<WebhookDelivery> {
+    return this.connection.call(options, (client, sending) =>
+      client.POST('/admin/webhooks/{webhookId}/test', { params: { path: { webhookId } }, ...sending }),
+    );
+  }
+
+  /** Lists a page of the deliveries of a webhook, newest first. `for await` walks over this page and all after it. */
+  deliveries(
+    webhookId: string,
+    query: WebhookDeliveryQuery = {},
+    options: CallOptions = {},
+  ): PagePromise<WebhookDelivery> {
+    return this.connection.list(
+      options,
+      (client, sending) =>
+        client.GET('/admin/webhooks/{webhookId}/deliveries', {
+          params: { path: { webhookId }, query },
+          ...sending,
+        }),
+      (cursor) => this.deliveries(webhookId, { ...query, cursor }, options),
+    );
+  }
+
+  /** Sends a delivery again. */
+  retry(webhookId: string, deliveryId: string, options: CallOptions = {}): ApiPromise<WebhookDelivery> {
+    return this.connection.call(options, (client, sending) =>
+      client.POST('/admin/webhooks/{webhookId}/deliveries/{deliveryId}/retry', {
+        params: { path: { webhookId, deliveryId } },
+        ...sending,
+      }),
     );
   }
 }

@@ -15,6 +15,9 @@ export {
   type UsageReports,
   type UsageTotalsQuery,
   type WhatIfQuery,
+  type WebhookDeliveryQuery,
+  type WebhookQuery,
+  type Webhooks,
 } from './admin.js';
 export type * from './admin-resources.js';
 export { AnimalStore, type AnimalStoreOptions } from './animal-store.js';

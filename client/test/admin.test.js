@@ -150,6 +150,25 @@ describe('admin.plans', () => {
   });
 });
 
+describe('admin.webhooks', () => {
+  it('creates, lists, changes, tests and deletes a webhook, and rotates its secret', async () => {
+    const events = ['key.revoked'];
+    const { secret, ...webhook } = await admin.webhooks.create({ url: 'https://ops.example/', events });
+    assert.match(secret, /^whsec_/);
+    assert.deepEqual(await admin.webhooks.get(webhook.id), webhook);
+    assert.ok((await collect(admin.webhooks.list({ limit: 1 }))).some(({ id }) => id === webhook.id));
+    const rotated = await admin.webhooks.rotateSecret(webhook.id, { overlapSeconds: 60 });
+    assert.notEqual(rotated.secret, secret);
+    const sent = await admin.webhooks.test(webhook.id);
+    const again = await admin.webhooks.retry(webhook.id, sent.id);
+    assert.deepEqual([again.event, again.state], ['webhook.test', 'pending']);
+    const [delivery] = await collect(admin.webhooks.deliveries(webhook.id, { limit: 1 }));
+    assert.equal(delivery.id, sent.id);
+    assert.equal((await admin.webhooks.change(webhook.id, { enabled: false })).enabled, false);
+    assert.equal((await admin.webhooks.delete(webhook.id)).id, webhook.id);
+  });
+});
+
 describe('admin.usage, admin.deprecations and admin.audit', () => {
   it('list their entries', async () => {
     await admin.keys.issue({ name: 'audited', plan: 'free' });
@@ -203,7 +222,7 @@ describe('admin', () => {
     );
     const { fetch, requests } = recordingFetch(() => errorResponse(404, 'not_found'));
     const unserved = administrator({ fetch }).admin;
-    const { keys, plans, usage, deprecations, audit } = unserved;
+    const { keys, plans, usage, deprecations, webhooks, audit } = unserved;
     const calls = [
       () => keys.list(),
       () => keys.get('{id}'),
@@ -227,6 +246,15 @@ describe('admin', () => {
       () => usage.topKeys(),
       () => usage.operations(),
       () => deprecations.list(),
+      () => webhooks.list(),
+      () => webhooks.get('{webhookId}'),
+      () => webhooks.create({}),
+      () => webhooks.change('{webhookId}', {}),
+      () => webhooks.delete('{webhookId}'),
+      () => webhooks.rotateSecret('{webhookId}'),
+      () => webhooks.test('{webhookId}'),
+      () => webhooks.deliveries('{webhookId}'),
+      () => webhooks.retry('{webhookId}', '{deliveryId}'),
       () => audit.list(),
       () => unserved.health(),
     ];

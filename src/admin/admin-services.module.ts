@@ -9,6 +9,7 @@ import { PlanService } from './plans/plan.service.js';
 import { DeprecatedCallsService } from './usage/deprecated-calls.service.js';
 import { UsageService } from './usage/usage.service.js';
 import { WhatIfService } from './usage/what-if.service.js';
+import { WebhookService } from './webhooks/webhook.service.js';
 
 const SERVICES = [
   KeyService,
