@@ -26,6 +26,8 @@ export type KeyWithUsage = Schemas['KeyWithUsage'];
 export type LeakedKey = Schemas['LeakedKey'];
 /** A new key, with a quota of its own. */
 export type NewKey = Schemas['NewKey'];
+/** A new webhook. */
+export type NewWebhook = Schemas['NewWebhook'];
 /** The requests for one operation in a range of time. */
 export type OperationUsage = Schemas['OperationUsage'];
 /** A plan and its limits. */
@@ -40,7 +42,17 @@ export type RestrictedKey = Schemas['RestrictedKey'];
 export type Rotation = Schemas['Rotation'];
 /** The scopes that a key needs, by its usage. Requests that were denied count as well. */
 export type ScopeSuggestion = Schemas['ScopeSuggestion'];
+/** Options for the rotation of a secret. */
+export type SecretRotation = Schemas['SecretRotation'];
 /** The requests of one key for one operation in one UTC minute, hour or day. */
 export type Usage = Schemas['Usage'];
+/** A receiver of events, without its secret. */
+export type Webhook = Schemas['Webhook'];
+/** The fields of a webhook that change. */
+export type WebhookChange = Schemas['WebhookChange'];
+/** An event for one webhook. */
+export type WebhookDelivery = Schemas['WebhookDelivery'];
+/** A webhook with its new secret. */
+export type WebhookWithSecret = Schemas['WebhookWithSecret'];
 /** What limits would have denied of the requests of a quota. */
 export type WhatIf = Schemas['WhatIf'];
