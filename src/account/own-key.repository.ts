@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { PrismaService } from '../database/prisma.service.js';
 import type { Principal } from '../http/principal.js';
-import type { Scope } from '../http/rules/scope.js';
 import type { OwnKey } from './account.schemas.js';
 
 const HINTS = { prefix: true, lastFour: true, createdAt: true, expiresAt: true } as const;
@@ -9,8 +8,6 @@ const FIELDS = {
   id: true,
   name: true,
   role: true,
-  scopes: true,
-  allowedNetworks: true,
   ...HINTS,
   quota: { select: { perMinute: true } },
   successor: { select: HINTS },
@@ -27,14 +24,12 @@ export class OwnKeyRepository {
    * @throws the database's error.
    */
   async find({ keyId, quota: { plan, perMinute, perDay } }: Principal): Promise<OwnKey> {
-    const { quota, successor, scopes, allowedNetworks, ...key } = await this.prisma.apiKey.findUniqueOrThrow({
+    const { quota, successor, ...key } = await this.prisma.apiKey.findUniqueOrThrow({
       where: { id: keyId },
       select: FIELDS,
     });
     return {
       ...datesAsText(key),
-      scopes: scopes.length === 0 ? null : (scopes as Scope[]),
-      allowedNetworks: allowedNetworks.length === 0 ? null : allowedNetworks,
       state: successor === null ? 'active' : 'rotating',
       plan,
       perMinute,

@@ -6,7 +6,6 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
-import { RemovalWatch } from '../deprecation/removal-watch.js';
 import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
 import { Connections } from '../server/connections.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
@@ -34,7 +33,6 @@ export class Readiness implements OnApplicationBootstrap, OnApplicationShutdown 
     private readonly database: DatabaseHealth,
     private readonly counters: FallbackCounterStore,
     private readonly connections: Connections,
-    private readonly removals: RemovalWatch,
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'COUNTER_STORE'>,
   ) {}
 
@@ -54,8 +52,7 @@ export class Readiness implements OnApplicationBootstrap, OnApplicationShutdown 
       this.last = { parts: this.checkAll(), startMs: nowMs };
     }
     const parts = await this.last.parts;
-    const { isDraining: draining } = this.connections;
-    return { ready: this.reportReadiness(parts), draining, warnings: this.removals.warnings, parts };
+    return { ready: this.reportReadiness(parts), draining: this.connections.isDraining, parts };
   }
 
   private async checkAll(): Promise<Health['parts']> {

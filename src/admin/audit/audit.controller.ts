@@ -17,7 +17,6 @@ export class AuditController {
   @Get()
   @Operation(
     'stable',
-    'admin:read',
     'List audit events',
     'Returns one page of the actions of administrators, newest first.',
   )

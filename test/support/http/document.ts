@@ -14,7 +14,6 @@ export interface Schema {
   maximum?: number;
   minLength?: number;
   maxLength?: number;
-  maxItems?: number;
   properties?: Record<string, Schema>;
   required?: string[];
   items?: Schema;

@@ -17,7 +17,6 @@ import { KeyLimits } from './key-limits';
 import { keyQuery } from '../key-query';
 import { KeyUsagePanels } from './key-usage-panels';
 import { QuotaKeysPanel } from './quota-keys-panel';
-import { WhatIfPanel } from './what-if-panel';
 
 const route = getRouteApi('/admin/keys/$id');
 
@@ -81,8 +80,7 @@ function LoadedKey({ apiKey, children }: { apiKey: KeyWithUsage; children: React
             <QuotaKeysPanel apiKey={apiKey} />
           </Grid.Col>
         </Grid>
-        <KeyUsagePanels apiKey={apiKey} />
-        <WhatIfPanel apiKey={apiKey} />
+        <KeyUsagePanels id={apiKey.id} />
         <KeyAuditPanel id={apiKey.id} />
       </Stack>
     </Page>
