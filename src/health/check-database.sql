@@ -1,34 +1,40 @@
--- Returns one row of text for each fault in the privileges and session settings of the service's role.
+-- Returns one row of text for each fault in the privileges and session settings of the service's roles.
 --
--- $1 the relations that it uses, $2 the privileges that each needs, separated by ", ", $3 the service's sequences. Relations that do not
--- exist are ignored, because migrations create them.
-WITH missing AS (
-  SELECT '' AS kind, relation, string_agg(privilege, ', ') AS privileges
-  FROM unnest($1::text[], $2::text[]) AS needed (relation, needs), regexp_split_to_table(needs, ', ') AS privilege
-  WHERE NOT has_table_privilege(to_regclass(relation), privilege)
-  GROUP BY relation
+-- $1 JSON of roles, NULL for the role of this session, with the relation that each uses and the privileges that it needs, separated by ", ";
+-- $2 the service's sequences. Relations and roles that do not exist are ignored: migrations create relations, and a role may exist in
+-- a pooler only.
+WITH needed AS (
+  SELECT roles.oid AS role_id, roles.rolname AS role, relation, privileges
+  FROM json_to_recordset($1::json) AS given (role text, relation text, privileges text)
+  JOIN pg_roles AS roles ON roles.rolname = coalesce(given.role, current_user)
+),
+missing AS (
+  SELECT role, '' AS kind, relation, string_agg(privilege, ', ') AS privileges
+  FROM needed, regexp_split_to_table(privileges, ', ') AS privilege
+  WHERE NOT has_table_privilege(role_id, to_regclass(relation), privilege)
+  GROUP BY role, relation
   UNION ALL
-  SELECT 'SEQUENCE ', relation, 'USAGE'
-  FROM unnest($3::text[]) AS relation
+  SELECT current_user, 'SEQUENCE ', relation, 'USAGE'
+  FROM unnest($2::text[]) AS relation
   -- Either privilege allows nextval().
   WHERE NOT has_sequence_privilege(to_regclass(relation), 'USAGE, UPDATE')
 )
-SELECT format(
-  'permission denied for schema %1$s: run "GRANT USAGE ON SCHEMA %1$s TO %2$I"', relnamespace::regnamespace, current_user
+SELECT DISTINCT format(
+  'permission denied for schema %1$s: run "GRANT USAGE ON SCHEMA %1$s TO %2$I"', relnamespace::regnamespace, role
 )
-FROM pg_class
+FROM needed, pg_class
 WHERE
   relname = '_prisma_migrations'
   -- Without USAGE on the schema, to_regclass() returns NULL and every table seems to be missing.
   AND coalesce(pg_class.oid = to_regclass('_prisma_migrations'), true)
-  AND NOT has_schema_privilege(relnamespace, 'USAGE')
+  AND NOT has_schema_privilege(role_id, relnamespace, 'USAGE')
 UNION ALL
 SELECT format(
   'permission denied for %1$s: run "GRANT %2$s ON %3$s%1$s TO %4$I"',
-  string_agg(relation, ', ' ORDER BY relation), privileges, kind, current_user
+  string_agg(relation, ', ' ORDER BY relation), privileges, kind, role
 )
 FROM missing
-GROUP BY kind, privileges
+GROUP BY role, kind, privileges
 UNION ALL
 SELECT format(
   'transactions are %s by default, and must be read committed: run "ALTER ROLE %I IN DATABASE %I SET '

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import pg from 'pg';
 import { databaseReason, isDatabaseUnavailable } from '../database/availability.js';
 import { withinDeadline } from '../database/deadline.js';
 import { HOW_TO_MIGRATE, pendingMigrations } from '../database/migrations.js';
@@ -34,21 +35,38 @@ const UP = { status: 'up' } as const;
 /** Reports whether the database responds, grants the service its privileges, and has every migration of this version. */
 @Injectable()
 export class DatabaseHealth {
-  private readonly privileges: Record<string, string>;
+  /** The privileges that a role needs on a table; a null role is that of `DATABASE_URL`. */
+  private readonly needs: { role: string | null; relation: string; privileges: string }[];
+  /** One check at a time, because each holds a connection for as long as the database hangs. */
+  private inFlight: Promise<DatabaseParts> | null = null;
 
   constructor(
     private readonly queries: QueryRunner,
     @Inject(ENVIRONMENT)
     { COUNTER_STORE, DIRECT_DATABASE_URL }: Pick<Environment, 'COUNTER_STORE' | 'DIRECT_DATABASE_URL'>,
   ) {
-    // Counters that bypass a pooler may do so with another role.
-    const countsHere = COUNTER_STORE === undefined && DIRECT_DATABASE_URL === undefined;
-    this.privileges = { ...PRIVILEGES, ...(countsHere && { rate_limit_counters: EVERY_PRIVILEGE }) };
+    this.needs = Object.entries(PRIVILEGES).map(([relation, privileges]) => ({
+      role: null,
+      relation,
+      privileges,
+    }));
+    if (COUNTER_STORE === undefined) {
+      // Counters bypass a pooler, possibly with another role.
+      const role = DIRECT_DATABASE_URL && new pg.Client({ connectionString: DIRECT_DATABASE_URL }).user;
+      this.needs.push({
+        role: role ?? null,
+        relation: 'rate_limit_counters',
+        privileges: EVERY_PRIVILEGE,
+      });
+    }
   }
 
   async check(): Promise<DatabaseParts> {
+    this.inFlight ??= this.find().finally(() => {
+      this.inFlight = null;
+    });
     try {
-      return await withinDeadline(this.find(), DEADLINE_MS);
+      return await withinDeadline(this.inFlight, DEADLINE_MS);
     } catch (error) {
       const message = databaseReason(error);
       return isDatabaseUnavailable(error)
@@ -60,7 +78,7 @@ export class DatabaseHealth {
   private async find(): Promise<DatabaseParts> {
     const problems = await this.queries.run<[problem: string]>(
       CHECK,
-      [Object.keys(this.privileges), Object.values(this.privileges), SEQUENCES],
+      [JSON.stringify(this.needs), SEQUENCES],
       DEADLINE_MS,
     );
     if (problems.length > 0) {

@@ -35,8 +35,9 @@ export class UsageRecorder implements ResponseInterceptor, OnModuleInit, OnAppli
     },
     { name: 'flush-usage', maxBatch: Infinity },
   );
-  /** Requests dropped since usage could not be written; null while it can be. */
-  private droppedMeanwhile: number | null = null;
+  private isFailing = false;
+  /** Requests dropped since the last successful write. */
+  private recentlyDropped = 0;
 
   constructor(
     private readonly journal: UsageJournal,
@@ -51,7 +52,7 @@ export class UsageRecorder implements ResponseInterceptor, OnModuleInit, OnAppli
   async onApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
     await this.flush();
-    const lost = this.queued.reduce((sum, { requests }) => sum + requests, this.droppedMeanwhile ?? 0);
+    const lost = this.queued.reduce((sum, { requests }) => sum + requests, this.recentlyDropped);
     if (lost > 0) {
       this.logger.error(`The usage of ${lost} requests could not be written before the end`);
     }
@@ -94,8 +95,8 @@ export class UsageRecorder implements ResponseInterceptor, OnModuleInit, OnAppli
       return;
     }
     this.dropped += 1;
-    this.droppedMeanwhile = (this.droppedMeanwhile ?? 0) + 1;
-    if (this.droppedMeanwhile === 1) {
+    this.recentlyDropped += 1;
+    if (this.recentlyDropped === 1) {
       this.logger.error(
         `Usage is no longer recorded: ${this.queuedEntries} entries are queued already; the number of lost requests is logged once the database is back`,
       );
@@ -111,15 +112,16 @@ export class UsageRecorder implements ResponseInterceptor, OnModuleInit, OnAppli
         this.queued.shift();
       }
     } catch (error) {
-      if (this.droppedMeanwhile === null) {
-        this.droppedMeanwhile = 0;
+      if (!this.isFailing) {
+        this.isFailing = true;
         this.logger.warn(`Usage cannot be written and is kept in memory: ${databaseReason(error)}`);
       }
       return;
     }
-    if (this.droppedMeanwhile !== null) {
-      this.logger.warn(`Usage is written again; requests dropped meanwhile: ${this.droppedMeanwhile}`);
-      this.droppedMeanwhile = null;
+    if (this.isFailing || this.recentlyDropped > 0) {
+      this.logger.warn(`Usage is written again; requests dropped meanwhile: ${this.recentlyDropped}`);
+      this.isFailing = false;
+      this.recentlyDropped = 0;
     }
   }
 }

@@ -133,6 +133,19 @@ describe('a service whose role lacks privileges', () => {
     await expectReadyAfter(url, 'schema public', `GRANT USAGE ON SCHEMA public TO ${role}`);
   });
 
+  it('is not ready while the role of its counters lacks privileges, and logs what to grant', async () => {
+    const counting = `counting_${randomBytes(6).toString('hex')}`;
+    await database.query(`CREATE ROLE ${counting} LOGIN PASSWORD 'secret'`);
+    const { url } = await start({ DIRECT_DATABASE_URL: urlFor(counting) });
+    const grant = `GRANT SELECT, INSERT, UPDATE, DELETE ON rate_limit_counters TO ${counting}`;
+    await database.query(`GRANT USAGE ON SCHEMA public TO ${counting}`);
+    await expectReadyAfter(url, 'rate_limit_counters', grant);
+    await store?.close();
+    store = undefined;
+    await database.query(`DROP OWNED BY ${counting}`);
+    await database.query(`DROP ROLE ${counting}`);
+  });
+
   it('is ready without privileges on counters of another role, and counts', async () => {
     await database.query(`REVOKE ALL ON rate_limit_counters FROM ${role}`);
     const { key } = await issueKey(database, { plan: 'business' });
