@@ -30,7 +30,7 @@ import { Connections } from './server/connections.js';
 import { SettingsModule } from './settings/settings.module.js';
 import { UsageModule } from './usage/usage.module.js';
 
-/** The steps of every response, errors included, in this order. */
+/** The steps of every response, errors included, in this order; then routes that are deprecated or unstable add their headers. */
 export const RESPONSE_INTERCEPTORS = [
   ConcurrencyLimit,
   DecisionCheckInterceptor,

@@ -100,7 +100,7 @@ function decorateRequests(fastify: FastifyInstance, authenticator: Authenticator
     .decorateRequest('reportedWindow', null);
 }
 
-/** Adds the steps of every request before the guards, in this order. */
+/** Adds the steps of every request before the guards, in this order. Last, routes that may need a body collect it (`leaveBodiesUnread`). */
 async function addRequestHooks(
   fastify: FastifyInstance,
   concurrencyLimit: ConcurrencyLimit,
@@ -122,7 +122,7 @@ async function addRequestHooks(
   fastify.addHook('onRequest', (request, _reply, done) => done(concurrencyLimit.takeSlot(request)));
 }
 
-/** Adds these steps of every response. Not async, because its promise would keep the body of an unread response in memory. */
+/** Adds these steps of every response. No hook is async, because its promise would keep the body of an unread response in memory. */
 function addResponseHooks(fastify: FastifyInstance, interceptors: ResponseInterceptor[]): void {
   for (const interceptor of interceptors) {
     fastify.addHook('onSend', (request, reply, body, done) =>

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { PrismaService } from '../database/prisma.service.js';
+import { ApiError } from '../errors/api-error.js';
 import type { Principal } from '../http/principal.js';
 import type { OwnKey } from './account.schemas.js';
 
@@ -21,13 +22,14 @@ export class OwnKeyRepository {
   /**
    * Returns the key of a request, with the limits that the headers of its response report.
    *
-   * @throws the database's error.
+   * @throws ApiError `service_unavailable` for a key that was deleted by hand just now; the database's error.
    */
   async find({ keyId, quota: { plan, perMinute, perDay } }: Principal): Promise<OwnKey> {
-    const { quota, successor, ...key } = await this.prisma.apiKey.findUniqueOrThrow({
-      where: { id: keyId },
-      select: FIELDS,
-    });
+    const record = await this.prisma.apiKey.findUnique({ where: { id: keyId }, select: FIELDS });
+    if (record === null) {
+      throw new ApiError('service_unavailable', 'The API key changes just now. Try again shortly.');
+    }
+    const { quota, successor, ...key } = record;
     return {
       ...datesAsText(key),
       state: successor === null ? 'active' : 'rotating',

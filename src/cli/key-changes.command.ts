@@ -1,6 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { type Command, Option } from 'commander';
-import { KeyReader } from '../admin/keys/key-reader.service.js';
 import { type CreateKeyInput, type Key, keyName, keyNote } from '../admin/keys/key.schemas.js';
 import { KeyService } from '../admin/keys/key.service.js';
 import { instant } from '../schemas/instant.js';
@@ -69,7 +68,7 @@ export const keyChanges: Command[] = [
           const id = await findKeyId(services, text);
           const { overlap: overlapSeconds, expires: expiresAt, as } = options;
           const issued = await services.get(KeyService).rotate(id, { overlapSeconds, expiresAt }, as);
-          const old = await services.get(KeyReader).find(id);
+          const old = await services.get(KeyService).find(id);
           const end = old.state === 'rotating' ? `works until ${old.expiresAt}` : 'no longer works';
           return issuedOutput(issued, `The old key ${end}.`);
         },
@@ -81,7 +80,7 @@ export const keyChanges: Command[] = [
     .option('--yes', 'do not ask for confirmation')
     .action(
       changeKey(async (services, id, options: ChangeOptions) => {
-        const key = await services.get(KeyReader).find(id);
+        const key = await services.get(KeyService).find(id);
         if (key.revokedAt === null) {
           await confirm(`Revoke ${keyText(key)} immediately and permanently?`, options);
         }
@@ -104,7 +103,7 @@ export const keyChanges: Command[] = [
     .action(
       changeKey(async (services, id, plan: string, options: ChangeOptions & OwnLimits) => {
         const { perMinute, perDay } = options;
-        const key = await services.get(KeyReader).find(id);
+        const key = await services.get(KeyService).find(id);
         const own = perMinute && perDay ? `, ${limitsText({ perMinute, perDay })}` : '';
         await confirm(
           `Move ${keyText(key)} from plan ${key.plan}, ${limitsText(key)}, to plan ${plan}${own}?`,

@@ -24,7 +24,7 @@ const REMINDER_INTERVAL_MS = 60_000;
 export class Readiness implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(Readiness.name);
   private readonly stopping = new AbortController();
-  private last: { parts: Promise<Health['parts']>; startMs: number } | null = null;
+  private last: { parts: Promise<Health['parts']>; startMs: number; isOver: boolean } | null = null;
   /** The reasons logged since the service was last ready, and the time of the last. */
   private readonly logged = new Set<string>();
   private loggedMs = 0;
@@ -45,13 +45,14 @@ export class Readiness implements OnApplicationBootstrap, OnApplicationShutdown 
     this.stopping.abort();
   }
 
-  /** Checks all parts at once, or returns the result of a check that started within the last second. */
+  /** Checks all parts at once, or returns the result of a check that is still running, or started within the last second. */
   async check(): Promise<Health> {
     const nowMs = performance.now();
-    if (this.last === null || nowMs - this.last.startMs >= RESULT_LIFE_MS) {
-      this.last = { parts: this.checkAll(), startMs: nowMs };
+    if (this.last === null || (this.last.isOver && nowMs - this.last.startMs >= RESULT_LIFE_MS)) {
+      this.last = { parts: this.checkAll(), startMs: nowMs, isOver: false };
     }
-    const parts = await this.last.parts;
+    const { last } = this;
+    const parts = await last.parts.finally(() => (last.isOver = true));
     return { ready: this.reportReadiness(parts), draining: this.connections.isDraining, parts };
   }
 

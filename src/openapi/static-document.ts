@@ -57,7 +57,11 @@ export function serveStaticDocument(
   });
 }
 
-/** Returns the client's preferred coding, of which the case does not matter (RFC 9110, section 8.4.1). */
+/** Returns the client's preferred coding of those that it accepts. */
 function codingFor(acceptEncoding = ''): Coding {
-  return negotiate(acceptEncoding.toLowerCase(), CODINGS) ?? 'identity';
+  const accepted = CODINGS.filter(
+    (coding) => !new RegExp(`\\b${coding}\\s*;\\s*q=0(\\.0*)?\\s*(,|$)`, 'i').test(acceptEncoding),
+  );
+  // Codings are case-insensitive (RFC 9110, section 8.4.1).
+  return negotiate(acceptEncoding.toLowerCase(), accepted) ?? 'identity';
 }

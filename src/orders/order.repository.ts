@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import pg from 'pg';
 import type { BatchMetrics } from '../database/batcher.js';
 import { Clock } from '../settings/clock.js';
 import type { Prisma } from '../database/generated/client.js';
@@ -14,6 +15,8 @@ import {
 import { type Page, toPage } from '../schemas/pagination.js';
 import type { NewOrder, Order, OrderQuery } from './order.schemas.js';
 
+/** The foreign key of an order's animal. */
+const PET_REFERENCE = 'orders_pet_id_fkey';
 const FIELDS = { id: true, petId: true, quantity: true, shipDate: true, status: true, complete: true };
 
 const CREATION: Resource<NewOrder & { quotaId: string }> = {
@@ -76,12 +79,21 @@ export class OrderRepository {
    * @throws ApiError `invalid_request` if there is no such animal, `idempotency_conflict`, `idempotency_key_reused`; the
    *   database's error.
    */
-  create(
+  async create(
     quotaId: string,
     order: NewOrder,
     idempotent: IdempotentRequest | null = null,
   ): Promise<CreationResponse> {
-    return this.creations.load({ input: { ...order, quotaId }, idempotent });
+    const place = () => this.creations.load({ input: { ...order, quotaId }, idempotent });
+    try {
+      return await place();
+    } catch (error) {
+      if (error instanceof pg.DatabaseError && error.constraint === PET_REFERENCE) {
+        // An animal of the batch was deleted by hand after its check. The next check misses it.
+        return place();
+      }
+      throw error;
+    }
   }
 }
 

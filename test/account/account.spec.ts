@@ -6,6 +6,7 @@ import { DAY_MS, MINUTE_MS } from '../support/counters/clock.js';
 import { recordUsage } from '../support/keys/usage.js';
 import { UsageRepository } from '../../src/usage/usage.repository.js';
 import { useApplication } from '../support/service/application.js';
+import { expectError } from '../support/http/expectations.js';
 import { send } from '../support/http/http.js';
 
 import { readPages } from '../support/http/pages.js';
@@ -81,6 +82,15 @@ describe('GET /v1/key', () => {
       state: 'active',
       successor: null,
     });
+  });
+
+  it('returns 503 for a key that was deleted by SQL but is still cached', async () => {
+    const issued = await store.issue();
+    await get('/v1/key', issued);
+    await store.database.query('ALTER TABLE api_keys DISABLE TRIGGER api_keys_notify');
+    await store.database.query('DELETE FROM api_keys WHERE id = $1', [issued.id]);
+    await store.database.query('ALTER TABLE api_keys ENABLE TRIGGER api_keys_notify');
+    expectError(await get('/v1/key', issued), 503, 'service_unavailable');
   });
 });
 

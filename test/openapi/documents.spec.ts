@@ -45,7 +45,7 @@ describe.each(DOCUMENTS)('GET %s', (path) => {
     expect(new Set(responses.map(({ headers }) => headers['etag'])).size).toBe(3);
   });
 
-  it.each(['', 'identity', 'zstd', 'gzip;q=0, br;q=0.0', 'gzip;q=0.1, identity'])(
+  it.each(['', 'identity', 'zstd', 'gzip;q=0, br;q=0', 'br;q=0, gzip;q=0.0, *', 'gzip;q=0.1, identity'])(
     'returns the document without a coding when the client accepts %j',
     async (coding) => {
       const response = await accepting(coding);

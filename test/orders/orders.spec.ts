@@ -1,11 +1,14 @@
 import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
 import { createDatabase } from '../support/database/database.js';
+import { expectLocksWaitedFor } from '../support/database/locks.js';
 import { rowsRead } from '../support/database/rows-read.js';
+import { eventually } from '../support/eventually.js';
 import { issueKey, UNLIMITED } from '../support/keys/keys.js';
 import { startApplication, type TestApplication, useApplication } from '../support/service/application.js';
 import { expectError, expectInvalid, expectRateLimitHeaders } from '../support/http/expectations.js';
 import { type HttpResponse, listedIds, send } from '../support/http/http.js';
 import { parseLinks } from '../support/http/links.js';
+import { hold } from '../support/load/holding.js';
 import { readPages } from '../support/http/pages.js';
 
 const PATH = '/v1/store/orders';
@@ -74,6 +77,16 @@ describe('POST /v1/store/orders', () => {
     expectInvalid(response, 'petId must be that of an animal; there is none with 3');
     expect(response.headers.get('x-stability')).toBe('experimental');
     expect(await countOrders()).toBe(0);
+  });
+
+  it('returns 400 only for an animal that is deleted by SQL meanwhile, and places the other orders of its batch', async () => {
+    const deletion = await hold(store.database.url, 'DELETE FROM pets WHERE id = 2');
+    const orders = Promise.all([1, 2].map((petId) => place({ petId, quantity: 1 })));
+    await eventually(() => expectLocksWaitedFor(store.database, 1));
+    await deletion.letGo();
+    const [one, two] = await orders;
+    expect([one?.status, await countOrders()]).toEqual([201, 1]);
+    expectInvalid(two!, 'petId must be that of an animal; there is none with 2');
   });
 
   it('gives each order a unique id, also across quotas', async () => {

@@ -190,6 +190,13 @@ describe('FallbackCounterStore', () => {
     expect((await consumeTimes(9)).some(isDegraded)).toBe(false);
   });
 
+  it('counts locally once a connection refuses a read, as one master of a Cluster may', async () => {
+    const refused = new CounterStoreError('refused', new Error('refused'));
+    jest.spyOn(shared, 'peek').mockRejectedValueOnce(refused);
+    expect(await store.peek(newBucket())).toMatchObject({ degraded: true, allowed: true });
+    expect(store.outage?.error).toBe(refused);
+  });
+
   it('rejects requests, and never counts locally, while queries fail otherwise', async () => {
     for (let query = 1; query <= 10; query += 1) {
       fail('failed');

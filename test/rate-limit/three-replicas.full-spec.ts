@@ -28,7 +28,7 @@ const LIMITS = [
 ];
 
 /** Load alone, far over a limit: the connections to each of two replicas. */
-const CROWDS = [700, 1500];
+const CROWDS = [700, 1500, 700, 1500];
 const CROWD_AFTER_START = 80;
 const CROWD_LIMIT = 50;
 

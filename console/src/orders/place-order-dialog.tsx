@@ -67,7 +67,7 @@ export function PlaceOrderDialog({ opened, onClose, onPlaced }: PlaceOrderDialog
         autoComplete="off"
         inputMode="numeric"
       />
-      <LocalTimeInput {...form.getInputProps('shipDate')} label="Ship date" ref={shipDateInput} />
+      <LocalTimeInput {...form.getInputProps('shipDate')} label="Ship date (optional)" ref={shipDateInput} />
     </FormDialog>
   );
 }

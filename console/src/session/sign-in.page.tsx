@@ -57,6 +57,8 @@ export function SignInPage() {
 function KeyForm() {
   const { signIn } = useSession();
   const form = useForm({
+    // React would mirror a controlled value, which is a key, into the markup of the page.
+    mode: 'uncontrolled',
     initialValues: { apiKey: '' },
     validate: { apiKey: (value) => (value.trim() === '' ? 'Enter an API key' : null) },
   });
@@ -87,6 +89,7 @@ function KeyForm() {
           />
         )}
         <PasswordInput
+          key={form.key('apiKey')}
           {...form.getInputProps('apiKey')}
           label="API key"
           // The field may have the focus already, so that moving it there would announce nothing.

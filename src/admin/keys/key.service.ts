@@ -69,6 +69,12 @@ export class KeyService {
     return (await this.database.apiKey.findUnique({ where: { hash }, select: { id: true } })) !== null;
   }
 
+  /** @throws ApiError `not_found`. */
+  async find(id: string): Promise<Key> {
+    const record = await findKey(this.database, id);
+    return this.view(record, await findBanEnd(this.counters, record.quotaId));
+  }
+
   /**
    * Issues a successor on the same quota. Both keys work until the overlap ends, though the old key never works past its own expiry.
    *

@@ -13,8 +13,13 @@ const keyIdPart = z.string().refine(isUuid);
 const operationPart = z.string().regex(/^\w+$/);
 /** The positions of cursors' texts, which a client may have forged. */
 const UsagePositionText = z
-  .tuple([z.iso.datetime(), keyIdPart, operationPart, z.stringbool()])
-  .transform(([startsAt, keyId, operation, deprecated]) => ({ startsAt, keyId, operation, deprecated }));
+  .tuple([z.iso.datetime(), keyIdPart, operationPart, z.enum(['true', 'false'])])
+  .transform(([startsAt, keyId, operation, deprecated]) => ({
+    startsAt,
+    keyId,
+    operation,
+    deprecated: deprecated === 'true',
+  }));
 const DeprecatedCallsPositionText = z
   .tuple([operationPart, keyIdPart])
   .transform(([operation, keyId]) => ({ operation, keyId }));

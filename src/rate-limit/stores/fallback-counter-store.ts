@@ -66,9 +66,22 @@ export class FallbackCounterStore implements OnApplicationShutdown {
     return { ...this.local.consume(request), degraded: true };
   }
 
-  /** Shows no outage: reads run side by side, so several may miss one deadline. */
+  /**
+   * Returns the decision of the shared store, or a local one while that is away. Of a read, only a refused connection begins an
+   * outage: reads run side by side, so several may miss one deadline.
+   */
   async peek(request: RateLimitRequest): Promise<RateLimitDecision> {
-    return this.outage === null ? this.shared.peek(request) : { ...this.local.peek(request), degraded: true };
+    if (this.outage === null) {
+      try {
+        return await this.shared.peek(request);
+      } catch (error) {
+        const isRefused = error instanceof CounterStoreError && error.kind === 'refused';
+        if (!isRefused || !this.isAwayAfter(error)) {
+          throw error;
+        }
+      }
+    }
+    return { ...this.local.peek(request), degraded: true };
   }
 
   /** Whether a request would be allowed, by what this replica last knew. */
