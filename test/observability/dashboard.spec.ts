@@ -11,7 +11,7 @@ describe('deploy/grafana/animal-store.json', () => {
     expect(readFileSync(FILE, 'utf8')).toBe(dashboard);
   });
 
-  it('has every panel that docs/runbooks.md names', () => {
+  it('contains each panel that docs/runbooks.md names', () => {
     const page = readFileSync(path.join(__dirname, '../../docs/runbooks.md'), 'utf8');
     const named = Array.from(page.matchAll(/"([^"]+)"/g), ([, title]) => title);
     expect(named).not.toEqual([]);

@@ -197,6 +197,17 @@ describe('FallbackCounterStore', () => {
     expect(store.outage?.error).toBe(refused);
   });
 
+  it('decides locally about a read that fails after a count has begun an outage', async () => {
+    let reject = (_error: Error): void => {};
+    const pending = new Promise<never>((_resolve, rejectLater) => (reject = rejectLater));
+    jest.spyOn(shared, 'peek').mockReturnValueOnce(pending);
+    const read = store.peek(newBucket());
+    fail('refused');
+    await store.consume(newBucket());
+    reject(new CounterStoreError('silent', new Error('silent')));
+    expect(await read).toMatchObject({ degraded: true, allowed: true });
+  });
+
   it('rejects requests, and never counts locally, while queries fail otherwise', async () => {
     for (let query = 1; query <= 10; query += 1) {
       fail('failed');

@@ -51,13 +51,14 @@ export class FallbackCounterStore implements OnApplicationShutdown {
   }
 
   async consume(request: RateLimitRequest): Promise<RateLimitDecision> {
-    if (this.outage === null) {
+    if (!this.isAway) {
       try {
         const decision = await this.shared.consume(request);
         this.learn(request, decision);
         return decision;
       } catch (error) {
-        if (!this.isAwayAfter(error)) {
+        this.observe(error);
+        if (!this.isAway) {
           throw error;
         }
       }
@@ -71,12 +72,15 @@ export class FallbackCounterStore implements OnApplicationShutdown {
    * outage: reads run side by side, so several may miss one deadline.
    */
   async peek(request: RateLimitRequest): Promise<RateLimitDecision> {
-    if (this.outage === null) {
+    if (!this.isAway) {
       try {
         return await this.shared.peek(request);
       } catch (error) {
-        const isRefused = error instanceof CounterStoreError && error.kind === 'refused';
-        if (!isRefused || !this.isAwayAfter(error)) {
+        if (error instanceof CounterStoreError && error.kind === 'refused') {
+          this.observe(error);
+        }
+        // A count may have begun an outage meanwhile.
+        if (!this.isAway) {
           throw error;
         }
       }
@@ -110,8 +114,12 @@ export class FallbackCounterStore implements OnApplicationShutdown {
     return until;
   }
 
-  /** Returns whether the store is away, which a failed count may show. */
-  private isAwayAfter(error: unknown): boolean {
+  private get isAway(): boolean {
+    return this.outage !== null;
+  }
+
+  /** Begins an outage if a failed query shows that the store is away. */
+  private observe(error: unknown): void {
     // All requests of a batch fail with the error of their query.
     if (error instanceof CounterStoreError && error !== this.lastFailure) {
       this.lastFailure = error;
@@ -120,7 +128,6 @@ export class FallbackCounterStore implements OnApplicationShutdown {
         this.startOutage(error);
       }
     }
-    return this.outage !== null;
   }
 
   private startOutage(error: CounterStoreError): void {
