@@ -5,7 +5,7 @@ import { readdirSync } from 'node:fs';
  * No two folders import each other.
  */
 const beyond = ['health', 'account', 'admin', 'seed', 'cli'];
-const beside = ['usage', 'metrics', 'tracing', 'logging', 'console', 'embedded-postgres'];
+const beside = ['usage', 'webhooks', 'metrics', 'tracing', 'logging', 'console', 'embedded-postgres'];
 const below = ['http', 'server', 'openapi', 'schemas', 'errors', 'settings'];
 /** The resources of the store, such as `pets`: every folder that has no other place. */
 const resources = readdirSync('src', { withFileTypes: true })
@@ -75,6 +75,14 @@ export default {
       to: { path: '^src/usage/' },
     },
     {
+      name: 'webhooks-are-beside-the-path',
+      comment:
+        'They read counters and what routes declare. Administration queues events; no request path does.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/(webhooks|admin|cli|metrics|app\\.module)' },
+      to: { path: '^src/webhooks/' },
+    },
+    {
       name: 'only-the-application-imports-metrics-and-traces',
       comment: 'Modules keep counts and publish diagnostics; metrics and traces read them.',
       severity: 'error',
@@ -90,18 +98,19 @@ export default {
       to: {
         path: '^src/(auth|rate-limit|deprecation|idempotency|pets|orders|account|health|seed|cli)/',
         pathNot:
-          '\\.decorator\\.ts$|^src/auth/rules/api-key\\.ts$|^src/rate-limit/(stores/fallback-counter-store|rules/(bucket-key|plan-name)|rate-limit\\.module|rate-limit-status\\.schema)\\.ts$',
+          '\\.decorator\\.ts$|^src/auth/rules/api-key\\.ts$|^src/deprecation/deprecated-operations\\.ts$|^src/rate-limit/(stores/fallback-counter-store|rules/(bucket-key|plan-name)|rate-limit\\.module|rate-limit-status\\.schema)\\.ts$',
       },
     },
     {
       name: 'account-is-beside-the-path',
-      comment: 'Of the request path it imports what plans are called, and which operations are deprecated.',
+      comment:
+        'It imports what plans are called, which operations are deprecated, and how administration rotates a key.',
       severity: 'error',
       from: { path: '^src/account/' },
       to: {
         path: '^src/(auth|rate-limit|deprecation|idempotency|pets|orders|health|admin|seed|cli)/',
         pathNot:
-          '\\.decorator\\.ts$|^src/rate-limit/rules/plan-name\\.ts$|^src/deprecation/deprecated-operations\\.ts$',
+          '\\.decorator\\.ts$|^src/rate-limit/rules/plan-name\\.ts$|^src/deprecation/deprecated-operations\\.ts$|^src/admin/(admin-services\\.module|keys/key\\.(service|schemas))\\.ts$',
       },
     },
     {

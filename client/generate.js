@@ -89,6 +89,7 @@ function describe(method, path, operation) {
     resource: schemaName(schema.items ?? schema),
     isArray: schema.items !== undefined,
     isList: parameters.some(({ name }) => name === 'cursor'),
+    isIdempotent: parameters.some(({ name }) => name === 'Idempotency-Key'),
     ids: parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name),
     body: requestBody && schemaName(requestBody.content['application/json'].schema),
   };
@@ -110,24 +111,30 @@ ${comment(`Walks over all of \`${id}\`, by the largest pages.`)}${iteratorName(i
 }`;
 }
 
-function callMethod({ id, method, path, text, resource, isArray, ids, body }) {
+function callMethod({ id, method, path, text, resource, isArray, isIdempotent, ids, body }) {
   const parameters = [
     ...ids.map((name) => `${name}: number | bigint`),
-    ...(body ? [`body: ${body}`] : []),
-    `options: ${body ? 'CreateOptions' : 'CallOptions'} = {}`,
+    ...(body ? [`body: ${body}${isIdempotent ? '' : ' = {}'}`] : []),
+    `options: ${isIdempotent ? 'CreateOptions' : 'CallOptions'} = {}`,
   ];
   const params = [
     ...(ids.length > 0
       ? [`path: { ${ids.map((name) => `${name}: exactNumber(${name}, '${name}')`).join(', ')} }`]
       : []),
-    ...(body ? ['header: idempotencyHeader(options)'] : []),
+    ...(isIdempotent ? ['header: idempotencyHeader(options)'] : []),
   ];
   const sent = [
     ...(params.length > 0 ? [`params: { ${params.join(', ')} }`] : []),
     ...(body ? ['body'] : []),
     '...sending',
   ];
-  const traits = UNCOUNTED.has(id) ? '\n    { counted: false },' : '';
+  // Without a key of its own, a request that the service may have carried out is not repeated.
+  const isRepeatable = method === 'GET' || isIdempotent;
+  const facts = [
+    ...(UNCOUNTED.has(id) ? ['counted: false'] : []),
+    ...(isRepeatable ? [] : ['repeatable: false']),
+  ];
+  const traits = facts.length === 0 ? '' : `\n    { ${facts.join(', ')} },`;
   return `
 ${comment(text)}${id}(${parameters.join(', ')}): ApiPromise<${resource}${isArray ? '[]' : ''}> {
   return this.connection.call(

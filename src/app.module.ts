@@ -6,11 +6,13 @@ import { ErrorFilter } from './http/error.filter.js';
 import { NotFoundHandler } from './http/not-found.handler.js';
 import { ApiKeyGuard } from './auth/api-key.guard.js';
 import { AuthModule } from './auth/auth.module.js';
-import { RoleGuard } from './auth/role.guard.js';
+import { PermissionGuard } from './auth/permission.guard.js';
 import { DeprecatedOperations } from './deprecation/deprecated-operations.js';
+import { RemovalWatch } from './deprecation/removal-watch.js';
 import type { Clock } from './settings/clock.js';
 import { DatabaseModule } from './database/database.module.js';
 import type { Environment } from './settings/environment.js';
+import { OperationScopes } from './http/operation-scopes.js';
 import { RequestBodies } from './http/request-body.js';
 import { RevalidationInterceptor } from './http/revalidation.interceptor.js';
 import { DecisionCheckInterceptor } from './http/served-while-counted.js';
@@ -29,6 +31,7 @@ import { RateLimitModule } from './rate-limit/rate-limit.module.js';
 import { Connections } from './server/connections.js';
 import { SettingsModule } from './settings/settings.module.js';
 import { UsageModule } from './usage/usage.module.js';
+import { WebhooksModule } from './webhooks/webhooks.module.js';
 
 /** The steps of every response, errors included, in this order; then routes that are deprecated or unstable add their headers. */
 export const RESPONSE_INTERCEPTORS = [
@@ -52,6 +55,7 @@ export const RESPONSE_INTERCEPTORS = [
     AccountModule,
     AdminModule,
     UsageModule,
+    WebhooksModule,
     HealthModule,
     MetricsModule,
   ],
@@ -59,7 +63,7 @@ export const RESPONSE_INTERCEPTORS = [
     // 401, 429, 403; behind them, 410 by `@Deprecated()`, and 404 of an experimental `@Operation()`:
     { provide: APP_GUARD, useClass: ApiKeyGuard },
     { provide: APP_GUARD, useClass: RateLimitGuard },
-    { provide: APP_GUARD, useClass: RoleGuard },
+    { provide: APP_GUARD, useClass: PermissionGuard },
     // 413, 415, 400:
     { provide: APP_PIPE, useClass: ValidationPipe },
     // Then the handler of a controller; or 404 or 405 without a route:
@@ -81,8 +85,13 @@ export class AppModule {
       // Every module may inject what it exports.
       global: true,
       imports: [SettingsModule.register(environment, clock)],
-      providers: [{ provide: Connections, useValue: connections }, DeprecatedOperations],
-      exports: [Connections, ConcurrencyLimit, DeprecatedOperations],
+      providers: [
+        { provide: Connections, useValue: connections },
+        DeprecatedOperations,
+        OperationScopes,
+        RemovalWatch,
+      ],
+      exports: [Connections, ConcurrencyLimit, DeprecatedOperations, OperationScopes, RemovalWatch],
     };
   }
 }

@@ -16,12 +16,18 @@ export type IssuedKey = Schemas['IssuedKey'];
 export type Key = Schemas['Key'];
 /** The name of a key, and the note of administrators on it. Without `note`, the note is removed. */
 export type KeyLabel = Schemas['KeyLabel'];
+/** What a key may do, and from where. Without `scopes` it may do everything that its role may, without `allowedNetworks` from anywhere. */
+export type KeyRestrictions = Schemas['KeyRestrictions'];
 /** The requests of one key in a range of time. */
 export type KeyUsage = Schemas['KeyUsage'];
 /** An API key with its usage, without the key itself. */
 export type KeyWithUsage = Schemas['KeyWithUsage'];
+/** A key that was found where it should not be. */
+export type LeakedKey = Schemas['LeakedKey'];
 /** A new key, with a quota of its own. */
 export type NewKey = Schemas['NewKey'];
+/** A new webhook. */
+export type NewWebhook = Schemas['NewWebhook'];
 /** The requests for one operation in a range of time. */
 export type OperationUsage = Schemas['OperationUsage'];
 /** A plan and its limits. */
@@ -30,7 +36,23 @@ export type Plan = Schemas['Plan'];
 export type PlanChange = Schemas['PlanChange'];
 /** The limits of a plan. They apply to every quota on it without limits of its own. */
 export type PlanLimits = Schemas['PlanLimits'];
+/** An API key whose restrictions were set, without the key itself. */
+export type RestrictedKey = Schemas['RestrictedKey'];
 /** Options for the rotation of a key. */
 export type Rotation = Schemas['Rotation'];
+/** The scopes that a key needs, by its usage. Requests that were denied count as well. */
+export type ScopeSuggestion = Schemas['ScopeSuggestion'];
+/** Options for the rotation of a secret. */
+export type SecretRotation = Schemas['SecretRotation'];
 /** The requests of one key for one operation in one UTC minute, hour or day. */
 export type Usage = Schemas['Usage'];
+/** A receiver of events, without its secret. */
+export type Webhook = Schemas['Webhook'];
+/** The fields of a webhook that change. */
+export type WebhookChange = Schemas['WebhookChange'];
+/** An event for one webhook. */
+export type WebhookDelivery = Schemas['WebhookDelivery'];
+/** A webhook with its new secret. */
+export type WebhookWithSecret = Schemas['WebhookWithSecret'];
+/** What limits would have denied of the requests of a quota. */
+export type WhatIf = Schemas['WhatIf'];

@@ -12,6 +12,8 @@ export interface paths {
          * List keys
          * @description Returns one page of the keys with their usage, oldest first unless `sort` has another order.
          *
+         *     **Scope: `admin:read`.**
+         *
          *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
         get: operations["listKeys"];
@@ -19,6 +21,8 @@ export interface paths {
         /**
          * Issue a key
          * @description Issues a key with a quota of its own. The response shows the key, which is not shown again.
+         *
+         *     **Scope: `admin:write`.**
          *
          *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
@@ -40,6 +44,8 @@ export interface paths {
          * Get a key
          * @description Returns everything about a key, and its usage, except the key itself.
          *
+         *     **Scope: `admin:read`.**
+         *
          *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
         get: operations["getKey"];
@@ -51,6 +57,8 @@ export interface paths {
         /**
          * Change a key's plan
          * @description Puts the quota of the key on a plan, with the given limits or those of the plan.
+         *
+         *     **Scope: `admin:write`.**
          *
          *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
@@ -69,9 +77,59 @@ export interface paths {
          * Label a key
          * @description Sets the name of the key and the note of administrators on it.
          *
+         *     **Scope: `admin:write`.**
+         *
          *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
         put: operations["labelKey"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/keys/{id}/restrictions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Restrict a key
+         * @description Sets what the key may do, and from which networks. It holds on every replica within a second.
+         *
+         *     **Scope: `admin:write`.**
+         *
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
+         */
+        put: operations["restrictKey"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/keys/{id}/scopes/suggestion": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Suggest scopes for a key
+         * @description Returns which scopes the requests of the key needed, and which not, by its usage.
+         *
+         *     **Scope: `admin:read`.**
+         *
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
+         */
+        get: operations["suggestScopes"];
+        put?: never;
         post?: never;
         delete?: never;
         options?: never;
@@ -91,6 +149,8 @@ export interface paths {
         /**
          * Rotate a key
          * @description Issues a successor on the same quota. Both keys work until the overlap ends.
+         *
+         *     **Scope: `admin:write`.**
          *
          *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
@@ -114,9 +174,35 @@ export interface paths {
          * Revoke a key
          * @description Revokes the key immediately and permanently.
          *
+         *     **Scope: `admin:write`.**
+         *
          *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
         post: operations["revokeKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/keys/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Revoke a leaked key
+         * @description Revokes a key of which you have only the key itself, immediately and permanently.
+         *
+         *     **Scope: `admin:write`.**
+         *
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
+         */
+        post: operations["revokeLeakedKey"];
         delete?: never;
         options?: never;
         head?: never;
@@ -135,6 +221,8 @@ export interface paths {
         /**
          * Lift a ban
          * @description Ends the ban of the key's quota, if there is one.
+         *
+         *     **Scope: `admin:write`.**
          *
          *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
@@ -155,6 +243,8 @@ export interface paths {
         /**
          * Get the rate-limit status of a key
          * @description Returns the windows of the key's quota and its ban, if any, also if the key is no longer valid. It takes nothing from the windows.
+         *
+         *     **Scope: `admin:read`.**
          *
          *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
@@ -178,6 +268,8 @@ export interface paths {
          * List plans
          * @description Returns one page of the plans, in order of their names.
          *
+         *     **Scope: `admin:read`.**
+         *
          *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
         get: operations["listPlans"];
@@ -200,12 +292,16 @@ export interface paths {
          * Get a plan
          * @description Returns a plan with its limits.
          *
+         *     **Scope: `admin:read`.**
+         *
          *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
         get: operations["getPlan"];
         /**
          * Set a plan
          * @description Sets the limits of a plan, and creates it if it does not exist. The limits apply within a second.
+         *
+         *     **Scope: `admin:write`.**
          *
          *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
@@ -227,6 +323,8 @@ export interface paths {
         /**
          * List usage
          * @description Returns one page of the usage of all keys, newest first. Requests appear within a second.
+         *
+         *     **Scope: `admin:read`.**
          *
          *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
@@ -250,9 +348,35 @@ export interface paths {
          * List the usage of a key
          * @description Returns one page of the usage of a key, newest first. Requests appear within a second.
          *
+         *     **Scope: `admin:read`.**
+         *
          *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
         get: operations["listUsageOfKey"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/keys/{id}/what-if": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Try limits on recorded requests
+         * @description Returns what other limits would have denied of the requests of the key's quota, of all its keys, by its recorded minutes: those of a plan, or `perMinute` and `perDay`. Requests that were denied count as sent, so a client that repeated them asked for more than it would have. Bans are left out.
+         *
+         *     **Scope: `admin:read`.**
+         *
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
+         */
+        get: operations["getWhatIf"];
         put?: never;
         post?: never;
         delete?: never;
@@ -270,7 +394,9 @@ export interface paths {
         };
         /**
          * List callers of deprecated operations
-         * @description Returns one page of the keys that called a deprecated operation, by operation and key.
+         * @description Returns one page of the keys that called a deprecated operation, by operation and key, also within its last brownout.
+         *
+         *     **Scope: `admin:read`.**
          *
          *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
@@ -292,7 +418,9 @@ export interface paths {
         };
         /**
          * List usage totals
-         * @description Returns one page of the requests of all keys, or of one key, in each UTC minute, hour or day that had any, newest first. Minutes are kept for 48 hours, hours for 35 days, days for 400.
+         * @description Returns one page of the requests of all keys, or of one key or quota, in each UTC minute, hour or day that had any, newest first. Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400.
+         *
+         *     **Scope: `admin:read`.**
          *
          *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
@@ -314,7 +442,9 @@ export interface paths {
         };
         /**
          * List the keys with the most requests
-         * @description Returns the `limit` keys with the most requests in the range, most first. It is the top of the list, without further pages. Minutes are kept for 48 hours, hours for 35 days, days for 400.
+         * @description Returns the `limit` keys with the most requests in the range, most first. It is the top of the list, without further pages. Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400.
+         *
+         *     **Scope: `admin:read`.**
          *
          *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
@@ -336,7 +466,9 @@ export interface paths {
         };
         /**
          * List usage by operation
-         * @description Returns the requests of all keys, or of one key, for each operation in the range, most requests first. Minutes are kept for 48 hours, hours for 35 days, days for 400.
+         * @description Returns the requests of all keys, or of one key or quota, for each operation in the range, most requests first. Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400.
+         *
+         *     **Scope: `admin:read`.**
          *
          *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
@@ -360,11 +492,181 @@ export interface paths {
          * List audit events
          * @description Returns one page of the actions of administrators, newest first.
          *
+         *     **Scope: `admin:read`.**
+         *
          *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
         get: operations["listAudit"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List webhooks
+         * @description Returns one page of the webhooks, oldest first.
+         *
+         *     **Scope: `admin:read`.**
+         *
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
+         */
+        get: operations["listWebhooks"];
+        put?: never;
+        /**
+         * Create a webhook
+         * @description Creates a webhook, which receives events from then on. The response shows its secret, which is not shown again.
+         *
+         *     **Scope: `admin:write`.**
+         *
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
+         */
+        post: operations["createWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/webhooks/{webhookId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a webhook
+         * @description Returns a webhook without its secret.
+         *
+         *     **Scope: `admin:read`.**
+         *
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
+         */
+        get: operations["getWebhook"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a webhook
+         * @description Deletes a webhook with its deliveries.
+         *
+         *     **Scope: `admin:write`.**
+         *
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
+         */
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a webhook
+         * @description Changes the URL or the events of a webhook, disables or enables it.
+         *
+         *     **Scope: `admin:write`.**
+         *
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
+         */
+        patch: operations["changeWebhook"];
+        trace?: never;
+    };
+    "/admin/webhooks/{webhookId}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate the secret of a webhook
+         * @description Replaces the secret. Both sign until the overlap ends. The response shows the new one, which is not shown again.
+         *
+         *     **Scope: `admin:write`.**
+         *
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/webhooks/{webhookId}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event
+         * @description Queues a test event for a webhook, whatever events it receives. It is sent within a second.
+         *
+         *     **Scope: `admin:write`.**
+         *
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
+         */
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/webhooks/{webhookId}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List deliveries
+         * @description Returns one page of the deliveries of a webhook, newest first. They are kept for 30 days.
+         *
+         *     **Scope: `admin:read`.**
+         *
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
+         */
+        get: operations["listWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/webhooks/{webhookId}/deliveries/{deliveryId}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a delivery again
+         * @description Queues a delivery again, in whatever state it is.
+         *
+         *     **Scope: `admin:write`.**
+         *
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
+         */
+        post: operations["retryWebhookDelivery"];
         delete?: never;
         options?: never;
         head?: never;
@@ -381,6 +683,8 @@ export interface paths {
         /**
          * Get the health
          * @description Returns whether the responding replica is ready for requests, and the state of its parts. The status is 200 even if it is not ready.
+         *
+         *     **Scope: `admin:read`.**
          *
          *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
@@ -427,7 +731,7 @@ export interface components {
             actor: string;
             /** @description The action. */
             action: string;
-            /** @description What the action changed: `key:ID` or `plan:NAME`. */
+            /** @description What the action changed: `key:ID`, `plan:NAME` or `webhook:ID`. */
             subject: string;
             /** @description The changed fields before the action; null if the action created the subject. */
             before: {
@@ -463,6 +767,24 @@ export interface components {
              * @description Time of the last call.
              */
             lastAt: string;
+            /** @description The last brownout of the operation that has begun: a time before the removal at which it already returned 410. Null if none has in the last 35 days. */
+            lastBrownout: {
+                /**
+                 * Format: date-time
+                 * @description When it began.
+                 */
+                from: string;
+                /**
+                 * Format: date-time
+                 * @description When it ended or will end.
+                 */
+                until: string;
+                /**
+                 * Format: int64
+                 * @description Number of calls within it.
+                 */
+                requests: number;
+            } | null;
         };
         /**
          * @description The body of every error response.
@@ -477,7 +799,7 @@ export interface components {
              * @description Machine-readable error code. The meaning of a code never changes; new codes may be added.
              * @enum {string}
              */
-            code: "invalid_request" | "missing_api_key" | "invalid_api_key" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "idempotency_conflict" | "endpoint_removed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limit_exceeded" | "api_key_banned" | "headers_too_large" | "internal_error" | "service_unavailable";
+            code: "invalid_request" | "missing_api_key" | "invalid_api_key" | "forbidden" | "forbidden_address" | "insufficient_scope" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "idempotency_conflict" | "endpoint_removed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limit_exceeded" | "api_key_banned" | "headers_too_large" | "internal_error" | "service_unavailable";
             /** @description Human-readable message: what went wrong, and what to do. */
             message: string;
             /**
@@ -491,6 +813,7 @@ export interface components {
          * @example {
          *       "ready": true,
          *       "draining": false,
+         *       "warnings": [],
          *       "parts": {
          *         "database": {
          *           "status": "up"
@@ -513,6 +836,8 @@ export interface components {
             ready: boolean;
             /** @description Whether the replica is shutting down. */
             draining: boolean;
+            /** @description What needs attention although requests are served: operations that are removed within 30 days and were called in the last 7. */
+            warnings: string[];
             /** @description The parts that the replica depends on. */
             parts: {
                 /** @description The database, and the privileges that it grants. */
@@ -574,6 +899,10 @@ export interface components {
              * @enum {string}
              */
             role: "client" | "admin";
+            /** @description What the key may do; null for everything that its role may. */
+            scopes: ("pets:read" | "pets:write" | "orders:read" | "orders:write" | "admin:read" | "admin:write")[] | null;
+            /** @description The networks from which the key may be used; null for anywhere. */
+            allowedNetworks: string[] | null;
             /**
              * @description Current state of the key. A `rotating` key is valid until the overlap with its successor ends.
              * @enum {string}
@@ -608,6 +937,8 @@ export interface components {
             successorId: string | null;
             /** @description The key. It is not shown again. */
             key: string;
+            /** @description What may be wrong with the networks of the request; absent if nothing is. */
+            warning?: string;
         };
         /** @description An API key, without the key itself. */
         Key: {
@@ -624,6 +955,10 @@ export interface components {
              * @enum {string}
              */
             role: "client" | "admin";
+            /** @description What the key may do; null for everything that its role may. */
+            scopes: ("pets:read" | "pets:write" | "orders:read" | "orders:write" | "admin:read" | "admin:write")[] | null;
+            /** @description The networks from which the key may be used; null for anywhere. */
+            allowedNetworks: string[] | null;
             /**
              * @description Current state of the key. A `rotating` key is valid until the overlap with its successor ends.
              * @enum {string}
@@ -669,6 +1004,30 @@ export interface components {
             name: string;
             /** @description Note of administrators on the key. Clients never see it. */
             note?: string;
+        };
+        /**
+         * @description What a key may do, and from where. Without `scopes` it may do everything that its role may, without `allowedNetworks` from anywhere.
+         * @example {
+         *       "scopes": [
+         *         "pets:read",
+         *         "orders:read"
+         *       ],
+         *       "allowedNetworks": [
+         *         "203.0.113.0/24"
+         *       ]
+         *     }
+         */
+        KeyRestrictions: {
+            /** @description What the key may do. Without it, the key may do everything that its role may. */
+            scopes?: ("pets:read" | "pets:write" | "orders:read" | "orders:write" | "admin:read" | "admin:write")[];
+            /**
+             * @description The networks from which the key may be used. Without it, any address may use it.
+             * @example [
+             *       "203.0.113.0/24",
+             *       "2001:db8::/32"
+             *     ]
+             */
+            allowedNetworks?: string[];
         };
         /** @description The requests of one key in a range of time. */
         KeyUsage: {
@@ -737,6 +1096,10 @@ export interface components {
              * @enum {string}
              */
             role: "client" | "admin";
+            /** @description What the key may do; null for everything that its role may. */
+            scopes: ("pets:read" | "pets:write" | "orders:read" | "orders:write" | "admin:read" | "admin:write")[] | null;
+            /** @description The networks from which the key may be used; null for anywhere. */
+            allowedNetworks: string[] | null;
             /**
              * @description Current state of the key. A `rotating` key is valid until the overlap with its successor ends.
              * @enum {string}
@@ -774,6 +1137,16 @@ export interface components {
             requestsByHour: number[];
         };
         /**
+         * @description A key that was found where it should not be.
+         * @example {
+         *       "key": "ask_test_00000000000000000000000000000000000000"
+         *     }
+         */
+        LeakedKey: {
+            /** @description The key itself. */
+            key: string;
+        };
+        /**
          * @description A new key, with a quota of its own.
          * @example {
          *       "name": "Ann's shop",
@@ -802,11 +1175,40 @@ export interface components {
              * @enum {string}
              */
             role?: "client" | "admin";
+            /** @description What the key may do. Without it, the key may do everything that its role may. */
+            scopes?: ("pets:read" | "pets:write" | "orders:read" | "orders:write" | "admin:read" | "admin:write")[];
+            /**
+             * @description The networks from which the key may be used. Without it, any address may use it.
+             * @example [
+             *       "203.0.113.0/24",
+             *       "2001:db8::/32"
+             *     ]
+             */
+            allowedNetworks?: string[];
             /**
              * Format: date-time
              * @description The time from which the key is no longer valid.
              */
             expiresAt?: string;
+        };
+        /**
+         * @description A new webhook.
+         * @example {
+         *       "url": "https://ops.example/animal-store",
+         *       "events": [
+         *         "quota.banned",
+         *         "key.expiring"
+         *       ]
+         *     }
+         */
+        NewWebhook: {
+            /**
+             * Format: uri
+             * @description The http(s) address that gets the events.
+             */
+            url: string;
+            /** @description The types of the events that it receives. */
+            events: ("quota.day_limit_80" | "quota.day_limit_reached" | "quota.banned" | "key.expiring" | "key.rotated" | "key.revoked" | "operation.deprecated_called")[];
         };
         /** @description The requests for one operation in a range of time. */
         OperationUsage: {
@@ -955,6 +1357,60 @@ export interface components {
             refusalsUntilBan: number | null;
             bannedUntil: string | null;
         };
+        /** @description An API key whose restrictions were set, without the key itself. */
+        RestrictedKey: {
+            /**
+             * Format: uuid
+             * @description Identifier of the key.
+             */
+            id: string;
+            /** @description Name of the key. */
+            name: string;
+            note: string | null;
+            /**
+             * @description Role of the key. An `admin` key may also use the administration.
+             * @enum {string}
+             */
+            role: "client" | "admin";
+            /** @description What the key may do; null for everything that its role may. */
+            scopes: ("pets:read" | "pets:write" | "orders:read" | "orders:write" | "admin:read" | "admin:write")[] | null;
+            /** @description The networks from which the key may be used; null for anywhere. */
+            allowedNetworks: string[] | null;
+            /**
+             * @description Current state of the key. A `rotating` key is valid until the overlap with its successor ends.
+             * @enum {string}
+             */
+            state: "active" | "rotating" | "expired" | "revoked";
+            /** @description First characters of the key. */
+            prefix: string;
+            /** @description Last four characters of the key. */
+            lastFour: string;
+            /**
+             * Format: uuid
+             * @description Identifier of its quota. A key and its successor share one.
+             */
+            quotaId: string;
+            /** @description Name of the plan. */
+            plan: string;
+            /** @description Effective limit of requests per UTC minute; null if the quota was left without one by direct SQL. */
+            perMinute: number | null;
+            /** @description Effective limit of requests per UTC day; null if the quota was left without one by direct SQL. */
+            perDay: number | null;
+            /** @description Whether these limits are the quota's own instead of the plan's. */
+            ownLimits: boolean;
+            bannedUntil: string | null;
+            /**
+             * Format: date-time
+             * @description When the key was issued.
+             */
+            createdAt: string;
+            expiresAt: string | null;
+            revokedAt: string | null;
+            predecessorId: string | null;
+            successorId: string | null;
+            /** @description What may be wrong with the networks of the request; absent if nothing is. */
+            warning?: string;
+        };
         /**
          * @description Options for the rotation of a key.
          * @example {
@@ -972,6 +1428,61 @@ export interface components {
              * @description When the successor expires. The default is the expiry of the old key.
              */
             expiresAt?: string;
+        };
+        /**
+         * @description The scopes that a key needs, by its usage. Requests that were denied count as well.
+         * @example {
+         *       "since": "2026-10-26T00:00:00.000Z",
+         *       "used": [
+         *         {
+         *           "scope": "pets:read",
+         *           "requests": 1234,
+         *           "lastAt": "2026-11-24T08:30:00.000Z"
+         *         }
+         *       ],
+         *       "unused": [
+         *         "pets:write",
+         *         "orders:read",
+         *         "orders:write"
+         *       ]
+         *     }
+         */
+        ScopeSuggestion: {
+            /**
+             * Format: date-time
+             * @description The start of the first day.
+             */
+            since: string;
+            /** @description The scopes that requests of the key needed. */
+            used: {
+                /** @enum {string} */
+                scope: "pets:read" | "pets:write" | "orders:read" | "orders:write" | "admin:read" | "admin:write";
+                /**
+                 * Format: int64
+                 * @description Requests of the key that needed the scope.
+                 */
+                requests: number;
+                /**
+                 * Format: date-time
+                 * @description When the last of them was.
+                 */
+                lastAt: string;
+            }[];
+            /** @description The other scopes that the role of the key includes. */
+            unused: ("pets:read" | "pets:write" | "orders:read" | "orders:write" | "admin:read" | "admin:write")[];
+        };
+        /**
+         * @description Options for the rotation of a secret.
+         * @example {
+         *       "overlapSeconds": 3600
+         *     }
+         */
+        SecretRotation: {
+            /**
+             * Format: int32
+             * @description Seconds for which the old secret signs too. The default is 24 hours.
+             */
+            overlapSeconds?: number;
         };
         /** @description The requests of one key for one operation in one UTC minute, hour or day. */
         Usage: {
@@ -1087,6 +1598,202 @@ export interface components {
                 "5xx": number;
             };
         };
+        /** @description A receiver of events, without its secret. */
+        Webhook: {
+            /**
+             * Format: uuid
+             * @description Identifier of the webhook.
+             */
+            id: string;
+            /**
+             * Format: uri
+             * @description The http(s) address that gets the events.
+             */
+            url: string;
+            /** @description The types of the events that it receives. */
+            events: ("quota.day_limit_80" | "quota.day_limit_reached" | "quota.banned" | "key.expiring" | "key.rotated" | "key.revoked" | "operation.deprecated_called")[];
+            /** @description Whether it receives events. */
+            enabled: boolean;
+            disabledAt: string | null;
+            previousSecretEndsAt: string | null;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            createdAt: string;
+        };
+        /**
+         * @description The fields of a webhook that change.
+         * @example {
+         *       "enabled": true
+         *     }
+         */
+        WebhookChange: {
+            /**
+             * Format: uri
+             * @description The http(s) address that gets the events.
+             */
+            url?: string;
+            /** @description The types of the events that it receives. */
+            events?: ("quota.day_limit_80" | "quota.day_limit_reached" | "quota.banned" | "key.expiring" | "key.rotated" | "key.revoked" | "operation.deprecated_called")[];
+            /** @description Whether it receives events. Pending deliveries fail when it is disabled. */
+            enabled?: boolean;
+        };
+        /** @description An event for one webhook. */
+        WebhookDelivery: {
+            /**
+             * Format: uuid
+             * @description Identifier of the delivery, which is its `webhook-id`.
+             */
+            id: string;
+            /** @description Type of the event; `webhook.test` for one that an administrator sent. */
+            event: string;
+            /** @description The body that is sent: `type`, `timestamp` and `data`. */
+            payload: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description A `failed` one is not sent again by itself.
+             * @enum {string}
+             */
+            state: "pending" | "delivered" | "failed";
+            /**
+             * Format: int32
+             * @description Attempts since it was queued, the first time or again.
+             */
+            attempts: number;
+            /**
+             * Format: date-time
+             * @description When it was queued first.
+             */
+            createdAt: string;
+            lastAttemptAt: string | null;
+            nextAttemptAt: string | null;
+            lastFailure: string | null;
+        };
+        /** @description A webhook with its new secret. */
+        WebhookWithSecret: {
+            /**
+             * Format: uuid
+             * @description Identifier of the webhook.
+             */
+            id: string;
+            /**
+             * Format: uri
+             * @description The http(s) address that gets the events.
+             */
+            url: string;
+            /** @description The types of the events that it receives. */
+            events: ("quota.day_limit_80" | "quota.day_limit_reached" | "quota.banned" | "key.expiring" | "key.rotated" | "key.revoked" | "operation.deprecated_called")[];
+            /** @description Whether it receives events. */
+            enabled: boolean;
+            disabledAt: string | null;
+            previousSecretEndsAt: string | null;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            createdAt: string;
+            /** @description Verifies deliveries. It is not shown again. */
+            secret: string;
+        };
+        /**
+         * @description What limits would have denied of the requests of a quota.
+         * @example {
+         *       "plan": "pro",
+         *       "perMinute": 300,
+         *       "perDay": 10000,
+         *       "since": "2026-10-23T00:00:00.000Z",
+         *       "until": "2026-11-21T08:30:00.000Z",
+         *       "firstMinute": "2026-10-23T00:02:00.000Z",
+         *       "requests": 81204,
+         *       "refusals": 12,
+         *       "denied": 310,
+         *       "deniedMinutes": 4,
+         *       "deniedDays": 2,
+         *       "worstMinute": {
+         *         "startsAt": "2026-11-02T09:00:00.000Z",
+         *         "requests": 480,
+         *         "denied": 180
+         *       },
+         *       "smallestPlan": {
+         *         "denyingNone": "business",
+         *         "denyingFew": "business"
+         *       }
+         *     }
+         */
+        WhatIf: {
+            plan: string | null;
+            /**
+             * Format: int32
+             * @description The limit per UTC minute that was tried.
+             */
+            perMinute: number;
+            /**
+             * Format: int32
+             * @description The limit per UTC day that was tried.
+             */
+            perDay: number;
+            /**
+             * Format: date-time
+             * @description Start of the range, which is that of a UTC day.
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description End of the range: the time of this response.
+             */
+            until: string;
+            firstMinute: string | null;
+            /**
+             * Format: int64
+             * @description Requests of all keys of the quota in the range, also those that were denied.
+             */
+            requests: number;
+            /**
+             * Format: int64
+             * @description Requests among them that got 429 when they were sent.
+             */
+            refusals: number;
+            /**
+             * Format: int64
+             * @description Requests that these limits would have denied.
+             */
+            denied: number;
+            /**
+             * Format: int64
+             * @description Minutes in which they would have denied a request.
+             */
+            deniedMinutes: number;
+            /**
+             * Format: int64
+             * @description UTC days on which they would have denied a request.
+             */
+            deniedDays: number;
+            /** @description The minute with the most denied requests, the first of several; null if none was denied. */
+            worstMinute: {
+                /**
+                 * Format: date-time
+                 * @description Start of the minute.
+                 */
+                startsAt: string;
+                /**
+                 * Format: int64
+                 * @description Requests in it.
+                 */
+                requests: number;
+                /**
+                 * Format: int64
+                 * @description Requests in it that would have been denied.
+                 */
+                denied: number;
+            } | null;
+            /** @description Of the plans with limits of their own. A smaller one allows fewer per day, then per minute. */
+            smallestPlan: {
+                denyingNone: string | null;
+                denyingFew: string | null;
+            };
+        };
     };
     responses: {
         /** @description A query parameter is invalid. The message names every invalid parameter. */
@@ -1146,10 +1853,11 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The API key is valid, but its role is not `admin`. */
+        /** @description The API key is valid, but its role is not `admin`, or it is restricted. */
         Forbidden: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
+                "WWW-Authenticate": components["headers"]["ScopeChallenge"];
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -1354,6 +2062,11 @@ export interface components {
          * @example Bearer realm="animal-store", error="invalid_token", error_description="The API key is unknown"
          */
         "WWW-Authenticate": string;
+        /**
+         * @description The challenge of RFC 6750 that names the missing scope. Present with `insufficient_scope` only.
+         * @example Bearer realm="animal-store", error="insufficient_scope", scope="pets:write"
+         */
+        ScopeChallenge: string;
         /**
          * @description Path of the new resource.
          * @example /v1/pets/7
@@ -1602,6 +2315,91 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    restrictKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Identifier of the key. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["KeyRestrictions"];
+            };
+        };
+        responses: {
+            /** @description The changed key. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RestrictedKey"];
+                };
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    suggestScopes: {
+        parameters: {
+            query?: {
+                /** @description Number of UTC days, today included. Days are kept for 400 days. */
+                days?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Identifier of the key. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The suggestion. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScopeSuggestion"];
+                };
+            };
+            400: components["responses"]["InvalidParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     rotateKey: {
         parameters: {
             query?: never;
@@ -1682,6 +2480,47 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revokeLeakedKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LeakedKey"];
+            };
+        };
+        responses: {
+            /** @description The revoked key. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Key"];
+                };
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -1911,7 +2750,7 @@ export interface operations {
             query?: {
                 /** @description Maximum number of entries returned. */
                 limit?: number;
-                /** @description Number of UTC days, today included. Minutes are kept for 48 hours, hours for 35 days, days for 400. */
+                /** @description Number of UTC days, today included. Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400. */
                 days?: number;
                 /** @description The UTC period by which requests are grouped. */
                 period?: "minute" | "hour" | "day";
@@ -1955,7 +2794,7 @@ export interface operations {
             query?: {
                 /** @description Maximum number of entries returned. */
                 limit?: number;
-                /** @description Number of UTC days, today included. Minutes are kept for 48 hours, hours for 35 days, days for 400. */
+                /** @description Number of UTC days, today included. Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400. */
                 days?: number;
                 /** @description The UTC period by which requests are grouped. */
                 period?: "minute" | "hour" | "day";
@@ -1987,6 +2826,53 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Usage"][];
+                };
+            };
+            400: components["responses"]["InvalidParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getWhatIf: {
+        parameters: {
+            query?: {
+                /** @description The plan whose limits are tried. Give this, or `perMinute` and `perDay`. */
+                plan?: string;
+                /** @description The limit of requests per UTC minute that is tried, with `perDay`. */
+                perMinute?: number;
+                /** @description The limit of requests per UTC day that is tried, with `perMinute`. */
+                perDay?: number;
+                /** @description Number of UTC days, today included. Fewer are read if minutes are kept for less. */
+                days?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Identifier of the key. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the limits would have denied. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WhatIf"];
                 };
             };
             400: components["responses"]["InvalidParameter"];
@@ -2051,6 +2937,8 @@ export interface operations {
                 until?: string;
                 /** @description Only usage of the key with this identifier. */
                 key?: string;
+                /** @description Only usage of the keys of this quota: a key, those that it succeeds, and those that succeed it. */
+                quota?: string;
                 /** @description Where the page begins, as the `Link` header of the page before gives it. Opaque. */
                 cursor?: string;
             };
@@ -2140,6 +3028,8 @@ export interface operations {
                 until?: string;
                 /** @description Only usage of the key with this identifier. */
                 key?: string;
+                /** @description Only usage of the keys of this quota: a key, those that it succeeds, and those that succeed it. */
+                quota?: string;
             };
             header?: never;
             path?: never;
@@ -2180,7 +3070,7 @@ export interface operations {
                 /** @description Only events of exactly this actor. */
                 actor?: string;
                 /** @description Only events of this action. */
-                action?: "key.issued" | "key.rotated" | "key.revoked" | "key.labeled" | "key.plan_changed" | "key.unbanned" | "plan.created" | "plan.changed";
+                action?: "key.issued" | "key.rotated" | "key.revoked" | "key.labeled" | "key.plan_changed" | "key.restricted" | "key.unbanned" | "plan.created" | "plan.changed" | "webhook.created" | "webhook.changed" | "webhook.secret_rotated" | "webhook.deleted";
                 /** @description Only events on the key with this identifier. */
                 key?: string;
                 /** @description Only events of this time or later. */
@@ -2217,6 +3107,381 @@ export interface operations {
             400: components["responses"]["InvalidParameter"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listWebhooks: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of webhooks returned. */
+                limit?: number;
+                /** @description Where the page begins, as the `Link` header of the page before gives it. Opaque. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of webhooks. */
+            200: {
+                headers: {
+                    Link: components["headers"]["PageLinks"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"][];
+                };
+            };
+            400: components["responses"]["InvalidParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewWebhook"];
+            };
+        };
+        responses: {
+            /** @description The new webhook. */
+            201: {
+                headers: {
+                    Location: components["headers"]["Location"];
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookWithSecret"];
+                };
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Identifier of the webhook. */
+                webhookId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Identifier of the webhook. */
+                webhookId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The deleted webhook. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    changeWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Identifier of the webhook. */
+                webhookId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookChange"];
+            };
+        };
+        responses: {
+            /** @description The changed webhook. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Identifier of the webhook. */
+                webhookId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SecretRotation"];
+            };
+        };
+        responses: {
+            /** @description The webhook with its new secret. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookWithSecret"];
+                };
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Identifier of the webhook. */
+                webhookId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery of the test event. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of deliveries returned. */
+                limit?: number;
+                /** @description Only deliveries in this state. */
+                state?: "pending" | "delivered" | "failed";
+                /** @description Where the page begins, as the `Link` header of the page before gives it. Opaque. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Identifier of the webhook. */
+                webhookId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of deliveries. */
+            200: {
+                headers: {
+                    Link: components["headers"]["PageLinks"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDelivery"][];
+                };
+            };
+            400: components["responses"]["InvalidParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    retryWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Identifier of the webhook. */
+                webhookId: string;
+                /** @description Identifier of the delivery. */
+                deliveryId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery, which is pending. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -5,15 +5,25 @@ import type {
   IssuedKey,
   Key,
   KeyLabel,
+  KeyRestrictions,
   KeyUsage,
   KeyWithUsage,
   NewKey,
+  NewWebhook,
   OperationUsage,
   Plan,
   PlanChange,
   PlanLimits,
+  RestrictedKey,
   Rotation,
+  ScopeSuggestion,
+  SecretRotation,
   Usage,
+  WhatIf,
+  Webhook,
+  WebhookChange,
+  WebhookDelivery,
+  WebhookWithSecret,
 } from './admin-resources.js';
 import type { operations, paths } from './admin-schema.js';
 import type { ApiPromise } from './api-promise.js';
@@ -28,6 +38,8 @@ type QueryOf<Operation extends keyof operations> = NonNullable<operations[Operat
 export type KeyQuery = QueryOf<'listKeys'>;
 /** Selects a page of the plans. */
 export type PlanQuery = QueryOf<'listPlans'>;
+/** The days of usage from which scopes are suggested. */
+export type ScopeQuery = QueryOf<'suggestScopes'>;
 /** Selects usage, and a page of it. */
 export type UsageQuery = QueryOf<'listUsage'>;
 /** Selects totals by period and range, and a page of them. */
@@ -36,15 +48,21 @@ export type UsageTotalsQuery = QueryOf<'listUsageTotals'>;
 export type TopKeysQuery = QueryOf<'listTopKeys'>;
 /** The period and range in which operations are compared. */
 export type OperationUsageQuery = QueryOf<'listUsageByOperation'>;
+/** Selects the limits that are tried, a plan's or two numbers, and the number of days. */
+export type WhatIfQuery = QueryOf<'getWhatIf'>;
 /** Selects audit events, and a page of them. */
 export type AuditQuery = QueryOf<'listAudit'>;
+/** Selects a page of the webhooks. */
+export type WebhookQuery = QueryOf<'listWebhooks'>;
+/** Selects deliveries of a webhook, and a page of them. */
+export type WebhookDeliveryQuery = QueryOf<'listWebhookDeliveries'>;
 /** Selects a page of the calls of deprecated operations. */
 export type DeprecationQuery = QueryOf<'listDeprecatedCalls'>;
 
 type AdminConnection = Connection<paths>;
 
-/** A request that the service may have carried out is not repeated: a second key would be issued. */
-const ISSUES_A_KEY = { repeatable: false };
+/** A request that the service may have carried out is not repeated: a second key or secret would be issued. */
+const CARRIED_OUT_ONCE = { repeatable: false };
 
 /** The operations of administration, by resource. */
 export class Admin {
@@ -52,6 +70,7 @@ export class Admin {
   readonly plans: Plans;
   readonly usage: UsageReports;
   readonly deprecations: Deprecations;
+  readonly webhooks: Webhooks;
   readonly audit: AuditLog;
 
   /** @internal */
@@ -60,6 +79,7 @@ export class Admin {
     this.plans = new Plans(connection);
     this.usage = new UsageReports(connection);
     this.deprecations = new Deprecations(connection);
+    this.webhooks = new Webhooks(connection);
     this.audit = new AuditLog(connection);
   }
 
@@ -98,7 +118,7 @@ export class Keys {
     return this.connection.call(
       options,
       (client, sending) => client.POST('/admin/keys', { body: key, ...sending }),
-      ISSUES_A_KEY,
+      CARRIED_OUT_ONCE,
     );
   }
 
@@ -116,13 +136,38 @@ export class Keys {
     );
   }
 
+  /** Sets what a key may do, and from where; what is left out is removed. */
+  restrict(id: string, restrictions: KeyRestrictions, options: CallOptions = {}): ApiPromise<RestrictedKey> {
+    return this.connection.call(options, (client, sending) =>
+      client.PUT('/admin/keys/{id}/restrictions', {
+        params: { path: { id } },
+        body: restrictions,
+        ...sending,
+      }),
+    );
+  }
+
+  /** Gets the scopes that the requests of a key needed, and the others of its role. */
+  suggestScopes(id: string, query: ScopeQuery = {}, options: CallOptions = {}): ApiPromise<ScopeSuggestion> {
+    return this.connection.call(options, (client, sending) =>
+      client.GET('/admin/keys/{id}/scopes/suggestion', { params: { path: { id }, query }, ...sending }),
+    );
+  }
+
+  /** Revokes a key of which you have only the key itself, at once and for good. */
+  revokeLeaked(key: string, options: CallOptions = {}): ApiPromise<Key> {
+    return this.connection.call(options, (client, sending) =>
+      client.POST('/admin/keys/revoke', { body: { key }, ...sending }),
+    );
+  }
+
   /** Issues a successor on the same quota. Both keys work until the overlap ends. Repeated no more than `issue`. */
   rotate(id: string, rotation: Rotation = {}, options: CallOptions = {}): ApiPromise<IssuedKey> {
     return this.connection.call(
       options,
       (client, sending) =>
         client.POST('/admin/keys/{id}/rotate', { params: { path: { id } }, body: rotation, ...sending }),
-      ISSUES_A_KEY,
+      CARRIED_OUT_ONCE,
     );
   }
 
@@ -144,6 +189,13 @@ export class Keys {
   rateLimit(id: string, options: CallOptions = {}): ApiPromise<RateLimitStatus> {
     return this.connection.call(options, (client, sending) =>
       client.GET('/admin/keys/{id}/rate-limit', { params: { path: { id } }, ...sending }),
+    );
+  }
+
+  /** Gets what other limits would have denied of the requests of the quota of a key. */
+  whatIf(id: string, query: WhatIfQuery, options: CallOptions = {}): ApiPromise<WhatIf> {
+    return this.connection.call(options, (client, sending) =>
+      client.GET('/admin/keys/{id}/what-if', { params: { path: { id }, query }, ...sending }),
     );
   }
 
@@ -236,6 +288,107 @@ export class Deprecations {
       options,
       (client, sending) => client.GET('/admin/deprecations', { params: { query }, ...sending }),
       (cursor) => this.list({ ...query, cursor }, options),
+    );
+  }
+}
+
+/** Receivers of events, and their deliveries. */
+export class Webhooks {
+  /** @internal */
+  constructor(private readonly connection: AdminConnection) {}
+
+  /** Lists a page of the webhooks, oldest first. `for await` walks over this page and all after it. */
+  list(query: WebhookQuery = {}, options: CallOptions = {}): PagePromise<Webhook> {
+    return this.connection.list(
+      options,
+      (client, sending) => client.GET('/admin/webhooks', { params: { query }, ...sending }),
+      (cursor) => this.list({ ...query, cursor }, options),
+    );
+  }
+
+  /** Gets a webhook without its secret. */
+  get(webhookId: string, options: CallOptions = {}): ApiPromise<Webhook> {
+    return this.connection.call(options, (client, sending) =>
+      client.GET('/admin/webhooks/{webhookId}', { params: { path: { webhookId } }, ...sending }),
+    );
+  }
+
+  /** Creates a webhook. Its secret is shown this once. A request without a response is not repeated. */
+  create(webhook: NewWebhook, options: CallOptions = {}): ApiPromise<WebhookWithSecret> {
+    return this.connection.call(
+      options,
+      (client, sending) => client.POST('/admin/webhooks', { body: webhook, ...sending }),
+      CARRIED_OUT_ONCE,
+    );
+  }
+
+  /** Changes the URL or the events of a webhook, disables or enables it. */
+  change(webhookId: string, change: WebhookChange, options: CallOptions = {}): ApiPromise<Webhook> {
+    return this.connection.call(options, (client, sending) =>
+      client.PATCH('/admin/webhooks/{webhookId}', {
+        params: { path: { webhookId } },
+        body: change,
+        ...sending,
+      }),
+    );
+  }
+
+  /** Deletes a webhook with its deliveries. */
+  delete(webhookId: string, options: CallOptions = {}): ApiPromise<Webhook> {
+    return this.connection.call(options, (client, sending) =>
+      client.DELETE('/admin/webhooks/{webhookId}', { params: { path: { webhookId } }, ...sending }),
+    );
+  }
+
+  /** Replaces the secret. Both sign until the overlap ends. Repeated no more than `create`. */
+  rotateSecret(
+    webhookId: string,
+    rotation: SecretRotation = {},
+    options: CallOptions = {},
+  ): ApiPromise<WebhookWithSecret> {
+    return this.connection.call(
+      options,
+      (client, sending) =>
+        client.POST('/admin/webhooks/{webhookId}/rotate', {
+          params: { path: { webhookId } },
+          body: rotation,
+          ...sending,
+        }),
+      CARRIED_OUT_ONCE,
+    );
+  }
+
+  /** Sends a test event, whatever events the webhook receives. */
+  test(webhookId: string, options: CallOptions = {}): ApiPromise<WebhookDelivery> {
+    return this.connection.call(options, (client, sending) =>
+      client.POST('/admin/webhooks/{webhookId}/test', { params: { path: { webhookId } }, ...sending }),
+    );
+  }
+
+  /** Lists a page of the deliveries of a webhook, newest first. `for await` walks over this page and all after it. */
+  deliveries(
+    webhookId: string,
+    query: WebhookDeliveryQuery = {},
+    options: CallOptions = {},
+  ): PagePromise<WebhookDelivery> {
+    return this.connection.list(
+      options,
+      (client, sending) =>
+        client.GET('/admin/webhooks/{webhookId}/deliveries', {
+          params: { path: { webhookId }, query },
+          ...sending,
+        }),
+      (cursor) => this.deliveries(webhookId, { ...query, cursor }, options),
+    );
+  }
+
+  /** Sends a delivery again. */
+  retry(webhookId: string, deliveryId: string, options: CallOptions = {}): ApiPromise<WebhookDelivery> {
+    return this.connection.call(options, (client, sending) =>
+      client.POST('/admin/webhooks/{webhookId}/deliveries/{deliveryId}/retry', {
+        params: { path: { webhookId, deliveryId } },
+        ...sending,
+      }),
     );
   }
 }

@@ -9,10 +9,15 @@ export {
   type OperationUsageQuery,
   type PlanQuery,
   type Plans,
+  type ScopeQuery,
   type TopKeysQuery,
   type UsageQuery,
   type UsageReports,
   type UsageTotalsQuery,
+  type WhatIfQuery,
+  type WebhookDeliveryQuery,
+  type WebhookQuery,
+  type Webhooks,
 } from './admin.js';
 export type * from './admin-resources.js';
 export { AnimalStore, type AnimalStoreOptions } from './animal-store.js';

@@ -41,6 +41,8 @@ export interface paths {
          * List animals
          * @description One page of the animals, oldest first, optionally of one status only.
          *
+         *     **Scope: `pets:read`.**
+         *
          *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
         get: operations["listPets"];
@@ -48,6 +50,8 @@ export interface paths {
         /**
          * Add an animal
          * @description Adds an animal and gives it its identifier.
+         *
+         *     **Scope: `pets:write`.**
          *
          *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
@@ -69,6 +73,8 @@ export interface paths {
          * Get an animal
          * @deprecated
          * @description Removed on 5 December 2030. Use `GET /pets` with the filter `status` instead.
+         *
+         *     **Scope: `pets:read`.**
          *
          *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
@@ -92,6 +98,8 @@ export interface paths {
          * List orders
          * @description Returns one page of the orders placed with keys of your quota, oldest first, optionally of one status only.
          *
+         *     **Scope: `orders:read`.**
+         *
          *     **Stability: beta.** It may change with one month of notice.
          */
         get: operations["listOrders"];
@@ -99,6 +107,8 @@ export interface paths {
         /**
          * Place an order
          * @description Places an order for an animal of the store.
+         *
+         *     **Scope: `orders:write`.**
          *
          *     **Stability: experimental.** It may change or be removed without notice. It is available only if `EXPERIMENTAL` is on.
          */
@@ -131,6 +141,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/key/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate your key
+         * @description Issues a successor of the key of the request, on the same quota, and shows it once. Both keys work until the overlap ends. Keys of a quota are rotated 5 times per UTC day at most. If the response is lost, ask an administrator for another key.
+         *
+         *     **Stability: beta.** It may change with one month of notice.
+         */
+        post: operations["rotateOwnKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/usage": {
         parameters: {
             query?: never;
@@ -140,7 +172,7 @@ export interface paths {
         };
         /**
          * List your usage
-         * @description Returns one page of the requests of all keys of your quota, in each UTC minute, hour or day that had any, newest first. Minutes are kept for 48 hours, hours for 35 days, days for 400. Requests appear within a second.
+         * @description Returns one page of the requests of all keys of your quota, in each UTC minute, hour or day that had any, newest first. Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400. Requests appear within a second.
          *
          *     **Stability: beta.** It may change with one month of notice.
          */
@@ -192,7 +224,7 @@ export interface components {
              * @description Machine-readable error code. The meaning of a code never changes; new codes may be added.
              * @enum {string}
              */
-            code: "invalid_request" | "missing_api_key" | "invalid_api_key" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "idempotency_conflict" | "endpoint_removed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limit_exceeded" | "api_key_banned" | "headers_too_large" | "internal_error" | "service_unavailable";
+            code: "invalid_request" | "missing_api_key" | "invalid_api_key" | "forbidden" | "forbidden_address" | "insufficient_scope" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "idempotency_conflict" | "endpoint_removed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limit_exceeded" | "api_key_banned" | "headers_too_large" | "internal_error" | "service_unavailable";
             /** @description Human-readable message: what went wrong, and what to do. */
             message: string;
             /**
@@ -295,7 +327,8 @@ export interface components {
          *       "removedAt": "2030-12-05T00:00:00.000Z",
          *       "successor": "/v1/pets?status=available",
          *       "requests": 12,
-         *       "lastAt": "2026-11-21T08:30:00.000Z"
+         *       "lastAt": "2026-11-21T08:30:00.000Z",
+         *       "lastBrownout": null
          *     }
          */
         OwnDeprecatedCalls: {
@@ -327,6 +360,24 @@ export interface components {
              * @description Time of the last call.
              */
             lastAt: string;
+            /** @description The last brownout of the operation that has begun: a time before the removal at which it already returned 410. Null if none has in the last 35 days. */
+            lastBrownout: {
+                /**
+                 * Format: date-time
+                 * @description When it began.
+                 */
+                from: string;
+                /**
+                 * Format: date-time
+                 * @description When it ended or will end.
+                 */
+                until: string;
+                /**
+                 * Format: int64
+                 * @description Number of calls within it.
+                 */
+                requests: number;
+            } | null;
         };
         /**
          * @description The API key of the request, without the key itself.
@@ -334,6 +385,11 @@ export interface components {
          *       "id": "019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11",
          *       "name": "Ann's shop",
          *       "role": "client",
+         *       "scopes": [
+         *         "pets:read",
+         *         "orders:read"
+         *       ],
+         *       "allowedNetworks": null,
          *       "state": "rotating",
          *       "prefix": "ask_live_4fTq",
          *       "lastFour": "x7Ab",
@@ -364,6 +420,10 @@ export interface components {
              * @enum {string}
              */
             role: "client" | "admin";
+            /** @description What the key may do; null for everything that its role may. */
+            scopes: ("pets:read" | "pets:write" | "orders:read" | "orders:write" | "admin:read" | "admin:write")[] | null;
+            /** @description The networks from which the key may be used; null for anywhere. */
+            allowedNetworks: string[] | null;
             /**
              * @description Current state of the key. A `rotating` key has a successor, and is valid until it expires.
              * @enum {string}
@@ -406,6 +466,44 @@ export interface components {
                 createdAt: string;
                 expiresAt: string | null;
             } | null;
+        };
+        /**
+         * @description Options for the rotation of your key.
+         * @example {
+         *       "overlapSeconds": 3600
+         *     }
+         */
+        OwnRotation: {
+            /**
+             * Format: int32
+             * @description Seconds for which both keys work. The default is 24 hours. With 0, the old key stops working immediately.
+             */
+            overlapSeconds?: number;
+        };
+        /** @description The key that replaces the key of the request. */
+        OwnSuccessor: {
+            /**
+             * Format: uuid
+             * @description Identifier of the successor.
+             */
+            id: string;
+            /** @description The new key. It is not shown again. */
+            key: string;
+            /** @description First characters of the key. */
+            prefix: string;
+            /** @description Last four characters of the key. */
+            lastFour: string;
+            /**
+             * Format: date-time
+             * @description When it was issued.
+             */
+            createdAt: string;
+            expiresAt: string | null;
+            /**
+             * Format: date-time
+             * @description Until then the key of the request works, too.
+             */
+            overlapEndsAt: string;
         };
         /**
          * @description An animal that the store offers.
@@ -623,6 +721,68 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description The API key is valid, but it lacks the scope, or may not be used from this address. */
+        Restricted: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "WWW-Authenticate": components["headers"]["ScopeChallenge"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                "X-Stability": components["headers"]["X-Stability"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The API key is valid, but it lacks the scope, or may not be used from this address. */
+        DeprecatedRestricted: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "WWW-Authenticate": components["headers"]["ScopeChallenge"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["DeprecationLinks"];
+                "X-Stability": components["headers"]["X-Stability"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The API key is valid, but may not be used from this address. */
+        ForbiddenAddress: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                "X-Stability": components["headers"]["X-Stability"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description There is no resource with this identifier. */
         DeprecatedNotFound: {
             headers: {
@@ -647,6 +807,25 @@ export interface components {
         };
         /** @description The operation is experimental, and not offered in this environment. */
         NotOffered: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                "X-Stability": components["headers"]["X-Stability"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The state of the resource does not allow the operation. The message says why and what to do. */
+        Conflict: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -945,6 +1124,11 @@ export interface components {
          */
         "WWW-Authenticate": string;
         /**
+         * @description The challenge of RFC 6750 that names the missing scope. Present with `insufficient_scope` only.
+         * @example Bearer realm="animal-store", error="insufficient_scope", scope="pets:write"
+         */
+        ScopeChallenge: string;
+        /**
          * @description Path of the new resource.
          * @example /v1/pets/7
          */
@@ -1026,6 +1210,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ForbiddenAddress"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -1090,6 +1275,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidParameter"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Restricted"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -1132,6 +1318,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidBody"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Restricted"];
             409: components["responses"]["IdempotencyConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -1199,6 +1386,7 @@ export interface operations {
                 content?: never;
             };
             401: components["responses"]["DeprecatedUnauthorized"];
+            403: components["responses"]["DeprecatedRestricted"];
             404: components["responses"]["DeprecatedNotFound"];
             410: components["responses"]["DeprecatedRemoved"];
             429: components["responses"]["DeprecatedRateLimited"];
@@ -1267,6 +1455,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidParameter"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Restricted"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -1309,6 +1498,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidBody"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Restricted"];
             404: components["responses"]["NotOffered"];
             409: components["responses"]["IdempotencyConflict"];
             413: components["responses"]["PayloadTooLarge"];
@@ -1347,6 +1537,50 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ForbiddenAddress"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rotateOwnKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["OwnRotation"];
+            };
+        };
+        responses: {
+            /** @description The successor. */
+            201: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                    "X-Stability": components["headers"]["X-Stability"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnSuccessor"];
+                };
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ForbiddenAddress"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -1389,6 +1623,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidParameter"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ForbiddenAddress"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -1422,6 +1657,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ForbiddenAddress"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -1443,6 +1679,10 @@ export type OrderStatus = Schemas['OrderStatus'];
 export type OwnDeprecatedCalls = Schemas['OwnDeprecatedCalls'];
 /** The API key of the request, without the key itself. */
 export type OwnKey = Schemas['OwnKey'];
+/** Options for the rotation of your key. */
+export type OwnRotation = Schemas['OwnRotation'];
+/** The key that replaces the key of the request. */
+export type OwnSuccessor = Schemas['OwnSuccessor'];
 /** An animal that the store offers. */
 export type Pet = Schemas['Pet'];
 /** Availability of the animal. */
@@ -1536,7 +1776,16 @@ export abstract class Operations {
     );
   }
 
-  /** Returns one page of the requests of all keys of your quota, in each UTC minute, hour or day that had any, newest first. Minutes are kept for 48 hours, hours for 35 days, days for 400. Requests appear within a second. Beta. `for await` walks over this page and all after it. */
+  /** Issues a successor of the key of the request, on the same quota, and shows it once. Both keys work until the overlap ends. Keys of a quota are rotated 5 times per UTC day at most. If the response is lost, ask an administrator for another key. Beta. */
+  rotateOwnKey(body: OwnRotation = {}, options: CallOptions = {}): ApiPromise<OwnSuccessor> {
+    return this.connection.call(
+      options,
+      async (client, sending) => client.POST('/key/rotate', { body, ...sending }),
+      { repeatable: false },
+    );
+  }
+
+  /** Returns one page of the requests of all keys of your quota, in each UTC minute, hour or day that had any, newest first. Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400. Requests appear within a second. Beta. `for await` walks over this page and all after it. */
   listOwnUsage(query: ListOwnUsageQuery = {}, options: CallOptions = {}): PagePromise<UsageTotals> {
     return this.connection.list(
       options,

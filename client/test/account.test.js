@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
-import { AnimalStore } from 'animal-store-client';
+import { AnimalStore, ConnectionError } from 'animal-store-client';
 import {
   baseUrl,
   catchError,
@@ -63,6 +63,15 @@ describe('listOwnDeprecatedCalls', () => {
 });
 
 describe('AnimalStore', () => {
+  it('does not rotate a key again when no response arrives', async () => {
+    const { fetch, requests } = recordingFetch(() => {
+      throw new TypeError('The line is cut');
+    });
+    const store = await connect({ fetch, warn: () => {} });
+    assert.ok((await catchError(store.rotateOwnKey())) instanceof ConnectionError);
+    assert.equal(requests.length, 1);
+  });
+
   it('has a method for every operation of the document', async () => {
     const { paths } = JSON.parse(await readFile(new URL('../../openapi.json', import.meta.url), 'utf8'));
     const documented = Object.entries(paths).flatMap(([path, item]) =>
@@ -78,6 +87,7 @@ describe('AnimalStore', () => {
       () => store.createOrder({}),
       () => store.getRateLimit(),
       () => store.getOwnKey(),
+      () => store.rotateOwnKey(),
       () => store.listOwnUsage(),
       () => store.listOwnDeprecatedCalls(),
     ]) {

@@ -99,6 +99,13 @@ describe('admin.keys', () => {
     assert.equal(status, 200);
   });
 
+  it('gets what limits would have denied', async () => {
+    const { id } = await admin.keys.issue({ name: 'unused', plan: 'free' });
+    const { denied, perMinute, smallestPlan } = await admin.keys.whatIf(id, { plan: 'pro', days: 2 });
+    assert.deepEqual([denied, perMinute, smallestPlan.denyingNone], [0, 300, 'free']);
+    assert.equal((await admin.keys.whatIf(id, { perMinute: 7, perDay: 70 })).plan, null);
+  });
+
   it('does not issue a key again when no response arrives', async () => {
     for (const call of [
       (keys) => keys.issue({ name: 'twice', plan: 'free' }),
@@ -140,6 +147,25 @@ describe('admin.plans', () => {
       plans.find(({ name }) => name === plan.name),
       plan,
     );
+  });
+});
+
+describe('admin.webhooks', () => {
+  it('creates, lists, changes, tests and deletes a webhook, and rotates its secret', async () => {
+    const events = ['key.revoked'];
+    const { secret, ...webhook } = await admin.webhooks.create({ url: 'https://ops.example/', events });
+    assert.match(secret, /^whsec_/);
+    assert.deepEqual(await admin.webhooks.get(webhook.id), webhook);
+    assert.ok((await collect(admin.webhooks.list({ limit: 1 }))).some(({ id }) => id === webhook.id));
+    const rotated = await admin.webhooks.rotateSecret(webhook.id, { overlapSeconds: 60 });
+    assert.notEqual(rotated.secret, secret);
+    const sent = await admin.webhooks.test(webhook.id);
+    const again = await admin.webhooks.retry(webhook.id, sent.id);
+    assert.deepEqual([again.event, again.state], ['webhook.test', 'pending']);
+    const [delivery] = await collect(admin.webhooks.deliveries(webhook.id, { limit: 1 }));
+    assert.equal(delivery.id, sent.id);
+    assert.equal((await admin.webhooks.change(webhook.id, { enabled: false })).enabled, false);
+    assert.equal((await admin.webhooks.delete(webhook.id)).id, webhook.id);
   });
 });
 
@@ -196,7 +222,7 @@ describe('admin', () => {
     );
     const { fetch, requests } = recordingFetch(() => errorResponse(404, 'not_found'));
     const unserved = administrator({ fetch }).admin;
-    const { keys, plans, usage, deprecations, audit } = unserved;
+    const { keys, plans, usage, deprecations, webhooks, audit } = unserved;
     const calls = [
       () => keys.list(),
       () => keys.get('{id}'),
@@ -204,10 +230,14 @@ describe('admin', () => {
       () => keys.changePlan('{id}', {}),
       () => keys.label('{id}', {}),
       () => keys.rotate('{id}'),
+      () => keys.restrict('{id}', {}),
+      () => keys.suggestScopes('{id}'),
       () => keys.revoke('{id}'),
+      () => keys.revokeLeaked('ask_test_0'),
       () => keys.unban('{id}'),
       () => keys.rateLimit('{id}'),
       () => keys.usage('{id}'),
+      () => keys.whatIf('{id}', { plan: 'pro' }),
       () => plans.list(),
       () => plans.get('{plan}'),
       () => plans.set('{plan}', {}),
@@ -216,6 +246,15 @@ describe('admin', () => {
       () => usage.topKeys(),
       () => usage.operations(),
       () => deprecations.list(),
+      () => webhooks.list(),
+      () => webhooks.get('{webhookId}'),
+      () => webhooks.create({}),
+      () => webhooks.change('{webhookId}', {}),
+      () => webhooks.delete('{webhookId}'),
+      () => webhooks.rotateSecret('{webhookId}'),
+      () => webhooks.test('{webhookId}'),
+      () => webhooks.deliveries('{webhookId}'),
+      () => webhooks.retry('{webhookId}', '{deliveryId}'),
       () => audit.list(),
       () => unserved.health(),
     ];

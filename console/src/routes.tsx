@@ -86,13 +86,25 @@ const key = createRoute({
   component: lazyRouteComponent(() => import('./keys/one-key/key.page'), 'KeyPage'),
 });
 
+const webhooks = createRoute({
+  getParentRoute: () => administration,
+  path: '/webhooks',
+  component: lazyRouteComponent(() => import('./webhooks/webhooks.page'), 'WebhooksPage'),
+});
+
+const webhook = createRoute({
+  getParentRoute: () => administration,
+  path: '/webhooks/$id',
+  component: lazyRouteComponent(() => import('./webhooks/webhook.page'), 'WebhookPage'),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     overview,
     animals,
     orders,
     tryIt,
-    administration.addChildren([traffic, keys, key, plans, audit]),
+    administration.addChildren([traffic, keys, key, plans, webhooks, webhook, audit]),
   ]),
   basepath: '/console',
   defaultPreload: 'intent',

@@ -1,29 +1,45 @@
-import { Controller, Get, Query, Res } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
+import { Body, Controller, Get, Post, Query, Req, Res } from '@nestjs/common';
+import { ApiBody, ApiConflictResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { KeyService } from '../admin/keys/key.service.js';
 import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
 import { DeprecatedOperations } from '../deprecation/deprecated-operations.js';
 import { Operation } from '../deprecation/operation.decorator.js';
+import { ApiError } from '../errors/api-error.js';
 import type { Principal } from '../http/principal.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
 import { pageLinks, pageSchema } from '../schemas/pagination.js';
+import { Clock } from '../settings/clock.js';
+import { KEPT_MS } from '../usage/rules/periods.js';
 import { UsageRepository } from '../usage/usage.repository.js';
-import { UsageTotals } from '../usage/usage.schemas.js';
-import { OwnDeprecatedCalls, OwnKey, OwnUsageQuery } from './account.schemas.js';
+import { shownBrownout, USAGE_KEPT, UsageTotals } from '../usage/usage.schemas.js';
+import {
+  OwnDeprecatedCalls,
+  OwnKey,
+  OwnSuccessor,
+  OwnUsageQuery,
+  RotateOwnKeyInput,
+} from './account.schemas.js';
 import { OwnKeyRepository } from './own-key.repository.js';
+
+/** Rotations of a quota's keys by their holders, so that a stolen key cannot multiply. */
+const ROTATIONS_PER_DAY = 5;
 
 @ApiTags('account')
 @Controller('/v1')
 export class AccountController {
   constructor(
     private readonly keys: OwnKeyRepository,
+    private readonly keyService: KeyService,
     private readonly usage: UsageRepository,
     private readonly deprecated: DeprecatedOperations,
+    private readonly clock: Clock,
   ) {}
 
   @Get('key')
   @Operation(
     'beta',
+    null,
     'Get your key',
     'Returns the key of the request, its plan and limits, and its successor, if it is being rotated. Both keys then work until this one expires.',
   )
@@ -32,12 +48,39 @@ export class AccountController {
     return this.keys.find(principal);
   }
 
+  @Post('key/rotate')
+  @ApiBody({ required: false })
+  @ApiConflictResponse()
+  @Operation(
+    'beta',
+    null,
+    'Rotate your key',
+    'Issues a successor of the key of the request, on the same quota, and shows it once. Both keys work until the overlap ends. Keys of ' +
+      `a quota are rotated ${ROTATIONS_PER_DAY} times per UTC day at most. If the response is lost, ask an administrator for another key.`,
+  )
+  @Responses({ status: 201, schema: OwnSuccessor, description: 'The successor.', headers: ['NoStore'] })
+  async rotateOwnKey(
+    @Body({ schema: RotateOwnKeyInput.prefault({}) }) input: RotateOwnKeyInput,
+    @CurrentPrincipal() { keyId }: Principal,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<OwnSuccessor> {
+    if (request.headers['idempotency-key'] !== undefined) {
+      const message =
+        'The header Idempotency-Key is not allowed here: the response has a key, so it is not stored.';
+      throw new ApiError('invalid_request', message);
+    }
+    reply.header('Cache-Control', 'no-store');
+    return this.keyService.rotate(keyId, input, keyId, ROTATIONS_PER_DAY);
+  }
+
   @Get('usage')
   @Operation(
     'beta',
+    null,
     'List your usage',
     'Returns one page of the requests of all keys of your quota, in each UTC minute, hour or day that had any, newest first. ' +
-      'Minutes are kept for 48 hours, hours for 35 days, days for 400. Requests appear within a second.',
+      `${USAGE_KEPT} Requests appear within a second.`,
   )
   @PageResponse(UsageTotals, 'A page of usage.')
   async listOwnUsage(
@@ -53,6 +96,7 @@ export class AccountController {
   @Get('deprecations')
   @Operation(
     'beta',
+    null,
     'List your deprecated calls',
     'Returns the deprecated operations that keys of your quota called in the last 400 days, by operation. Calls appear within a second.',
   )
@@ -64,14 +108,36 @@ export class AccountController {
   async listOwnDeprecatedCalls(@CurrentPrincipal() { quota }: Principal): Promise<OwnDeprecatedCalls[]> {
     const usage = await this.usage.byOperation({ period: 'day', quotaId: quota.id });
     const byName = usage.toSorted((one, other) => (one.operation < other.operation ? -1 : 1));
-    return byName.flatMap(({ operation, deprecated, requests, lastAt }) => {
+    const calls: OwnDeprecatedCalls[] = [];
+    for (const { operation, deprecated, requests, lastAt } of byName) {
       const declared = this.deprecated.find(operation);
-      if (!deprecated || declared === undefined) {
-        return [];
+      if (deprecated && declared !== undefined) {
+        const { method, path, since, removal, replacement: successor } = declared;
+        const [deprecatedAt, removedAt] = [since.toISOString(), removal.toISOString()];
+        const lastBrownout = await this.findLastBrownout(operation, quota.id);
+        calls.push({
+          operation,
+          method,
+          path,
+          deprecatedAt,
+          removedAt,
+          successor,
+          requests,
+          lastAt,
+          lastBrownout,
+        });
       }
-      const { method, path, since, removal, replacement } = declared;
-      const [deprecatedAt, removedAt] = [since.toISOString(), removal.toISOString()];
-      return [{ operation, method, path, deprecatedAt, removedAt, successor: replacement, requests, lastAt }];
-    });
+    }
+    return calls;
+  }
+
+  private async findLastBrownout(operation: string, quotaId: string) {
+    const brownout = this.deprecated.lastBrownout(operation, this.clock.now(), KEPT_MS.hour);
+    if (brownout === null) {
+      return null;
+    }
+    const { from: since, until } = brownout;
+    const usage = await this.usage.byOperation({ period: 'hour', since, until, quotaId });
+    return shownBrownout(brownout, usage.find((each) => each.operation === operation)?.requests);
   }
 }

@@ -1,11 +1,12 @@
 import { Module } from '@nestjs/common';
+import { AdminServicesModule } from '../admin/admin-services.module.js';
 import { UsageModule } from '../usage/usage.module.js';
 import { AccountController } from './account.controller.js';
 import { OwnKeyRepository } from './own-key.repository.js';
 
 /** What the holder of a key may see of it: the key itself, its usage, and its calls of deprecated operations. */
 @Module({
-  imports: [UsageModule],
+  imports: [UsageModule, AdminServicesModule],
   controllers: [AccountController],
   providers: [OwnKeyRepository],
 })

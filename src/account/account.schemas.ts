@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
+import { BODY_MESSAGE, OVERLAP_MAX_SECONDS } from '../admin/keys/key.schemas.js';
+import { int32 } from '../schemas/int32.js';
 import { limitParameter } from '../schemas/pagination.js';
+import { shownNetworks, shownScopes } from '../schemas/restrictions.js';
 import { dateTime, KEY_NAME_MAX_LENGTH, plainText, uuid } from '../schemas/text-schemas.js';
 import { DeprecatedCalls, periodParameter, totalsCursor } from '../usage/usage.schemas.js';
 
@@ -20,6 +23,8 @@ export const OwnKey = z
     role: z
       .enum(['client', 'admin'])
       .meta({ description: 'Role of the key. An `admin` key may also use the administration.' }),
+    scopes: shownScopes,
+    allowedNetworks: shownNetworks,
     state: z.enum(['active', 'rotating']).meta({
       description:
         'Current state of the key. A `rotating` key has a successor, and is valid until it expires.',
@@ -50,6 +55,8 @@ export const OwnKey = z
         id: '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11',
         name: "Ann's shop",
         role: 'client',
+        scopes: ['pets:read', 'orders:read'],
+        allowedNetworks: null,
         state: 'rotating',
         prefix: 'ask_live_4fTq',
         lastFour: 'x7Ab',
@@ -70,6 +77,40 @@ export const OwnKey = z
   });
 export type OwnKey = z.infer<typeof OwnKey>;
 
+/** A thief who rotates the key cannot lock its holder out at once. */
+const OVERLAP_MIN_SECONDS = 3600;
+
+export const RotateOwnKeyInput = z
+  .object(
+    {
+      overlapSeconds: int32(
+        'Seconds for which both keys work, at least an hour. The default is 24 hours.',
+        OVERLAP_MIN_SECONDS,
+        OVERLAP_MAX_SECONDS,
+      ).optional(),
+    },
+    BODY_MESSAGE,
+  )
+  .meta({
+    id: 'OwnRotation',
+    description: 'Options for the rotation of your key.',
+    examples: [{ overlapSeconds: 3600 }],
+  });
+export type RotateOwnKeyInput = z.infer<typeof RotateOwnKeyInput>;
+
+/** The successor of the key of a request, the only response with the key itself. */
+export const OwnSuccessor = z
+  .object({
+    id: uuid('Identifier of the successor.'),
+    key: plainText('The new key. It is not shown again.', KEY_MAX_LENGTH),
+    ...hints,
+    createdAt: dateTime('When it was issued.'),
+    expiresAt: dateTime('When it expires; null if it never does.').nullable(),
+    overlapEndsAt: dateTime('Until then the key of the request works, too.'),
+  })
+  .meta({ id: 'OwnSuccessor', description: 'The key that replaces the key of the request.' });
+export type OwnSuccessor = z.infer<typeof OwnSuccessor>;
+
 export const OwnUsageQuery = z.object({
   limit: limitParameter('Maximum number of entries returned.'),
   period: periodParameter,
@@ -88,6 +129,7 @@ export const OwnDeprecatedCalls = z
     successor: plainText('Path and query of what to call instead, by the same method.', PATH_MAX_LENGTH),
     requests: DeprecatedCalls.shape.requests,
     lastAt: DeprecatedCalls.shape.lastAt,
+    lastBrownout: DeprecatedCalls.shape.lastBrownout,
   })
   .meta({
     id: 'OwnDeprecatedCalls',
@@ -102,6 +144,7 @@ export const OwnDeprecatedCalls = z
         successor: '/v1/pets?status=available',
         requests: 12,
         lastAt: '2026-11-21T08:30:00.000Z',
+        lastBrownout: null,
       },
     ],
   });

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { PrismaService } from '../database/prisma.service.js';
 import { ApiError } from '../errors/api-error.js';
 import type { Principal } from '../http/principal.js';
+import type { Scope } from '../http/rules/scope.js';
 import type { OwnKey } from './account.schemas.js';
 
 const HINTS = { prefix: true, lastFour: true, createdAt: true, expiresAt: true } as const;
@@ -9,6 +10,8 @@ const FIELDS = {
   id: true,
   name: true,
   role: true,
+  scopes: true,
+  allowedNetworks: true,
   ...HINTS,
   quota: { select: { perMinute: true } },
   successor: { select: HINTS },
@@ -29,9 +32,11 @@ export class OwnKeyRepository {
     if (record === null) {
       throw new ApiError('service_unavailable', 'The API key changes just now. Try again shortly.');
     }
-    const { quota, successor, ...key } = record;
+    const { quota, successor, scopes, allowedNetworks, ...key } = record;
     return {
       ...datesAsText(key),
+      scopes: scopes.length === 0 ? null : (scopes as Scope[]),
+      allowedNetworks: allowedNetworks.length === 0 ? null : allowedNetworks,
       state: successor === null ? 'active' : 'rotating',
       plan,
       perMinute,

@@ -3,14 +3,30 @@ import { RateLimitModule } from '../rate-limit/rate-limit.module.js';
 import { UsageModule } from '../usage/usage.module.js';
 import { AuditService } from './audit/audit.service.js';
 import { KeyReader } from './keys/key-reader.service.js';
+import { ScopeSuggestionService } from './keys/scope-suggestion.service.js';
 import { KeyService } from './keys/key.service.js';
 import { PlanService } from './plans/plan.service.js';
+import { DeprecatedCallsService } from './usage/deprecated-calls.service.js';
 import { UsageService } from './usage/usage.service.js';
+import { WhatIfService } from './usage/what-if.service.js';
+import { WebhookService } from './webhooks/webhook.service.js';
+
+const SERVICES = [
+  KeyService,
+  KeyReader,
+  ScopeSuggestionService,
+  PlanService,
+  UsageService,
+  DeprecatedCallsService,
+  WhatIfService,
+  AuditService,
+  WebhookService,
+];
 
 /** The services of administration, shared by HTTP and the terminal. */
 @Module({
   imports: [RateLimitModule, UsageModule],
-  providers: [KeyService, KeyReader, PlanService, UsageService, AuditService],
-  exports: [KeyService, KeyReader, PlanService, UsageService, AuditService],
+  providers: SERVICES,
+  exports: SERVICES,
 })
 export class AdminServicesModule {}

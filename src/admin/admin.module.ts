@@ -5,10 +5,11 @@ import { AuditController } from './audit/audit.controller.js';
 import { KeysController } from './keys/keys.controller.js';
 import { PlansController } from './plans/plans.controller.js';
 import { UsageController } from './usage/usage.controller.js';
+import { WebhooksController } from './webhooks/webhooks.controller.js';
 
 /** The controllers of administration. */
 @Module({
   imports: [AdminServicesModule, UsageModule],
-  controllers: [KeysController, PlansController, UsageController, AuditController],
+  controllers: [KeysController, PlansController, UsageController, AuditController, WebhooksController],
 })
 export class AdminModule {}

@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Batcher } from '../database/batcher.js';
-import type { Principal, KeyRole } from '../http/principal.js';
+import type { Principal } from '../http/principal.js';
+import { parseNetwork } from '../http/rules/network.js';
+import type { KeyRole, Scope } from '../http/rules/scope.js';
 import { Clock, ServerClock } from '../settings/clock.js';
 import { loadSql, QueryRunner } from '../database/query-runner.js';
 import { quotaBucketKey } from '../rate-limit/rules/bucket-key.js';
@@ -25,6 +27,8 @@ type Row = [
   hash: Buffer,
   id: string,
   role: KeyRole,
+  scopes: Scope[],
+  allowedNetworks: string[],
   expiresAt: Date | null,
   revoked: boolean,
   quotaId: string,
@@ -112,14 +116,26 @@ export class ApiKeyCache {
     const rows = await this.queryRunner.run<Row>(FIND, [hashes]);
     const [first] = rows;
     if (first !== undefined) {
-      this.serverClock.observe(first[9] + this.clock.storeOffsetMs);
+      this.serverClock.observe(first[11] + this.clock.storeOffsetMs);
     }
     const byHash = new Map(rows.map((row) => [row[0].toString('latin1'), row]));
     return hashes.map((hash) => byHash.get(hash.toString('latin1')) ?? null);
   }
 }
 
-function knownKey([, keyId, role, expiresAt, revoked, id, plan, perMinute, perDay]: Row): CachedApiKey {
+function knownKey([
+  ,
+  keyId,
+  role,
+  scopes,
+  allowedNetworks,
+  expiresAt,
+  revoked,
+  id,
+  plan,
+  perMinute,
+  perDay,
+]: Row): CachedApiKey {
   if (perMinute === null || perDay === null) {
     throw new Error(`Quota ${id} is on plan ${plan} but has no limits of its own`);
   }
@@ -127,6 +143,8 @@ function knownKey([, keyId, role, expiresAt, revoked, id, plan, perMinute, perDa
     principal: {
       keyId,
       role,
+      scopes: scopes.length === 0 ? null : scopes,
+      allowedNetworks: allowedNetworks.length === 0 ? null : allowedNetworks.map(parseNetwork),
       expiresAt,
       quota: { id, bucketKey: quotaBucketKey(id), plan, perMinute, perDay },
     },

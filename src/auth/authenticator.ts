@@ -7,7 +7,8 @@ import { ApiError } from '../errors/api-error.js';
 import { hashApiKey, type KeyProblem, findKeyProblem } from './rules/api-key.js';
 import { ApiKeyCache, type CachedApiKey } from './api-key-cache.js';
 
-const CHALLENGE = 'Bearer realm="animal-store"';
+/** RFC 6750, section 3. */
+export const CHALLENGE = 'Bearer realm="animal-store"';
 
 /** What the strategy reads, and the token that it finds. */
 interface BearerRequest {

@@ -7,6 +7,7 @@ import { escapeLines } from './output/escape-controls.js';
 import { plansCommand } from './plans.command.js';
 import { seedCommand } from './seed.command.js';
 import { deprecationsCommand, usageCommand } from './usage.command.js';
+import { webhooksCommand } from './webhooks.command.js';
 
 /** The exit code of a command that is used wrongly. */
 const EXIT_USAGE = 2;
@@ -14,7 +15,16 @@ const EXIT_USAGE = 2;
 const program = group(
   'animal-store',
   'Administers the animal store in the database of DATABASE_URL or the running embedded database.',
-  [keysCommand, plansCommand, usageCommand, auditCommand, deprecationsCommand, migrateCommand, seedCommand],
+  [
+    keysCommand,
+    plansCommand,
+    usageCommand,
+    auditCommand,
+    deprecationsCommand,
+    webhooksCommand,
+    migrateCommand,
+    seedCommand,
+  ],
 )
   .addHelpText(
     'after',

@@ -3,10 +3,12 @@ import { type Command, Option } from 'commander';
 import { type CreateKeyInput, type Key, keyName, keyNote } from '../admin/keys/key.schemas.js';
 import { KeyService } from '../admin/keys/key.service.js';
 import { instant } from '../schemas/instant.js';
+import { networkSet, scopeSet } from '../schemas/restrictions.js';
 import { overlap, parsedBy, positiveInteger } from './arguments.js';
 import { changeCommand, type ChangeOptions, withServices } from './command.js';
 import { findKeyId } from './key-id.js';
 import { issuedOutput, keyOutput, keyText, limitsText } from './key-output.js';
+import { addressHint, setOption } from './key-restrictions.command.js';
 import { confirm } from './output/confirmation.js';
 
 const OVERLAP_DEFAULT = '24h';
@@ -29,12 +31,30 @@ export const keyChanges: Command[] = [
     .option('--per-minute <n>', 'own limit per minute, with --per-day', positiveInteger)
     .option('--per-day <n>', 'own limit per day, with --per-minute', positiveInteger)
     .addOption(new Option('--role <role>', 'role of the key').choices(['client', 'admin']).default('client'))
+    .addOption(
+      setOption(
+        '--scopes <list>',
+        'what it may do, such as pets:read,orders:read (default: all of its role)',
+        scopeSet,
+      ),
+    )
+    .addOption(
+      setOption(
+        '--allow <list>',
+        'networks from which it may be used, such as 203.0.113.0/24 (default: any)',
+        networkSet,
+      ),
+    )
     .option('--expires <instant>', 'when it expires, such as 2027-01-01T00:00:00Z', parsedBy(instant))
     .addHelpText('after', '\nExample:\n  animal-store keys issue --name "Ann\'s shop" --plan pro')
     .hook('preAction', requireBothLimitsOrNone)
     .action(
-      withServices(async (services, input: CreateKeyInput & ChangeOptions & { expires?: Date }) =>
-        issuedOutput(await services.get(KeyService).issue({ ...input, expiresAt: input.expires }, input.as)),
+      withServices(
+        async (services, input: CreateKeyInput & ChangeOptions & { expires?: Date; allow?: string[] }) => {
+          const { expires: expiresAt, allow: allowedNetworks, as, ...rest } = input;
+          const issued = await services.get(KeyService).issue({ ...rest, expiresAt, allowedNetworks }, as);
+          return issuedOutput(issued, ...addressHint(services, issued));
+        },
       ),
     ),
 
@@ -76,15 +96,20 @@ export const keyChanges: Command[] = [
     ),
 
   changeCommand('revoke', 'revoke a key immediately and permanently')
-    .argument('<id>', 'id of the key')
+    .argument('[id]', 'id of the key')
+    .option('--key <key>', 'the key itself, if it leaked and you have nothing else of it')
     .option('--yes', 'do not ask for confirmation')
+    .hook('preAction', requireIdOrKey)
     .action(
-      changeKey(async (services, id, options: ChangeOptions) => {
-        const key = await services.get(KeyService).find(id);
+      withServices(async (services, text: string | undefined, options: ChangeOptions & { key?: string }) => {
+        const keys = services.get(KeyService);
+        const id = await (text === undefined ? keys.findId(options.key ?? '') : findKeyId(services, text));
+        const key = await keys.find(id);
         if (key.revokedAt === null) {
           await confirm(`Revoke ${keyText(key)} immediately and permanently?`, options);
         }
-        return services.get(KeyService).revoke(id, options.as);
+        const { key: leaked, as } = options;
+        return keyOutput(await (leaked === undefined ? keys.revoke(id, as) : keys.revokeLeaked(leaked, as)));
       }),
     ),
 
@@ -131,6 +156,12 @@ function requireBothLimitsOrNone(command: Command): void {
   const { perMinute, perDay } = command.opts<OwnLimits>();
   if ((perMinute === undefined) !== (perDay === undefined)) {
     command.error('error: --per-minute and --per-day go together');
+  }
+}
+
+function requireIdOrKey(command: Command): void {
+  if ((command.args[0] === undefined) === (command.opts<{ key?: string }>().key === undefined)) {
+    command.error('error: give the id of a key, or --key');
   }
 }
 

@@ -29,6 +29,8 @@ function toFields(key: Key | KeyWithUsage) {
     name: key.name,
     note: key.note ?? undefined,
     role: key.role,
+    scopes: key.scopes?.join(', '),
+    'allowed networks': key.allowedNetworks?.join(', '),
     plan: `${key.plan}, ${limitsText(key)}${key.ownLimits ? ' (its own)' : ''}`,
     state: key.state,
     shown: `${key.prefix}…${key.lastFour}`,

@@ -10,8 +10,10 @@ import { command, group, withServices } from './command.js';
 import { everyPage } from './every-page.js';
 import { keyChanges } from './key-changes.command.js';
 import { findKeyId, idCell } from './key-id.js';
+import { keyRestrictions } from './key-restrictions.command.js';
 import { keyOutput } from './key-output.js';
 import { fieldsText, tableText } from './output/text.js';
+import { whatIfCommand } from './what-if.command.js';
 
 /** The commands of `keys` that only read. */
 const keyReads: Command[] = [
@@ -61,13 +63,16 @@ const keyReads: Command[] = [
         return { value: status, text: () => statusText(status) };
       }),
     ),
+
+  whatIfCommand,
 ];
 
 /** `keys …` */
-export const keysCommand = group('keys', 'API keys', [...keyReads, ...keyChanges]).addHelpText(
-  'after',
-  '\nAn <id> is the id of a key or its ending, as tables on a terminal show it.',
-);
+export const keysCommand = group('keys', 'API keys', [
+  ...keyReads,
+  ...keyChanges,
+  ...keyRestrictions,
+]).addHelpText('after', '\nAn <id> is the id of a key or its ending, as tables on a terminal show it.');
 
 function toRow(key: KeyWithUsage) {
   return {

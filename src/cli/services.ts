@@ -1,22 +1,45 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AdminServicesModule } from '../admin/admin-services.module.js';
+import { DeprecatedOperations } from '../deprecation/deprecated-operations.js';
+import { OperationScopes } from '../http/operation-scopes.js';
 import { Clock } from '../settings/clock.js';
 import { DatabaseModule } from '../database/database.module.js';
 import { EmbeddedPostgresError, findEmbeddedPostgres } from '../embedded-postgres/embedded-postgres.js';
 import { type Environment, readProcessEnvironment } from '../settings/environment.js';
 import { SettingsModule } from '../settings/settings.module.js';
+import { declaredRoutes } from './declared-routes.js';
 
 class Terminal {}
+
+class DeclaredOperations {}
+
+/** Has what routes declare of operations, for every module. */
+const declaredOperations = {
+  module: DeclaredOperations,
+  global: true,
+  providers: [DeprecatedOperations, OperationScopes].map((provide) => ({
+    provide,
+    useFactory: () => withRoutes(new provide()),
+  })),
+  exports: [DeprecatedOperations, OperationScopes],
+};
 
 /** Opens the services of administration on the database of these settings, without HTTP. The caller closes them. */
 export function openServices(environment: Environment): Promise<INestApplicationContext> {
   const settings = SettingsModule.register(environment, new Clock());
   return NestFactory.createApplicationContext(
-    { module: Terminal, imports: [settings, DatabaseModule, AdminServicesModule] },
+    { module: Terminal, imports: [settings, DatabaseModule, declaredOperations, AdminServicesModule] },
     // The error of a failure is enough.
     { logger: false, abortOnError: false },
   );
+}
+
+function withRoutes<Operations extends DeprecatedOperations | OperationScopes>(
+  operations: Operations,
+): Operations {
+  declaredRoutes().forEach((route) => operations.addRoute(route));
+  return operations;
 }
 
 /** Returns the settings. Without `DATABASE_URL`, it is set to the URL of the running embedded database. */

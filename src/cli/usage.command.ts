@@ -1,11 +1,13 @@
 import { type Command, Option } from 'commander';
 import { KeyReader } from '../admin/keys/key-reader.service.js';
 import { DAYS_DEFAULT, DAYS_MAX, type UsageQuery } from '../admin/usage/usage.schemas.js';
+import { DeprecatedCallsService } from '../admin/usage/deprecated-calls.service.js';
 import { UsageService } from '../admin/usage/usage.service.js';
 import { instant } from '../schemas/instant.js';
 import { PERIODS } from '../usage/rules/periods.js';
 import { UsageRepository, type UsageSelection } from '../usage/usage.repository.js';
 import type { DeprecatedCalls, Usage } from '../usage/usage.schemas.js';
+import { uuidParameter } from '../schemas/uuid.js';
 import { parsedBy, wholeNumber } from './arguments.js';
 import { command, withServices } from './command.js';
 import { everyPage } from './every-page.js';
@@ -13,7 +15,7 @@ import { findGivenKeyId, idCell } from './key-id.js';
 import { tableText } from './output/text.js';
 
 /** An entry of a report, with the fields that this report has. */
-type Entry = Partial<Usage & { keyName: string | null }>;
+type Entry = Partial<Usage & Pick<DeprecatedCalls, 'keyName' | 'lastBrownout'>>;
 
 /** `usage`, and its reports */
 export const usageCommand = command(
@@ -28,6 +30,7 @@ export const usageCommand = command(
       async (reports, query) => (await reports.totals(query)).entries,
     )
       .option('--key <id>', 'only the usage of this key')
+      .option('--quota <id>', 'only the usage of the keys of this quota', parsedBy(uuidParameter('')))
       .option('--limit <n>', 'maximum number of periods', wholeNumber(1000), 20),
   )
   .addCommand(
@@ -40,7 +43,9 @@ export const usageCommand = command(
   .addCommand(
     reportCommand('operations', 'list the requests for each operation, most first', (reports, query) =>
       reports.byOperation(query),
-    ).option('--key <id>', 'only the usage of this key'),
+    )
+      .option('--key <id>', 'only the usage of this key')
+      .option('--quota <id>', 'only the usage of the keys of this quota', parsedBy(uuidParameter(''))),
   )
   .argument('[id]', 'id of a key; without it, all keys')
   .option('--days <n>', 'number of UTC days, today included', wholeNumber(DAYS_MAX), DAYS_DEFAULT)
@@ -66,7 +71,7 @@ export const deprecationsCommand = command(
 ).action(
   withServices(async (services) => {
     const calls = await everyPage<DeprecatedCalls>((limit, last) =>
-      services.get(UsageRepository).deprecatedCalls(limit, last),
+      services.get(DeprecatedCallsService).page(limit, last),
     );
     return { value: calls, text: () => entriesText(calls) };
   }),
@@ -79,15 +84,21 @@ function reportCommand(
   read: (reports: UsageRepository, query: UsageSelection & { limit: number }) => Promise<Entry[]>,
 ): Command {
   return command(name, `${description}; requests appear within a second`)
-    .addOption(periodOption('minutes are kept for 48 hours, hours for 35 days, days for 400'))
+    .addOption(periodOption('minutes are kept for 30 days (USAGE_MINUTES_KEPT), hours for 35, days for 400'))
     .option('--since <iso>', 'only periods that started then or later', parsedBy(instant))
     .option('--until <iso>', 'only periods that started before', parsedBy(instant))
     .action(
-      withServices(async (services, options: UsageSelection & { key?: string; limit: number }) => {
-        const keyId = await findGivenKeyId(services, options.key);
-        const entries = await read(services.get(UsageRepository), { ...options, keyId });
-        return { value: entries, text: () => entriesText(entries) };
-      }),
+      withServices(
+        async (services, options: UsageSelection & { key?: string; quota?: string; limit: number }) => {
+          const keyId = await findGivenKeyId(services, options.key);
+          const entries = await read(services.get(UsageRepository), {
+            ...options,
+            keyId,
+            quotaId: options.quota,
+          });
+          return { value: entries, text: () => entriesText(entries) };
+        },
+      ),
     );
 }
 
@@ -107,6 +118,8 @@ function entriesText(entries: Entry[]): string {
       ...entry.statuses,
       refused: entry.refusals,
       last: entry.lastAt,
+      'in last brownout': entry.lastBrownout && entry.lastBrownout.requests,
+      'which began': entry.lastBrownout && entry.lastBrownout.from,
     })),
   );
 }

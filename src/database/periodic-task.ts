@@ -46,19 +46,28 @@ export class PeriodicTask {
   }
 }
 
-/** A periodic task in the database, for as long as the service runs. It logs its failures. */
+/** A periodic task in the database, for as long as the service runs. It logs the first of several failures in a row. */
 export abstract class PeriodicDatabaseTask implements OnModuleInit, OnApplicationShutdown {
-  private readonly logger = new Logger(this.constructor.name);
+  protected readonly logger = new Logger(this.constructor.name);
   private readonly task: PeriodicTask;
+  private isFailing = false;
 
   /**
    * @param work does a part, and returns whether there is more.
    * @param failure the log's text before the reason.
    */
   constructor(intervalMs: number, work: () => Promise<boolean>, failure: string) {
-    this.task = new PeriodicTask(intervalMs, work, (error) =>
-      this.logger.warn(`${failure}: ${databaseReason(error)}`),
-    );
+    const run = async () => {
+      const more = await work();
+      this.isFailing = false;
+      return more;
+    };
+    this.task = new PeriodicTask(intervalMs, run, (error) => {
+      if (!this.isFailing) {
+        this.isFailing = true;
+        this.logger.warn(`${failure}: ${databaseReason(error)}`);
+      }
+    });
   }
 
   onModuleInit(): void {

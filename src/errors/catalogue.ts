@@ -4,6 +4,8 @@ export const statusOfCode = {
   missing_api_key: 401,
   invalid_api_key: 401,
   forbidden: 403,
+  forbidden_address: 403,
+  insufficient_scope: 403,
   not_found: 404,
   method_not_allowed: 405,
   request_timeout: 408,

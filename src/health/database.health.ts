@@ -24,6 +24,8 @@ const PRIVILEGES: Record<string, string> = {
   quotas: 'SELECT, INSERT, UPDATE',
   usage: EVERY_PRIVILEGE,
   usage_batches: EVERY_PRIVILEGE,
+  webhook_deliveries: EVERY_PRIVILEGE,
+  webhook_endpoints: EVERY_PRIVILEGE,
 };
 const SEQUENCES = ['audit_events_id_seq', 'orders_id_seq', 'pets_id_seq'];
 

@@ -33,6 +33,7 @@ export class HealthController {
   @Get('admin/health')
   @Operation(
     'stable',
+    'admin:read',
     'Get the health',
     'Returns whether the responding replica is ready for requests, and the state of its parts. The status is 200 even if it is not ready.',
   )

@@ -5,6 +5,7 @@ const MESSAGE_MAX_LENGTH = 8192;
 /** The length of the column `migration_name`. */
 const MIGRATION_MAX_LENGTH = 255;
 const MIGRATIONS_MAX = 1000;
+const WARNINGS_MAX = 100;
 
 const upOrDown = z.enum(['up', 'down']).meta({ description: 'Whether the service can use it.' });
 const message = plainText(
@@ -17,6 +18,13 @@ export const Health = z
   .object({
     ready: z.boolean().meta({ description: 'Whether `/readyz` is 200: requests are served.' }),
     draining: z.boolean().meta({ description: 'Whether the replica is shutting down.' }),
+    warnings: plainText('What needs attention, and where to look.', MESSAGE_MAX_LENGTH)
+      .array()
+      .max(WARNINGS_MAX)
+      .meta({
+        description:
+          'What needs attention although requests are served: operations that are removed within 30 days and were called in the last 7.',
+      }),
     parts: z
       .object({
         database: z
@@ -54,6 +62,7 @@ export const Health = z
       {
         ready: true,
         draining: false,
+        warnings: [],
         parts: {
           database: { status: 'up' },
           migrations: { status: 'up', pending: [] },

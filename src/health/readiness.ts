@@ -6,6 +6,7 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
+import { RemovalWatch } from '../deprecation/removal-watch.js';
 import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
 import { Connections } from '../server/connections.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
@@ -33,6 +34,7 @@ export class Readiness implements OnApplicationBootstrap, OnApplicationShutdown 
     private readonly database: DatabaseHealth,
     private readonly counters: FallbackCounterStore,
     private readonly connections: Connections,
+    private readonly removals: RemovalWatch,
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'COUNTER_STORE'>,
   ) {}
 
@@ -53,7 +55,8 @@ export class Readiness implements OnApplicationBootstrap, OnApplicationShutdown 
     }
     const { last } = this;
     const parts = await last.parts.finally(() => (last.isOver = true));
-    return { ready: this.reportReadiness(parts), draining: this.connections.isDraining, parts };
+    const { isDraining: draining } = this.connections;
+    return { ready: this.reportReadiness(parts), draining, warnings: this.removals.warnings, parts };
   }
 
   private async checkAll(): Promise<Health['parts']> {

@@ -1,5 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { ApiError } from '../errors/api-error.js';
+import type { Network } from './rules/network.js';
+import type { KeyRole, Scope } from './rules/scope.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -20,12 +22,14 @@ export interface Quota {
   perDay: number;
 }
 
-export type KeyRole = 'client' | 'admin';
-
 /** The sender of a request with a valid API key. */
 export interface Principal {
   keyId: string;
   role: KeyRole;
+  /** What the key may do; null for all that its role may. */
+  scopes: readonly Scope[] | null;
+  /** From where the key may be used; null for anywhere. */
+  allowedNetworks: readonly Network[] | null;
   /** When the key expires, or null for never. */
   expiresAt: Date | null;
   quota: Quota;

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { KeyRole } from './principal.js';
+import type { KeyRole } from './rules/scope.js';
 
 declare module 'fastify' {
   interface FastifyRequest {

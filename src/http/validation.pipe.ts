@@ -1,4 +1,5 @@
 import { type ArgumentMetadata, Injectable, StandardSchemaValidationPipe } from '@nestjs/common';
+import { z } from 'zod';
 import { ApiError } from '../errors/api-error.js';
 import { RequestBodies, RequestBody } from './request-body.js';
 
@@ -9,10 +10,7 @@ export class ValidationPipe extends StandardSchemaValidationPipe {
     super({
       exceptionFactory: (issues) => {
         const faults = issues.map(({ path = [], message }) =>
-          [
-            ...path.map((segment) => String(typeof segment === 'object' ? segment.key : segment)),
-            message,
-          ].join(' '),
+          [z.core.toDotPath(path as PropertyKey[]), message].filter(Boolean).join(' '),
         );
         return new ApiError('invalid_request', `The request is invalid: ${faults.join('; ')}.`);
       },

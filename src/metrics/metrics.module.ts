@@ -4,12 +4,13 @@ import { OrdersModule } from '../orders/orders.module.js';
 import { PetsModule } from '../pets/pets.module.js';
 import { RateLimitModule } from '../rate-limit/rate-limit.module.js';
 import { UsageModule } from '../usage/usage.module.js';
+import { WebhooksModule } from '../webhooks/webhooks.module.js';
 import { RequestMetrics } from './request-metrics.js';
 import { MetricsServer } from './metrics.server.js';
 import { ServiceMetrics } from './service-metrics.js';
 
 @Module({
-  imports: [AuthModule, RateLimitModule, PetsModule, OrdersModule, UsageModule],
+  imports: [AuthModule, RateLimitModule, PetsModule, OrdersModule, UsageModule, WebhooksModule],
   providers: [RequestMetrics, ServiceMetrics, MetricsServer],
   exports: [RequestMetrics],
 })

@@ -4,6 +4,7 @@ import { ApiKeyCache } from '../auth/api-key-cache.js';
 import { ApiKeyChangeListener } from '../auth/api-key-change-listener.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { DeprecatedOperations } from '../deprecation/deprecated-operations.js';
+import { RemovalWatch } from '../deprecation/removal-watch.js';
 import { IdempotencyService } from '../idempotency/idempotency.service.js';
 import { about } from '../openapi/about.js';
 import { OrderRepository } from '../orders/order.repository.js';
@@ -13,6 +14,7 @@ import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-stor
 import { ConcurrencyLimit } from '../http/concurrency-limit.js';
 import { Connections } from '../server/connections.js';
 import { UsageRecorder } from '../usage/usage.recorder.js';
+import { WebhookDeliverer } from '../webhooks/webhook-deliverer.js';
 import { MetricsRegistry, PREFIX, type Sample } from './metrics-registry.js';
 import { RequestMetrics } from './request-metrics.js';
 
@@ -22,6 +24,7 @@ export class ServiceMetrics {
   constructor(
     private readonly requests: RequestMetrics,
     private readonly deprecated: DeprecatedOperations,
+    private readonly removals: RemovalWatch,
     private readonly concurrencyLimit: ConcurrencyLimit,
     private readonly connections: Connections,
     private readonly keys: ApiKeyCache,
@@ -33,6 +36,7 @@ export class ServiceMetrics {
     private readonly idempotency: IdempotencyService,
     private readonly prisma: PrismaService,
     private readonly usage: UsageRecorder,
+    private readonly webhooks: WebhookDeliverer,
   ) {}
 
   /** Returns a registry of all metrics. */
@@ -43,12 +47,13 @@ export class ServiceMetrics {
     this.addApiKeys(metrics);
     this.addQueries(metrics);
     this.addDatabase(metrics);
+    this.addWebhooks(metrics);
     metrics.gauge('build_info', 'Always 1.', ['version'], () => [[1, about.info.version]]);
     return metrics.registry;
   }
 
   private addRequests(metrics: MetricsRegistry): void {
-    const { requests, deprecated, concurrencyLimit, idempotency } = this;
+    const { requests, deprecated, removals, concurrencyLimit, idempotency } = this;
     metrics.histogram(
       'http_server_request_duration_seconds',
       'Time until the response of a request is complete.',
@@ -62,6 +67,12 @@ export class ServiceMetrics {
       'Unix time at which an operation is removed.',
       ['operation'],
       () => deprecated.all.map(({ operation, removal }) => [removal.getTime() / 1000, operation]),
+    );
+    metrics.gauge(
+      'deprecated_removal_callers',
+      'Keys that called an operation in the last 7 days that is removed within 30.',
+      ['operation'],
+      () => removals.soonRemoved.map(({ operation, callers }) => [callers, operation]),
     );
     metrics.gauge('requests_in_flight', 'Requests that hold a slot of their operation.', ['operation'], () =>
       concurrencyLimit.all().map(({ operation, slots }) => [slots.length, operation]),
@@ -141,6 +152,19 @@ export class ServiceMetrics {
     ]);
     metrics.counter('usage_dropped_requests_total', 'Requests whose usage was dropped.', [], () => [
       [usage.dropped],
+    ]);
+  }
+
+  private addWebhooks(metrics: MetricsRegistry): void {
+    const { webhooks } = this;
+    metrics.counter('webhook_attempts_total', 'Attempts to deliver an event.', ['outcome'], () =>
+      Object.entries(webhooks.outcomes).map(([outcome, count]) => [count, outcome]),
+    );
+    metrics.gauge('webhook_pending_deliveries', 'Deliveries of all replicas that wait.', [], () => [
+      [webhooks.backlog[0]],
+    ]);
+    metrics.gauge('webhook_oldest_pending_seconds', 'Age of the oldest of them.', [], () => [
+      [webhooks.backlog[1]],
     ]);
   }
 }

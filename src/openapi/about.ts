@@ -3,7 +3,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 const STORE = 'The animals of a store: list them, add one, read one.';
 
 const ADMINISTRATION =
-  'Keys, plans, usage, the audit trail and the health of the Animal Store. Every request needs an API key whose role is `admin`; other keys get 403.';
+  'Keys, plans, usage, webhooks, the audit trail and the health of the Animal Store. Every request needs an API key whose role is `admin`; other keys get 403.';
 
 const KEYS = `**Keys.** Every request carries an API key: \`Authorization: Bearer <API_KEY>\`. A key is for one environment.
 While a key that expires is still valid, every response has \`X-Api-Key-Expires\`, the time at which it expires.`;
@@ -85,6 +85,7 @@ export const aboutAdministration = {
       name: 'usage',
       description: 'Requests by time, key and operation, and the callers of deprecated operations.',
     },
+    { name: 'webhooks', description: 'Receivers of events on keys and quotas, and their deliveries.' },
     { name: 'audit', description: 'The actions of administrators.' },
     { name: 'health', description: 'Whether a replica is ready for requests, and the state of its parts.' },
   ],

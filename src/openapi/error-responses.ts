@@ -11,6 +11,19 @@ export function readStability(operation: OperationObject): 'stable' | 'beta' | '
   ];
 }
 
+/** Returns the scope that `@Operation()` declares, null for none. */
+export function readScope({ security }: OperationObject): string | null {
+  return security?.[0]?.['apiKey']?.[0] ?? null;
+}
+
+/** Returns the brownouts that `@Deprecated()` declares of the operation. */
+export function readBrownouts(operation: OperationObject): { from: string; until: string }[] {
+  const { 'x-brownouts': brownouts = [] } = operation as {
+    'x-brownouts'?: { from: string; until: string }[];
+  };
+  return brownouts;
+}
+
 /** An error response, and the operations that have it. */
 interface ErrorResponse {
   /** Its name among the components of a document. */
@@ -22,9 +35,15 @@ interface ErrorResponse {
   appliesTo: (operation: OperationObject, method: string, path: string) => boolean;
 }
 
+const RESTRICTED = {
+  insufficient_scope: 'This API key lacks the scope pets:write, which the operation needs.',
+  forbidden_address:
+    'This API key may not be used from the address 198.51.100.7. An administrator can allow its network.',
+};
+
 const every = () => true;
-/** The body is read and checked even if the operation does not use it. */
-const readsBody = (_operation: OperationObject, method: string) => method !== 'get';
+/** The body is read and checked even if the operation does not use it, except of DELETE. */
+const readsBody = (_operation: OperationObject, method: string) => !['get', 'delete'].includes(method);
 const takesIdempotencyKey = ({ parameters = [] }: OperationObject) =>
   parameters.some((parameter) => 'name' in parameter && parameter.name === 'Idempotency-Key');
 const takesParameters = (location: 'query' | 'path') => (operation: OperationObject) =>
@@ -56,9 +75,23 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
   },
   {
     name: 'Forbidden',
-    description: 'The API key is valid, but its role is not `admin`.',
-    messages: { forbidden: 'This needs an API key whose role is admin.' },
+    description: 'The API key is valid, but its role is not `admin`, or it is restricted.',
+    messages: { forbidden: 'This needs an API key whose role is admin.', ...RESTRICTED },
+    headers: ['ScopeChallenge'],
     appliesTo: (_operation, _method, path) => roleForPath(path) === 'admin',
+  },
+  {
+    name: 'Restricted',
+    description: 'The API key is valid, but it lacks the scope, or may not be used from this address.',
+    messages: RESTRICTED,
+    headers: ['ScopeChallenge'],
+    appliesTo: (operation, _method, path) => roleForPath(path) === 'client' && readScope(operation) !== null,
+  },
+  {
+    name: 'ForbiddenAddress',
+    description: 'The API key is valid, but may not be used from this address.',
+    messages: { forbidden_address: RESTRICTED.forbidden_address },
+    appliesTo: (operation, _method, path) => roleForPath(path) === 'client' && readScope(operation) === null,
   },
   {
     name: 'NotFound',
@@ -98,7 +131,18 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
       endpoint_removed:
         'This operation was removed on 2030-12-05. Use GET /v1/pets?status=available instead.',
     },
-    appliesTo: ({ deprecated }) => deprecated === true,
+    appliesTo: (operation) => operation.deprecated === true && readBrownouts(operation).length === 0,
+  },
+  {
+    name: 'RemovedOrBrownout',
+    description:
+      'The operation was removed, or is in a brownout, which ends after `Retry-After`. The message names its replacement.',
+    messages: {
+      endpoint_removed:
+        'This operation is gone until 2030-11-05T12:00:00Z, in a brownout before its removal on 2030-12-05. Use GET /v1/pets?status=available instead.',
+    },
+    headers: ['BrownoutEnd'],
+    appliesTo: (operation) => readBrownouts(operation).length > 0,
   },
   {
     name: 'PayloadTooLarge',

@@ -65,10 +65,19 @@ export const headers = {
       ['true'],
     ),
   ),
+  BrownoutEnd: optional(
+    integer('Whole seconds until the end of the brownout. Absent after the removal.', 3600, 1),
+  ),
   'Retry-After': integer('Whole seconds to wait before the next attempt.', 31, 1),
   'WWW-Authenticate': text(
     'The challenge of RFC 6750. It has an `error` only if a key was sent.',
     'Bearer realm="animal-store", error="invalid_token", error_description="The API key is unknown"',
+  ),
+  ScopeChallenge: optional(
+    text(
+      'The challenge of RFC 6750 that names the missing scope. Present with `insufficient_scope` only.',
+      'Bearer realm="animal-store", error="insufficient_scope", scope="pets:write"',
+    ),
   ),
   Location: text('Path of the new resource.', '/v1/pets/7', { format: 'uri-reference' }),
   NoStore: oneOf('This response must not be stored.', ['no-store']),
@@ -110,9 +119,11 @@ export type HeaderKey = keyof typeof headers;
 
 const HEADER_NAMES: Partial<Record<HeaderKey, string>> = {
   PageLinks: 'Link',
+  BrownoutEnd: 'Retry-After',
   DeprecationLinks: 'Link',
   NoStore: 'Cache-Control',
   Revalidate: 'Cache-Control',
+  ScopeChallenge: 'WWW-Authenticate',
 };
 
 /** Returns references to these headers, by their names in a response. */

@@ -1,5 +1,5 @@
 import type { OperationObject, ResponseObject, ResponsesObject } from '@nestjs/swagger';
-import { errorResponses, readStability } from './error-responses.js';
+import { errorResponses, readBrownouts, readScope, readStability } from './error-responses.js';
 import { type HeaderKey, referToHeaders } from './headers.js';
 
 const OF_EVERY_RESPONSE: HeaderKey[] = [
@@ -27,7 +27,7 @@ const PROMISES = {
   experimental: 'It may change or be removed without notice. It is available only if `EXPERIMENTAL` is on.',
 };
 
-/** Returns the operation with its stability in the description, with shared headers, and with references to its error responses. */
+/** Returns the operation with its brownouts and its stability in the description, with shared headers, and with references to its error responses. */
 export function completeOperation(operation: OperationObject, method: string, path: string): OperationObject {
   const stability = readStability(operation);
   const lifecycle = [
@@ -44,8 +44,14 @@ export function completeOperation(operation: OperationObject, method: string, pa
   for (const { name, status } of errors) {
     responses[status] = { $ref: `#/components/responses/${operation.deprecated ? DEPRECATED : ''}${name}` };
   }
-  const promise = `**Stability: ${stability}.** ${PROMISES[stability]}`;
-  const description = [operation.description, promise].filter(Boolean).join('\n\n');
+  const scope = readScope(operation);
+  const paragraphs = [
+    operation.description,
+    brownoutText(operation),
+    scope !== null && `**Scope: \`${scope}\`.**`,
+    `**Stability: ${stability}.** ${PROMISES[stability]}`,
+  ];
+  const description = paragraphs.filter(Boolean).join('\n\n');
   return { ...operation, description, responses };
 }
 
@@ -69,4 +75,10 @@ function withSharedHeaders(response: ResponseObject, status: string, lifecycle: 
     ...lifecycle,
   ];
   return { ...response, headers: { ...response.headers, ...referToHeaders(shared) } };
+}
+
+/** Returns the paragraph of an operation's description about its brownouts, or null without any. */
+function brownoutText(operation: OperationObject): string | null {
+  const times = readBrownouts(operation).map(({ from, until }) => `from ${from} until ${until}`);
+  return times.length === 0 ? null : `**Brownouts.** It already returns 410 ${times.join(', and ')}.`;
 }

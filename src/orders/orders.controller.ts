@@ -26,6 +26,7 @@ export class OrdersController {
   @Revalidated()
   @Operation(
     'beta',
+    'orders:read',
     'List orders',
     'Returns one page of the orders placed with keys of your quota, oldest first, optionally of one status only.',
   )
@@ -42,7 +43,7 @@ export class OrdersController {
 
   @Post()
   @Creates()
-  @Operation('experimental', 'Place an order', 'Places an order for an animal of the store.')
+  @Operation('experimental', 'orders:write', 'Place an order', 'Places an order for an animal of the store.')
   @Responses({
     status: 201,
     schema: Order,

@@ -32,6 +32,7 @@ export class PetsController {
   @Revalidated()
   @Operation(
     'stable',
+    'pets:read',
     'List animals',
     'One page of the animals, oldest first, optionally of one status only.',
   )
@@ -51,7 +52,7 @@ export class PetsController {
 
   @Post()
   @Creates()
-  @Operation('stable', 'Add an animal', 'Adds an animal and gives it its identifier.')
+  @Operation('stable', 'pets:write', 'Add an animal', 'Adds an animal and gives it its identifier.')
   @Responses({
     status: 201,
     schema: Pet,
@@ -71,6 +72,7 @@ export class PetsController {
   @Revalidated()
   @Operation(
     'stable',
+    'pets:read',
     'Get an animal',
     'Removed on 5 December 2030. Use `GET /pets` with the filter `status` instead.',
   )

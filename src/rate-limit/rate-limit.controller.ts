@@ -16,6 +16,7 @@ export class RateLimitController {
   @AddRouteConfig({ statusRequestsPerMinute: REQUESTS_PER_MINUTE })
   @Operation(
     'stable',
+    null,
     'Get the rate-limit status',
     `Returns the windows of the key and its ban, if any, also while it is banned. It takes nothing from the windows, and has ` +
       `a limit of its own: ${REQUESTS_PER_MINUTE} requests a minute.`,

@@ -37,7 +37,8 @@ const trustProxy = parsedBy(
   (text) => `must be a number of proxies or a comma-separated list of networks, not "${text}"`,
 );
 
-const MAX_BAN_MS = 365 * 86_400_000;
+const DAY_MS = 86_400_000;
+const MAX_BAN_MS = 365 * DAY_MS;
 
 /** The durations of successive bans, in milliseconds; an empty text turns bans off. */
 const banDurations = parsedBy(
@@ -48,6 +49,20 @@ const banDurations = parsedBy(
   },
   (text) =>
     `must be empty or a comma-separated list of durations from 1s to 365d such as 1m,5m,1h,24h, not "${text}"`,
+);
+
+/** The longest range of `what-if`. */
+const MAX_MINUTES_KEPT_MS = 30 * DAY_MS;
+/** The console shows minutes of this time, and a whole UTC day is within it. */
+const MIN_MINUTES_KEPT_MS = 2 * DAY_MS;
+
+/** How long the usage of minutes is kept, in milliseconds. */
+const minutesKept = parsedBy(
+  (text) => {
+    const keptMs = parseDuration(text);
+    return keptMs !== null && keptMs >= MIN_MINUTES_KEPT_MS && keptMs <= MAX_MINUTES_KEPT_MS ? keptMs : null;
+  },
+  (text) => `must be a duration from 2d to 30d such as 48h, not "${text}"`,
 );
 
 const MAX_SHUTDOWN_MS = 3_600_000;
@@ -138,9 +153,11 @@ export const settings = z.object({
   CONTACT: contact.optional(),
   ANONYMOUS_LIMIT: wholeNumber(1, 1_000_000).default(300),
   BAN_DURATIONS: banDurations.prefault('1m,5m,1h,24h'),
+  USAGE_MINUTES_KEPT: minutesKept.prefault('30d'),
   EXPERIMENTAL: oneOf(['true', 'false']).optional(),
   CORS_ORIGINS: origins.optional(),
   TRUST_PROXY: trustProxy.optional(),
+  WEBHOOK_PRIVATE_ADDRESSES: oneOf(['true', 'false']).optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: collectorUrl.optional(),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: collectorUrl.optional(),
   OTEL_EXPORTER_OTLP_PROTOCOL: collectorProtocol.optional(),
@@ -154,11 +171,12 @@ export const settings = z.object({
 type Settings = z.infer<typeof settings>;
 
 /** The settings, with the defaults that depend on other settings. */
-export interface Environment extends Omit<Settings, 'EXPERIMENTAL'> {
+export interface Environment extends Omit<Settings, 'EXPERIMENTAL' | 'WEBHOOK_PRIVATE_ADDRESSES'> {
   APP_ENV: 'production' | 'staging';
   HOST: string;
   EXPERIMENTAL: boolean;
   SHUTDOWN_DELAY: number;
+  WEBHOOK_PRIVATE_ADDRESSES: boolean;
 }
 
 /** Dependency-injection token of the `Environment`. */
@@ -207,9 +225,20 @@ export function readEnvironment(variables: NodeJS.ProcessEnv): Environment {
   }
   const read = result.data;
   const { APP_ENV = 'staging', HOST = embedded ? '127.0.0.1' : '0.0.0.0' } = read;
-  const EXPERIMENTAL = read.EXPERIMENTAL === undefined ? APP_ENV === 'staging' : read.EXPERIMENTAL === 'true';
+  const isOn = (setting: 'true' | 'false' | undefined, byDefault: boolean) =>
+    setting === undefined ? byDefault : setting === 'true';
+  const EXPERIMENTAL = isOn(read.EXPERIMENTAL, APP_ENV === 'staging');
+  // Receivers that a developer tries run on the same machine.
+  const WEBHOOK_PRIVATE_ADDRESSES = isOn(read.WEBHOOK_PRIVATE_ADDRESSES, embedded);
   const defaultDelayMs = read.NODE_ENV === 'production' ? Math.min(PRODUCTION_DELAY_MS, graceMs / 2) : 0;
-  return { ...read, APP_ENV, HOST, EXPERIMENTAL, SHUTDOWN_DELAY: read.SHUTDOWN_DELAY ?? defaultDelayMs };
+  return {
+    ...read,
+    APP_ENV,
+    HOST,
+    EXPERIMENTAL,
+    SHUTDOWN_DELAY: read.SHUTDOWN_DELAY ?? defaultDelayMs,
+    WEBHOOK_PRIVATE_ADDRESSES,
+  };
 }
 
 /**

@@ -1,11 +1,13 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { Cleanup } from '../database/cleanup.js';
 import { namedStatement, QueryRunner } from '../database/query-runner.js';
 import { Clock } from '../settings/clock.js';
-import { KEPT_HOURS, PERIODS } from './rules/periods.js';
+import { ENVIRONMENT, type Environment } from '../settings/environment.js';
+import { KEPT_MS, PERIODS } from './rules/periods.js';
 
-const hoursAgo = (hours: number) =>
-  `statement_timestamp() + make_interval(secs => $2::float8 / 1000, hours => -${hours})`;
+const HOUR_MS = 3_600_000;
+
+const timeAgo = (ms: number) => `statement_timestamp() + make_interval(secs => ($2::float8 - ${ms}) / 1000)`;
 
 /** Locked rows are skipped, so that a deletion takes part in no deadlock. */
 const deletion = (table: string, condition: string) => ({
@@ -20,13 +22,18 @@ const deletion = (table: string, condition: string) => ({
 /** Deletes usage of periods that ended longer ago than they are kept, and batches that were aggregated an hour ago. */
 @Injectable()
 export class UsageCleanup extends Cleanup {
-  constructor(queries: QueryRunner, clock: Clock) {
+  constructor(
+    queries: QueryRunner,
+    clock: Clock,
+    @Inject(ENVIRONMENT) { USAGE_MINUTES_KEPT }: Pick<Environment, 'USAGE_MINUTES_KEPT'>,
+  ) {
+    const keptMs = { ...KEPT_MS, minute: USAGE_MINUTES_KEPT };
     super(queries, clock, 'usage', [
-      deletion('usage_batches', `size = 0 AND written_at < ${hoursAgo(1)}`),
+      deletion('usage_batches', `size = 0 AND written_at < ${timeAgo(HOUR_MS)}`),
       ...PERIODS.map((period) =>
         deletion(
           'usage',
-          `period = '${period}' AND starts_at < date_trunc('${period}', ${hoursAgo(KEPT_HOURS[period])}, 'UTC')`,
+          `period = '${period}' AND starts_at < date_trunc('${period}', ${timeAgo(keptMs[period])}, 'UTC')`,
         ),
       ),
     ]);

@@ -2,8 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Prisma } from '../database/generated/client.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { ApiError } from '../errors/api-error.js';
-import { toPage } from '../schemas/pagination.js';
+import { type Page, toPage } from '../schemas/pagination.js';
 import type { Period } from './rules/periods.js';
+import type { MinuteOfRequests } from './rules/what-if.js';
 import { UsageJournal } from './usage.journal.js';
 import {
   type DeprecatedCalls,
@@ -24,6 +25,9 @@ const counts = (aggregate: '' | 'sum') =>
       '4xx', ${aggregate}(client_errors), '5xx', ${aggregate}(server_errors)
     ) AS statuses`);
 const SUMS = counts('sum');
+const REQUESTS = Prisma.sql`sum(succeeded + redirected + client_errors + server_errors)::float8 AS requests`;
+/** Its requests have a limit of their own, and take nothing from the windows. */
+const UNCOUNTED_OPERATION = 'getRateLimit';
 
 /** Selects usage of one period that started in a range, of all keys, of one, or of those of a quota. */
 export interface UsageSelection {
@@ -34,7 +38,8 @@ export interface UsageSelection {
   until?: Date | undefined;
   /** The UUID of a key. */
   keyId?: string | undefined;
-  quotaId?: string;
+  /** The UUID of a quota, whose keys are a key and its successors. */
+  quotaId?: string | undefined;
 }
 
 /** Selects one page of `limit` rows, after a position. */
@@ -72,7 +77,7 @@ export class UsageRepository {
       SELECT
         starts_at AS "startsAt", key_id AS "keyId", quota_id AS "quotaId", operation, deprecated, ${counts('')},
         last_at AS "lastAt"
-      ${selectedUsage(selection)} ${isAfter ?? Prisma.empty}
+      ${selectedUsage(selection, isAfter)}
       ORDER BY starts_at DESC, key_id, operation, deprecated
       LIMIT ${limit + 1}`);
     return toPage(rows, limit);
@@ -80,9 +85,16 @@ export class UsageRepository {
 
   /** Returns one page of the totals of each period that had requests, newest first. */
   async totals({ limit, after, ...selection }: PageSelection<Date>) {
+    const isAfter = after === undefined ? Prisma.empty : Prisma.sql`AND starts_at < ${after}`;
+    const isOfPage =
+      selection.quotaId === undefined
+        ? isAfter
+        : Prisma.sql`${isAfter} AND starts_at >= (
+            ${oldestOfNewest(limit + 1, selection.quotaId, Prisma.sql`${isSelected(selection)} ${isAfter}`)}
+          )`;
     const rows = await this.read<UsageTotals>(Prisma.sql`
       SELECT starts_at AS "startsAt", ${SUMS}
-      ${selectedUsage(selection)} ${after === undefined ? Prisma.empty : Prisma.sql`AND starts_at < ${after}`}
+      ${selectedUsage(selection, isOfPage)}
       GROUP BY starts_at
       ORDER BY starts_at DESC
       LIMIT ${limit + 1}`);
@@ -111,19 +123,44 @@ export class UsageRepository {
       LIMIT ${OPERATIONS_MAX}`);
   }
 
+  /**
+   * Returns the requests that count against a quota's windows, of all its keys, in each minute that had any, oldest first; `refusals` are
+   * those that got 429.
+   */
+  minutesOfQuota(quotaId: string, since: Date): Promise<(MinuteOfRequests & { refusals: number })[]> {
+    return this.read(Prisma.sql`
+      SELECT (extract(epoch FROM starts_at) / 60)::int AS minute, ${REQUESTS}, sum(refusals)::float8 AS refusals
+      ${selectedUsage({ period: 'minute', since, quotaId }, Prisma.sql`AND operation <> ${UNCOUNTED_OPERATION}`)}
+      GROUP BY starts_at
+      ORDER BY starts_at`);
+  }
+
   /** Returns one page of the keys that called deprecated operations, by operation, then by key: no further call changes this order. */
-  async deprecatedCalls(limit: number, after?: DeprecatedCallsPosition) {
+  async deprecatedCalls(
+    limit: number,
+    after?: DeprecatedCallsPosition,
+  ): Promise<Page<Omit<DeprecatedCalls, 'lastBrownout'>>> {
     const isAfter = after && Prisma.sql`AND (operation, key_id) > (${after.operation}, ${after.keyId}::uuid)`;
-    const rows = await this.read<DeprecatedCalls>(Prisma.sql`
+    const rows = await this.read<Omit<DeprecatedCalls, 'lastBrownout'>>(Prisma.sql`
       SELECT
         operation, key_id AS "keyId", api_keys.name AS "keyName", min(usage.quota_id::text) AS "quotaId",
-        sum(succeeded + redirected + client_errors + server_errors)::float8 AS requests, max(last_at) AS "lastAt"
+        ${REQUESTS}, max(last_at) AS "lastAt"
       FROM usage LEFT JOIN api_keys ON api_keys.id = key_id
       WHERE period = 'day' AND deprecated ${isAfter ?? Prisma.empty}
       GROUP BY operation, key_id, api_keys.name
       ORDER BY operation, key_id
       LIMIT ${limit + 1}`);
     return toPage(rows, limit);
+  }
+
+  /** Returns the requests of keys for an operation in hours that started in a range, by key; none of a key without any. */
+  callsOfKeys(keyIds: readonly string[], operation: string, { from, until }: { from: Date; until: Date }) {
+    return this.read<Pick<DeprecatedCalls, 'keyId' | 'requests'>>(Prisma.sql`
+      SELECT key_id AS "keyId", ${REQUESTS}
+      FROM
+        (SELECT DISTINCT unnest(${keyIds}::uuid[]) AS own_id) AS own,
+        ${usageOfOwn(Prisma.sql`${isSelected({ period: 'hour', since: from, until })} AND operation = ${operation}`)}
+      GROUP BY key_id`);
   }
 
   /** Returns the rows of a query, with instants as text. */
@@ -133,24 +170,51 @@ export class UsageRepository {
   }
 }
 
-/** Returns the selected rows, which are a range of the primary key or of the index by time. */
-function selectedUsage({ period, since, until, keyId, quotaId }: UsageSelection): Prisma.Sql {
+/** Returns the selected rows that meet a further condition, which begins with `AND`. They are a range of an index. */
+function selectedUsage(selection: UsageSelection, further = Prisma.empty): Prisma.Sql {
+  const condition = Prisma.sql`${isSelected(selection)} ${further}`;
+  return selection.quotaId === undefined
+    ? Prisma.sql`FROM usage WHERE ${condition}`
+    : Prisma.sql`FROM ${keysOfQuota(selection.quotaId)}, ${usageOfOwn(condition)}`;
+}
+
+/** Returns the condition of the selected rows, apart from that of a quota. */
+function isSelected({ period, since, until, keyId }: UsageSelection): Prisma.Sql {
   if (since !== undefined && until !== undefined && since >= until) {
     throw new ApiError('invalid_request', 'The request is invalid: since must be before until.');
   }
-  return Prisma.sql`FROM ${quotaId === undefined ? Prisma.sql`usage` : usageOfQuota(quotaId, period)}
-    WHERE period = ${period}::usage_period
+  return Prisma.sql`period = ${period}::usage_period
     ${since === undefined ? Prisma.empty : Prisma.sql`AND starts_at >= ${since}`}
     ${until === undefined ? Prisma.empty : Prisma.sql`AND starts_at < ${until}`}
     ${keyId === undefined ? Prisma.empty : Prisma.sql`AND key_id = ${keyId}::uuid`}`;
 }
 
+function keysOfQuota(quotaId: string): Prisma.Sql {
+  return Prisma.sql`(SELECT id AS own_id FROM api_keys WHERE quota_id = ${quotaId}::uuid) AS own`;
+}
+
 /**
- * Returns the usage of a quota's keys as a table. The primary key begins with the key, and no index with the quota. OFFSET makes
- * PostgreSQL read it key by key: before version 18 it would follow the index by time, past the usage of all other keys.
+ * Returns the usage of the keys `own`, before it, as a table. The primary key begins with the key, and no index with the quota. OFFSET
+ * makes PostgreSQL read it key by key: before version 18 it would follow the index by time, past the usage of all other keys.
  */
-function usageOfQuota(quotaId: string, period: Period): Prisma.Sql {
+function usageOfOwn(condition: Prisma.Sql): Prisma.Sql {
+  return Prisma.sql`LATERAL (SELECT * FROM usage WHERE key_id = own_id AND ${condition} OFFSET 0) AS usage`;
+}
+
+/** Returns the query of the start of the oldest of a quota's newest `count` periods, so that a page does not read a month of minutes. */
+function oldestOfNewest(count: number, quotaId: string, condition: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`
-    (SELECT id AS own_id FROM api_keys WHERE quota_id = ${quotaId}::uuid) AS own,
-    LATERAL (SELECT * FROM usage WHERE key_id = own_id AND period = ${period}::usage_period OFFSET 0) AS usage`;
+    SELECT min(starts_at)
+    FROM (
+      SELECT DISTINCT starts_at
+      FROM
+        ${keysOfQuota(quotaId)},
+        LATERAL (
+          SELECT DISTINCT starts_at FROM usage WHERE key_id = own_id AND ${condition}
+          ORDER BY starts_at DESC
+          LIMIT ${count}
+        ) AS starts
+      ORDER BY starts_at DESC
+      LIMIT ${count}
+    ) AS newest`;
 }

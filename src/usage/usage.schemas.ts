@@ -6,6 +6,9 @@ import { PERIODS } from './rules/periods.js';
 
 const PERIOD_DEFAULT = 'day';
 const OPERATION_MAX_LENGTH = 64;
+/** How long usage is kept, for documents. */
+export const USAGE_KEPT =
+  'Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400.';
 /** The most operations that a report has. */
 export const OPERATIONS_MAX = 100;
 
@@ -87,9 +90,26 @@ export const DeprecatedCalls = z
     ...ofKey,
     requests: count('Number of calls in the last 400 days.'),
     lastAt: dateTime('Time of the last call.'),
+    lastBrownout: z
+      .object({
+        from: dateTime('When it began.'),
+        until: dateTime('When it ended or will end.'),
+        requests: count('Number of calls within it.'),
+      })
+      .nullable()
+      .meta({
+        description:
+          'The last brownout of the operation that has begun: a time before the removal at which it already returned 410. Null if none ' +
+          'has in the last 35 days.',
+      }),
   })
   .meta({ id: 'DeprecatedCalls', description: 'A key that has called a deprecated operation.' });
 export type DeprecatedCalls = z.infer<typeof DeprecatedCalls>;
+
+/** Returns a brownout as responses show it, with the number of calls within it. */
+export function shownBrownout({ from, until }: { from: Date; until: Date }, requests = 0) {
+  return { from: from.toISOString(), until: until.toISOString(), requests };
+}
 
 /** The query parameter `period`. */
 export const periodParameter = z

@@ -40,6 +40,8 @@ describe('GET /v1/key', () => {
       id,
       name: "Ann's shop",
       role: 'client',
+      scopes: null,
+      allowedNetworks: null,
       state: 'active',
       prefix,
       lastFour,
@@ -171,6 +173,7 @@ describe('GET /v1/deprecations', () => {
         successor: '/v1/pets?status=available',
         requests: 2,
         lastAt: expect.stringMatching(/^2027-03-06T00:00:3\d/),
+        lastBrownout: null,
       },
     ]);
     const [{ deprecatedAt, removedAt, successor }] = response.json;

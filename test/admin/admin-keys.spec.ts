@@ -59,6 +59,8 @@ describe('POST /admin/keys', () => {
       name: "Ann's shop",
       note: null,
       role: 'client',
+      scopes: null,
+      allowedNetworks: null,
       state: 'active',
       prefix: 'ask_test_',
       lastFour: response.json.key.slice(-4),

@@ -67,7 +67,7 @@ describe('the audit log', () => {
         action: 'key.issued',
         subject: `key:${key?.id}`,
         before: null,
-        after: { ...issued, ownLimits: true, expiresAt },
+        after: { ...issued, ownLimits: true, scopes: null, allowedNetworks: null, expiresAt },
       }),
     ]);
     const at = Date.parse(entries[0]?.at ?? '');

@@ -94,6 +94,50 @@ describe('the commands of keys', () => {
     expect(stored).toEqual([{ id }]);
   });
 
+  it('set and remove scopes and networks, at the issue too, and say what a proxy needs', async () => {
+    const HINT = 'TRUST_PROXY is not set here';
+    const { id } = await issue('--plan free --scopes pets:read,orders:read --allow 203.0.113.7');
+    const shown = await succeed('keys', 'show', id);
+    expect(shown).toMatch(/^scopes +pets:read, orders:read$/m);
+    expect(shown).toMatch(/^allowed networks +203\.0\.113\.7\/32$/m);
+    expect(await readJson(`keys scopes ${id} --set pets:write`)).toMatchObject({ scopes: ['pets:write'] });
+    expect(await succeed('keys', 'networks', id, '--allow', '2001:db8::/32')).toContain(HINT);
+    expect(await readJson(`keys scopes ${id} --all`)).toMatchObject({
+      scopes: null,
+      allowedNetworks: ['2001:db8::/32'],
+    });
+    expect(await succeed('keys', 'networks', id, '--any')).not.toContain(HINT);
+  });
+
+  it('suggest the scopes that a key used', async () => {
+    const { id, quotaId } = await issue();
+    expect(await succeed('keys', 'scopes', id, '--suggest')).toContain(
+      'No request since then needed a scope.',
+    );
+    await database.query(
+      `INSERT INTO usage VALUES ($1, $2, 'day', date_trunc('day', now(), 'UTC'), 'createPet', false, 3, 0, 0, 0, 0, now())`,
+      [id, quotaId],
+    );
+    const suggested = await succeed('keys', 'scopes', id, '--suggest');
+    expect(rows(suggested)).toEqual(
+      expect.arrayContaining([
+        ['pets:write', '3', expect.any(String)],
+        ['pets:read', '0', '-'],
+      ]),
+    );
+    expect(suggested).toContain('Its requests needed: --set pets:write\n');
+    expect((await readJson(`keys show ${id}`)).scopes).toBeNull();
+  });
+
+  it('revoke a key that leaked by the key itself', async () => {
+    const { id, key } = await issue();
+    expect(await readJson(`keys revoke --key ${key} --yes`)).toMatchObject({ id, state: 'revoked' });
+    expectFailure(
+      await called('keys revoke --key ask_live_nonsense --yes'),
+      'This key was never issued here. Check that it was copied whole.',
+    );
+  });
+
   it('list keys oldest first, filtered by each option, in a table or as a JSON array, and show one key', async () => {
     await succeed('plans', 'set', 'listed', '--per-minute', '1', '--per-day', '2');
     const keys = [await issue('--plan listed'), await issue('--plan listed --role admin')];
@@ -169,6 +213,35 @@ describe('animal-store keys rate-limit', () => {
     const table = await succeed('keys', 'rate-limit', id);
     expect(table).toMatch(/^this minute +300 of 300 requests remain until \S+:00\.000Z$/m);
     expect(table).toMatch(/^banned until +-$/m);
+  });
+});
+
+describe('animal-store keys what-if', () => {
+  it('shows what a plan or two limits would have denied, and the smallest plans', async () => {
+    const { id, quotaId } = await issue('--plan pro');
+    await database.query(
+      `INSERT INTO usage VALUES ($1, $2, 'minute', date_trunc('minute', now()), 'listPets', false, 70, 0, 0, 0, 0, now())`,
+      [id, quotaId],
+    );
+    expect(await readJson(`keys what-if ${id} --plan free`)).toMatchObject({
+      plan: 'free',
+      requests: 70,
+      denied: 10,
+      smallestPlan: { denyingNone: 'pro', denyingFew: 'pro' },
+    });
+    const lines = await succeed(...`keys what-if ${id} --per-minute 60 --per-day 40 --days 1`.split(' '));
+    expect(lines).toMatch(/^tried +60 requests per minute, 40 per day$/m);
+    expect(lines).toMatch(/^would be denied +30, in minutes: 1, on days: 1$/m);
+    expect(lines).toMatch(/^worst minute +\S+:00\.000Z, 30 of 70$/m);
+    expect(lines).toMatch(/^smallest plan that denies none +pro$/m);
+  });
+
+  it('fails for a plan without limits, with what to give', async () => {
+    const { id } = await issue();
+    expectFailure(
+      await called(`keys what-if ${id} --plan enterprise`),
+      'Plan "enterprise" has no limits of its own; give those per minute and per day.',
+    );
   });
 });
 
@@ -327,6 +400,22 @@ describe('animal-store usage', () => {
       await called('usage top --since 2027-03-05T00:00:00Z --until 2027-03-05T00:00:00Z'),
       'The request is invalid: since must be before until.',
     );
+  });
+});
+
+describe('animal-store deprecations', () => {
+  it('lists the keys that called a deprecated operation, also in its last brownout, if it had one', async () => {
+    const { id, quotaId } = await issue();
+    await database.query(
+      `INSERT INTO usage VALUES ($1, $2, 'day', date_trunc('day', now()), 'getPet', true, 3, 0, 0, 0, 0, now())`,
+      [id, quotaId],
+    );
+    expect(await readJson('deprecations')).toContainEqual(
+      expect.objectContaining({ keyId: id, requests: 3, lastBrownout: null }),
+    );
+    const [head, entry] = rows(await succeed('deprecations'));
+    expect(head?.slice(-3)).toEqual(['LAST', 'IN LAST BROWNOUT', 'WHICH BEGAN']);
+    expect(entry?.slice(-2)).toEqual(['-', '-']);
   });
 });
 
@@ -489,6 +578,10 @@ describe('a command', () => {
     [`${ISSUE} --per-minute 0 --per-day 5`, NUMBER],
 
     [`${ISSUE} --per-minute 5`, '--per-minute and --per-day go together'],
+    ...['', ' --per-minute 5', ' --plan pro --per-day 5', ' --plan pro --per-minute 5 --per-day 5'].map(
+      (options) => [`keys what-if ${NOBODY}${options}`, 'give either --plan, or --per-minute and --per-day'],
+    ),
+    [`keys what-if ${NOBODY} --plan pro --days 31`, 'It must be a whole number from 1 to 30.'],
     [`${ISSUE} --role king`, 'Allowed choices are client, admin'],
     [`${ISSUE} --expires 2999-01-01`, 'It must be a date-time with its offset'],
     [`${ISSUE} --colour red`, "unknown option '--colour'"],
@@ -502,6 +595,13 @@ describe('a command', () => {
     ['keys list --sort age', 'Allowed choices are created, -created, name, lastUsed, expires'],
     ['keys list --quota x', 'It must be a UUID'],
     [`keys label ${NOBODY}`, 'give --name, --note or --no-note'],
+    [`${ISSUE} --scopes pets:burn`, 'It must be one of pets:read'],
+    [`${ISSUE} --allow 10/8`, 'It must be a network such as'],
+    [`keys scopes ${NOBODY}`, 'give --set or --all or --suggest'],
+    [`keys scopes ${NOBODY} --set pets:read --all`, 'cannot be used with option'],
+    [`keys networks ${NOBODY}`, 'give --allow or --any'],
+    ['keys revoke', 'give the id of a key, or --key'],
+    [`keys revoke ${NOBODY} --key x`, 'give the id of a key, or --key'],
   ])('exits with code 2 and the reason when it is called as %j', async (command, fault) => {
     const { code, stdout, stderr } = await called(command);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
 import {
   admin,
@@ -8,6 +9,7 @@ import {
   store,
   useConsole,
 } from '../support/browser/console-service.js';
+import { reportBrownout } from '../support/browser/brownout.js';
 import { send } from '../support/http/http.js';
 
 let shop: IssuedKey;
@@ -31,6 +33,21 @@ describe('the page of traffic of the console', () => {
       .getByRole('row', { name: /getPet/ })
       .getByText(HOSTILE_NAME)
       .waitFor();
+  });
+
+  it('shows who called a deprecated operation in its last brownout, if it had one', async () => {
+    const row = (page: Page) => page.getByRole('row', { name: /getPet/ });
+    const before = await open('/admin');
+    await row(before).getByText('None in 35 days').waitFor();
+    reportBrownout(store);
+    const page = await open('/admin');
+    await row(page)
+      .getByText(/^1 request from .* to /)
+      .waitFor();
+    await expectSound(page);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.setViewportSize({ width: 360, height: 900 });
+    await expectSound(page);
   });
 
   it('shows the part of the chart that is dragged over, and zooms out again', async () => {

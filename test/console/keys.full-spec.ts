@@ -51,6 +51,24 @@ describe('the keys page of the console', () => {
   });
 });
 
+describe('the dialog that revokes a key that leaked', () => {
+  it('revokes it by the key itself, and shows which it was; an unknown one is an error', async () => {
+    const { key } = await store.issue({ name: 'Leaked' });
+    const page = await open('/admin/keys');
+    await page.getByRole('button', { name: 'Revoke a leaked key' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.locator('input').fill('ask_test_nonsense');
+    await dialog.getByRole('button', { name: 'Revoke key' }).click();
+    await dialog.getByText('was never issued here').waitFor();
+    await expectSound(page);
+    await dialog.locator('input').fill(` ${key} `);
+    await dialog.getByRole('button', { name: 'Revoke key' }).click();
+    await page.getByRole('heading', { name: 'Leaked', level: 1 }).waitFor();
+    await page.getByText('Revoked', { exact: true }).first().waitFor();
+    expect((await send(`${store.url}/v1/rate-limit`, { key })).status).toBe(401);
+  });
+});
+
 describe('the dialog that issues a key', () => {
   it('says beside the fields what is wrong, in the words of the service too', async () => {
     const page = await open('/admin/keys');

@@ -9,6 +9,7 @@ import {
   store,
   useConsole,
 } from '../support/browser/console-service.js';
+import { UsageRecorder } from '../../src/usage/usage.recorder.js';
 import { until } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
 
@@ -31,6 +32,11 @@ async function openOwnKey() {
 
 async function fetchStatus(key: string): Promise<number> {
   return (await send(`${store.url}/v1/rate-limit`, { key })).status;
+}
+
+async function createPet(key: string): Promise<number> {
+  const body = { name: 'Rex', categoryId: 1 };
+  return (await send(`${store.url}/v1/pets`, { method: 'POST', key, body })).status;
 }
 
 /** Issues a key that is banned by its second request. */
@@ -84,6 +90,65 @@ describe("a key's page of the console", () => {
   });
 });
 
+describe("the panel of a key's page that tries limits", () => {
+  const panel = (page: Page) => page.getByRole('region', { name: 'What if' });
+
+  /** Issues a key that sent 70 requests in one minute, and opens its page. */
+  async function openUsedKey() {
+    const issued = await store.issue();
+    await store.database.query(
+      `INSERT INTO usage VALUES ($1, $2, 'minute', date_trunc('minute', now()), 'listPets', false, 70, 0, 0, 0, 0, now())`,
+      [issued.id, issued.quotaId],
+    );
+    return open(`/admin/keys/${issued.id}`);
+  }
+
+  it('shows what a plan would have denied, and the smallest plan that denies none', async () => {
+    const page = await openUsedKey();
+    await press(page, 'Try limits');
+    await panel(page).getByLabel('Plan').selectOption('free');
+    await press(page, 'Show what they would have denied');
+    await panel(page).getByText('10 (14.29%), in 1 minute on 1 day').waitFor();
+    await panel(page)
+      .getByText(/: 10 of 70 requests/)
+      .waitFor();
+    await expectSound(page);
+    await panel(page).getByLabel('Plan').selectOption('pro');
+    await press(page, 'Show what they would have denied');
+    await panel(page).getByText('pro: 300 per minute, 10,000 per day').waitFor();
+    await panel(page).getByText('None', { exact: true }).waitFor();
+  });
+
+  it('tries limits of your own, and moves the focus to the first that is wrong', async () => {
+    const page = await openUsedKey();
+    await press(page, 'Try limits');
+    await panel(page).getByLabel('Own limit per minute').fill('50');
+    await press(page, 'Show what they would have denied');
+    await panel(page).getByText('Give both limits or neither').waitFor();
+    await page.locator('input:focus').fill('45');
+    await press(page, 'Show what they would have denied');
+    await panel(page).getByText('50 per minute, 45 per day').waitFor();
+    await panel(page).getByText('25 (35.71%), in 1 minute on 1 day').waitFor();
+    await panel(page).getByLabel('Own limit per day').fill('2147483648');
+    await press(page, 'Show what they would have denied');
+    await panel(page)
+      .getByText(/perDay must be an integer/)
+      .waitFor();
+  });
+
+  it('fits a phone in the dark scheme', async () => {
+    const page = await openUsedKey();
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.setViewportSize({ width: 360, height: 900 });
+    await press(page, 'Try limits');
+    await press(page, 'Show what they would have denied');
+    await panel(page)
+      .getByText(/: 10 of 70 requests/)
+      .waitFor();
+    await expectSound(page);
+  });
+});
+
 describe('the dialogs that change a key', () => {
   it('are accessible in both schemes and on a phone, and return the focus to their buttons', async () => {
     const { id } = await issueBanned('Banned');
@@ -92,6 +157,7 @@ describe('the dialogs that change a key', () => {
       ['Rename', 'Requests with the key work as before.', 'light', 1280],
       ['Change plan', 'What was counted in this minute and today is kept.', 'dark', 1280],
       ['Lift ban', 'Without it, the ban ends on', 'light', 1280],
+      ['Restrict', 'Other requests get 403 within a second', 'light', 360],
       ['Rotate', 'A successor with the same name', 'dark', 360],
       ['Revoke', 'This cannot be undone.', 'light', 360],
     ] as const) {
@@ -180,6 +246,28 @@ describe('the dialog that changes the plan of a key', () => {
     await page.unroute(PLANS_URL);
     await dialog.getByRole('button', { name: 'Try again' }).click();
     expect(await dialog.getByLabel('Plan').inputValue()).toBe('pro');
+  });
+});
+
+describe('the dialog that restricts a key', () => {
+  it('selects what the key used, saves it with networks, and shows both on the page', async () => {
+    const { page, key } = await openKey({ name: 'Restricted' });
+    await send(`${store.url}/v1/pets`, { key });
+    await store.app.get(UsageRecorder).flush();
+    await press(page, 'Restrict');
+    await press(page, 'Select what it used');
+    await page.getByText('Selected what the requests of the last 30 days needed').waitFor();
+    expect(await page.getByLabel('Read animals').isChecked()).toBe(true);
+    expect(await page.getByLabel('Add animals').isChecked()).toBe(false);
+    expect(await page.getByLabel('Read administration').count()).toBe(0);
+    await page.getByLabel('From where it may be used').fill('nonsense');
+    await press(page, 'Save');
+    await page.getByText('must be a network such as').waitFor();
+    await page.getByLabel('From where it may be used').fill('127.0.0.0/8\n2001:db8::/32');
+    await press(page, 'Save');
+    await page.getByText('127.0.0.0/8, 2001:db8::/32').waitFor();
+    await page.getByText('pets:read', { exact: true }).waitFor();
+    await until(async () => (await createPet(key)) === 403);
   });
 });
 

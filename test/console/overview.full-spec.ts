@@ -8,6 +8,7 @@ import {
   store,
   useConsole,
 } from '../support/browser/console-service.js';
+import { reportBrownout } from '../support/browser/brownout.js';
 import { send } from '../support/http/http.js';
 
 const HEADERS = [
@@ -57,6 +58,16 @@ describe('the overview of the console', () => {
     await page.getByText('No request of the last 400 days used an operation').waitFor();
   });
 
+  it('says how often the holder called a deprecated operation in its last brownout', async () => {
+    reportBrownout(store);
+    const { key } = await store.issue();
+    await get('/v1/pets/1', key);
+    await store.app.get(UsageRecorder).flush();
+    const page = await open('', { apiKey: key });
+    await page.getByText(/In its last brownout, .*: 1 request from .* to /).waitFor();
+    await expectSound(page);
+  });
+
   it('says of a rotated key what replaces it and until when it works', async () => {
     const { key, id } = await store.issue({ plan: 'pro' });
     const successor = await send(`${store.url}/admin/keys/${id}/rotate`, {
@@ -67,6 +78,27 @@ describe('the overview of the console', () => {
     const page = await open('', { apiKey: key });
     await page.getByText('This key has been replaced').waitFor();
     await page.getByText(`${successor.json.prefix}…${successor.json.lastFour}`).waitFor();
+  });
+
+  it("rotates the reader's own key, shows the successor once, and says what the key may not do", async () => {
+    const { key } = await store.issue({
+      plan: 'pro',
+      scopes: ['pets:read'],
+      allowedNetworks: ['127.0.0.0/8'],
+    });
+    const page = await open('', { apiKey: key });
+    await page.getByText('pets:read. Other operations get 403').waitFor();
+    await page.getByText('127.0.0.0/8. Requests from elsewhere get 403.').waitFor();
+    await page.getByRole('button', { name: 'Rotate key' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('1 hour').click();
+    await expectSound(page);
+    await dialog.getByRole('button', { name: 'Rotate key' }).click();
+    const successor = (await page.locator('.new-key').textContent()) ?? '';
+    expect((await get('/v1/pets', successor)).status).toBe(200);
+    await page.getByRole('button', { name: 'I have copied it' }).click();
+    await page.getByText('This key has been replaced').waitFor();
+    expect(await page.getByRole('button', { name: 'Rotate key' }).count()).toBe(0);
   });
 
   it('counts nothing against the key while it only shows what is left', async () => {

@@ -19,6 +19,7 @@ const UNNOTICED = 0.01;
 
 let shop: IssuedKey;
 let longest: IssuedKey;
+let webhookId: string;
 
 useConsole();
 beforeAll(async () => {
@@ -35,6 +36,15 @@ beforeAll(async () => {
   );
   await store.database.query(
     'INSERT INTO orders (quota_id, pet_id, quantity) SELECT quota_id, 1, 1000 FROM api_keys',
+  );
+  const body = { url: `https://ops.example/${LONGEST_NAME}`, events: ['key.revoked', 'quota.banned'] };
+  const webhook = await send(`${store.url}/admin/webhooks`, { method: 'POST', key: admin.key, body });
+  webhookId = webhook.json.id;
+  await store.database.query(
+    `INSERT INTO webhook_deliveries (endpoint_id, event, event_key, payload, state, attempts, last_failure, next_attempt_at, kept_until)
+     SELECT $1, 'key.revoked', n::text, '{}', 'failed', 11, 'The response was 500', NULL, now() + interval '1 day'
+     FROM generate_series(1, 25) n`,
+    [webhookId],
   );
 });
 
@@ -108,6 +118,8 @@ const PAGES: [name: string, path: string, loaded: Step, ...further: Step[]][] = 
       await page.getByRole('dialog').getByText(HOSTILE_NAME).waitFor();
     },
   ],
+  ['Webhooks', '/admin/webhooks', see('A key is revoked')],
+  ['A webhook', '/admin/webhooks/WEBHOOK', see('The response was 500')],
   ['Audit', '/admin/audit', see(HOSTILE_NAME)],
   ['No such page', '/no-such-page', see('Go to the overview')],
 ];
@@ -118,7 +130,12 @@ describe.each(APPEARANCES)('a page of the console (%s, %s)', (scheme, width) => 
     async (_name, path, loaded, ...further) => {
       const { key: apiKey } = path === '' ? shop : admin;
       // Its cache is cold, so the font arrives while the page loads.
-      const page = await open(path.replace('ID', longest.id), { apiKey, scheme, width, isAlone: true });
+      const page = await open(path.replace('WEBHOOK', webhookId).replace('ID', longest.id), {
+        apiKey,
+        scheme,
+        width,
+        isAlone: true,
+      });
       await loaded(page);
       await page.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached' });
       expect(await layoutShift(page)).toBeLessThan(UNNOTICED);

@@ -4,6 +4,8 @@ import { CounterCleanup } from '../../src/rate-limit/stores/counter-cleanup.js';
 import type { Environment } from '../../src/settings/environment.js';
 import { UsageJournal } from '../../src/usage/usage.journal.js';
 import { UsageCleanup } from '../../src/usage/usage.cleanup.js';
+import { WebhookEventWatch } from '../../src/webhooks/event-watch.js';
+import { WebhookCleanup } from '../../src/webhooks/webhook.cleanup.js';
 import { IdempotencyCleanup } from '../../src/idempotency/idempotency.cleanup.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
@@ -82,6 +84,10 @@ describe('a service whose role lacks privileges', () => {
     };
     const rex = { name: 'Rex', categoryId: 1 };
     const { json: pet } = await call('POST /v1/pets', rex);
+    const { json: webhook } = await call('POST /admin/webhooks', {
+      url: 'https://webhooks.invalid/',
+      events: ['key.revoked', 'quota.banned', 'key.expiring', 'operation.deprecated_called'],
+    });
     const { json: issued } = await call('POST /admin/keys', { name: 'shop', plan: 'free' });
     await call('POST /v1/pets', rex, { 'Idempotency-Key': 'a' });
     await call('POST /v1/pets', rex, { 'Idempotency-Key': 'a' });
@@ -93,6 +99,8 @@ describe('a service whose role lacks privileges', () => {
       [`PATCH /admin/keys/${issued.id}`, { plan: 'pro' }],
       [`POST /admin/keys/${issued.id}/unban`],
       [`POST /admin/keys/${issued.id}/revoke`],
+      [`POST /admin/webhooks/${webhook.id}/test`],
+      [`PATCH /admin/webhooks/${webhook.id}`, { enabled: true }],
       ...['v1/pets', 'v1/store/orders', 'v1/rate-limit'].map((path) => [`GET /${path}`] as const),
       ...['keys', 'usage', 'audit'].map((path) => [`GET /admin/${path}`] as const),
     ] as const) {
@@ -102,6 +110,9 @@ describe('a service whose role lacks privileges', () => {
     await app.get(UsageJournal).aggregate();
     await app.get(UsageCleanup).deleteExpired();
     await app.get(IdempotencyCleanup).deleteExpired();
+    await app.get(WebhookEventWatch).findEvents();
+    await app.get(WebhookCleanup).deleteExpired();
+    await call(`DELETE /admin/webhooks/${webhook.id}`);
     expect([...errors.mock.calls, ...warnings.mock.calls]).toEqual([]);
   });
 

@@ -1,4 +1,4 @@
-import { getHealth, getPlan, issueKey, listAudit, listUsage } from './.generated/admin-openapi';
+import { getHealth, getPlan, issueKey, listAudit, listUsage, listWebhooks } from './.generated/admin-openapi';
 import { createClient as createAdministrationClient } from './.generated/admin-openapi/client';
 import { getRateLimit, listOrders, listPets } from './.generated/openapi';
 import { createClient as createStoreClient } from './.generated/openapi/client';
@@ -16,6 +16,7 @@ async function callEachTag(address: string, key: string): Promise<Record<string,
   const keys = await issueKey({ client: administration, body: { name: name ?? 'test', plan: 'free' } });
   const plans = await getPlan({ client: administration, path: { plan: 'free' } });
   const usage = await listUsage({ client: administration });
+  const webhooks = await listWebhooks({ client: administration });
   const audit = await listAudit({ client: administration });
   const health = await getHealth({ client: administration });
   return {
@@ -25,6 +26,7 @@ async function callEachTag(address: string, key: string): Promise<Record<string,
     keys: keys.response?.status,
     plans: plans.response?.status,
     usage: usage.response?.status,
+    webhooks: webhooks.response?.status,
     audit: audit.response?.status,
     health: health.response?.status,
   };

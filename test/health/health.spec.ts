@@ -54,7 +54,7 @@ describe('a healthy service', () => {
   it('returns the status of each part at GET /admin/health to an administrator, and counts the request', async () => {
     const { key } = await store.issue({ role: 'admin', plan: 'business' });
     const { status, json, headers } = await getHealth(key);
-    expect([status, json]).toEqual([200, { ready: true, draining: false, parts: PARTS }]);
+    expect([status, json]).toEqual([200, { ready: true, draining: false, warnings: [], parts: PARTS }]);
     expect([headers.get('x-ratelimit-limit'), headers.get('x-ratelimit-remaining')]).toEqual(['1000', '999']);
   });
 
@@ -79,7 +79,10 @@ describe('a service whose database lacks migrations', () => {
       const message = `the database lacks the migrations ${last}; run "npx prisma migrate deploy", or in a container "animal-store migrate"`;
       const health = await send(`${store.url}/admin/health`, { key });
       const parts = { ...PARTS, migrations: { status: 'down', pending: [last], message } };
-      expect([health.status, health.json]).toEqual([200, { ready: false, draining: false, parts }]);
+      expect([health.status, health.json]).toEqual([
+        200,
+        { ready: false, draining: false, warnings: [], parts },
+      ]);
       expect(errors.mock.calls).toEqual([[`Not ready: ${message}`]]);
       expect((await send(`${store.url}/livez`, { key })).json).toEqual(READY);
     } finally {

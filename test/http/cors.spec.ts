@@ -62,7 +62,7 @@ describe('the service with CORS_ORIGINS', () => {
     const { 'access-control-expose-headers': _, ...permissions } = corsHeaders(response);
     expect(permissions).toEqual({
       'access-control-allow-origin': ORIGIN,
-      'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH',
+      'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
       'access-control-allow-headers':
         'Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id',
       'access-control-max-age': '600',

@@ -13,8 +13,11 @@ const ID = '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11';
 const POSITIONS: [position: string, lists: string[]][] = [
   ['7', ['/v1/pets', '/v1/store/orders', '/admin/audit']],
   ['free', ['/admin/plans']],
-  [ID, ['/admin/keys']],
+  [ID, ['/admin/keys', '/admin/webhooks']],
 ];
+/** What a query of these operations has at least, and the parameters that it then may not have. */
+const REQUIRED: Record<string, string> = { getWhatIf: 'plan=pro' };
+const EXCLUDED: Record<string, string[]> = { getWhatIf: ['perMinute', 'perDay'] };
 const INT64 = [-(2n ** 63n), 2n ** 63n - 1n] as const;
 const INSTANT = 'must be a date-time with its offset, such as 2027-01-01T00:00:00Z';
 const NO_INSTANTS = [
@@ -39,8 +42,15 @@ const admin = useAdministration();
 
 const withNames = (operations: Operation[]) =>
   operations.map((operation): [string, Operation] => [`${operation.method} ${operation.path}`, operation]);
-/** A request about the administrator's own key, or about plan Pro, if it is about one. */
-const fillPath = (name: string) => name.replace('{id}', admin.administrator.id).replace('{plan}', 'pro');
+let webhookId: string;
+beforeAll(async () => {
+  const input = { url: 'https://webhooks.invalid/', events: ['key.revoked'] };
+  ({ id: webhookId } = (await admin.send('POST /admin/webhooks', input)).json);
+});
+
+/** A request about the administrator's own key, plan Pro, or a webhook, if it is about one. */
+const fillPath = (name: string) =>
+  name.replace('{id}', admin.administrator.id).replace('{plan}', 'pro').replace('{webhookId}', webhookId);
 
 function wrongChoice(choices: unknown[]): Wrong {
   const [first, second] = choices.map(String);
@@ -80,7 +90,7 @@ function wrongParameters(path: string, name: string, schema: Schema): Wrong[] {
     return [[INSTANT, [...NO_INSTANTS.map(encodeURIComponent), '%00']]];
   }
   if (format === 'uuid') {
-    return [['must be (a UUID|the id of a key)', ['', 'x', ID.slice(1), `${ID}%00`, `key:${ID}`]]];
+    return [['must be (a UUID|the id of a (key|quota))', ['', 'x', ID.slice(1), `${ID}%00`, `key:${ID}`]]];
   }
   return [
     [`must have 1 to ${maxLength} characters`, ['', 'x'.repeat(maxLength + 1)]],
@@ -107,6 +117,7 @@ function wrongFields({
   maximum,
   minLength,
   maxLength = 0,
+  maxItems = 0,
 }: Schema): Wrong {
   const json = (values: unknown[]) => values.map((value) => JSON.stringify(value));
   if (choices !== undefined) {
@@ -129,8 +140,15 @@ function wrongFields({
     ];
     return [`must be an integer from ${least} to ${greatest}, written as digits`, [...beyond, ...wrong]];
   }
+  if (type === 'array') {
+    const tooMany = Array<string>(maxItems + 1).fill('x');
+    return ['must [^;]+', json([null, 7, 'x', { length: 3 }, [], [null], ['x'], [['x']], tooMany])];
+  }
   if (format === 'date-time') {
     return [INSTANT, json([...NO_INSTANTS, null, 32_503_680_000])];
+  }
+  if (type === 'boolean') {
+    return ['must be true or false', json([null, 1, 'true', [true]])];
   }
   const blankOrLong = ['', ' \u00a0\u3000', 'x'.repeat(maxLength + 1), '🐕'.repeat(maxLength + 1)];
   const noText = ['\0', 'a\0b', '\ud800', 'a\udc00b', '\udc15\ud83d'];
@@ -144,7 +162,7 @@ const lists = api.operations.filter(({ parameters }) =>
   parameters.some((parameter) => parameter.in === 'query'),
 );
 
-describe.each(withNames(lists))('%s', (name, { path, parameters }) => {
+describe.each(withNames(lists))('%s', (name, { operationId, path, parameters }) => {
   const query = parameters.filter((parameter) => parameter.in === 'query');
   const get = (given: string) => admin.send(`${fillPath(name)}?${given}`);
 
@@ -174,20 +192,23 @@ describe.each(withNames(lists))('%s', (name, { path, parameters }) => {
   });
 
   it('returns 200, with all parameters in its links, if they are valid', async () => {
-    const others = query.filter((parameter) => parameter.name !== 'cursor');
+    const isPaged = query.some((parameter) => parameter.name === 'cursor');
+    const left = new Set(['cursor', ...(EXCLUDED[operationId] ?? [])]);
+    const others = query.filter((parameter) => !left.has(parameter.name));
     const values = Object.fromEntries(others.map((each) => [each.name, validParameter(each)]));
-    const given = new URLSearchParams(values).toString();
+    const required = Object.fromEntries(new URLSearchParams(REQUIRED[operationId]));
+    const given = new URLSearchParams({ ...values, ...required }).toString();
     const { status, headers } = await get(given);
     const first = `<${fillPath(name).slice('GET '.length)}?${given}>; rel="first"`;
-    const isPaged = others.length < query.length;
     expect([status, headers.get('link')?.split(', ').at(-1)]).toEqual([200, isPaged ? first : undefined]);
   });
 
   it('ignores unknown parameters, repeated ones too', async () => {
     const unknown =
       'color=brown&color=%zz&__proto__=1&constructor=2&toString=3&limit[]=0&Limit=0&&&=&petId=2';
-    const { status, headers } = await get(unknown);
-    expect([status, headers.get('link')]).toEqual([200, (await get('')).headers.get('link')]);
+    const required = REQUIRED[operationId] ?? '';
+    const { status, headers } = await get(`${unknown}&${required}`);
+    expect([status, headers.get('link')]).toEqual([200, (await get(required)).headers.get('link')]);
   });
 });
 
@@ -208,7 +229,10 @@ describe.each(withNames(api.operations.filter(({ body }) => body !== null)))('%s
         const [fault, values] = wrongFields(schema);
         for (const json of values) {
           const response = await attempt(withField(field, json));
-          expectInvalid(response, new RegExp(`^${field} ${fault}(; per\\w+ is required with per\\w+)?$`));
+          expectInvalid(
+            response,
+            new RegExp(`^${field}(\\[0\\])? ${fault}(; per\\w+ is required with per\\w+)?$`),
+          );
           expectRateLimitHeaders(response);
           expect(response.headers.get('location')).toBeNull();
         }

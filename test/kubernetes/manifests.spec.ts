@@ -192,13 +192,15 @@ function testOverlay(manifests: Manifests, overlay: string): void {
     ]);
   });
 
-  it('lets pods reach DNS everywhere, and only their database, a counter store and a collector besides', () => {
+  it('lets pods reach DNS everywhere, and only their database, a counter store, a collector and public addresses by TLS besides', () => {
     const collector = { ...inNamespace('monitoring'), podSelector: labelled('opentelemetry-collector') };
+    const except = ['10.0.0.0/8', '100.64.0.0/10', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'];
     expect(policy.egress).toEqual([
       { ports: ['UDP', 'TCP'].map((protocol) => ({ port: 53, protocol })) },
       { to: [{ podSelector: DATABASE }], ports: [{ port: 5432 }] },
       { to: [{ podSelector: labelled('valkey') }], ports: [{ port: 6379 }] },
       { to: [collector], ports: [{ port: 4318 }] },
+      { to: [{ ipBlock: { cidr: '0.0.0.0/0', except } }], ports: [{ port: 443 }] },
     ]);
     for (const { metadata } of others) {
       expect(metadata.labels).toEqual(DATABASE.matchLabels);

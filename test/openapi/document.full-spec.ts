@@ -23,7 +23,10 @@ interface SentRequest {
 
 let store: TestApplication;
 let keys: { client: string; admin: string; narrow: string };
-let keyId: string;
+/** The records that path parameters name. */
+let ids: Record<string, string>;
+/** Those that requests may disable and delete. */
+let otherWebhookIds: string[];
 
 const digits = fc.bigInt({ min: -(2n ** 64n), max: 2n ** 64n }).map(String);
 /** JSON of any kind as text, with numbers that JavaScript cannot represent. */
@@ -35,7 +38,7 @@ const anyJson = fc.oneof(
 
 /** JSON that the schema allows. */
 function valid(schema: Schema): fc.Arbitrary<string> {
-  const { type, enum: values, properties, required = [], format, anyOf, minimum, maximum } = schema;
+  const { type, enum: values, properties, required = [], items, format, anyOf, minimum, maximum } = schema;
   if (anyOf !== undefined) {
     return fc.oneof(...anyOf.map(valid));
   }
@@ -65,6 +68,12 @@ function valid(schema: Schema): fc.Arbitrary<string> {
   if (type === 'boolean') {
     return fc.boolean().map(String);
   }
+  if (type === 'array') {
+    return fc.uniqueArray(valid(items ?? {}), { minLength: 1 }).map((given) => `[${given.join(',')}]`);
+  }
+  if (format === 'uri') {
+    return fc.webUrl().map((url) => JSON.stringify(url));
+  }
   return fc
     .oneof(fc.string({ minLength: 1, maxLength: 40 }), fc.constantFrom('free', 'pro', 'Biscuit'))
     .map((text) => JSON.stringify(text));
@@ -88,10 +97,11 @@ function broken(schema: Schema): fc.Arbitrary<string> {
 const rarely = <Value>(usual: fc.Arbitrary<Value>, unusual: fc.Arbitrary<Value>) =>
   fc.oneof({ weight: 3, arbitrary: usual }, { weight: 1, arbitrary: unusual });
 
-function parameterValue({ schema, name }: Parameter): fc.Arbitrary<string> {
+function parameterValue({ schema, name }: Parameter, method: string): fc.Arbitrary<string> {
+  const isSpared = name !== 'webhookId' || !['PATCH', 'DELETE'].includes(method);
   const usual =
-    name === 'id'
-      ? fc.constant(keyId)
+    name in ids
+      ? fc.constantFrom(...(isSpared ? [ids[name] ?? ''] : otherWebhookIds))
       : name === 'cursor'
         ? fc.string()
         : valid(schema).map((json) => String(JSON.parse(json)));
@@ -120,11 +130,11 @@ function anyContent(method: string, body: Schema | null): fc.Arbitrary<string | 
 
 function anyRequest({ method, path, parameters, body }: Operation): fc.Arbitrary<SentRequest> {
   const of = (location: Parameter['in']) => parameters.filter((parameter) => parameter.in === location);
-  const inPath = fc.tuple(...of('path').map(parameterValue));
+  const inPath = fc.tuple(...of('path').map((parameter) => parameterValue(parameter, method)));
   const query = fc.tuple(
     ...of('query').map((parameter) =>
       fc
-        .array(parameterValue(parameter), { maxLength: 2, size: 'xsmall' })
+        .array(parameterValue(parameter, method), { maxLength: 2, size: 'xsmall' })
         .map((given) => given.map((value) => [parameter.name, value])),
     ),
   );
@@ -177,7 +187,13 @@ describe('any request', () => {
       admin: await issue({ ...UNLIMITED, role: 'admin' }),
       narrow: await issue({ ...UNLIMITED, perMinute: 3, perDay: 10, role: 'admin' }),
     };
-    ({ id: keyId } = await store.issue());
+    const { id } = await store.issue();
+    const create = async (path: string, body?: object): Promise<string> =>
+      (await send(`${store.url}/admin/webhooks${path}`, { method: 'POST', key: keys.admin, body })).json.id;
+    const input = { url: 'https://webhooks.invalid/', events: ['key.revoked'] };
+    const webhookId = await create('', input);
+    ids = { id, webhookId, deliveryId: await create(`/${webhookId}/test`) };
+    otherWebhookIds = await Promise.all(Array.from({ length: 20 }, () => create('', input)));
     await store.database.query(
       `INSERT INTO pets (name, category_id, status) SELECT n, n, 'sold' FROM generate_series(1, 120) n`,
     );

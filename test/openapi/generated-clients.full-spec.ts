@@ -36,6 +36,7 @@ describe('a client that @hey-api/openapi-ts generates from the OpenAPI documents
       keys: 201,
       plans: 200,
       usage: 200,
+      webhooks: 200,
       audit: 200,
       health: 200,
     });

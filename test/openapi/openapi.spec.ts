@@ -48,7 +48,7 @@ describe('the OpenAPI documents', () => {
 
   it.each([
     ['the public interface', 'openapi.json', '/v1', /^(?!\/admin)/, 'pets store limits account'],
-    ['administration', 'admin-openapi.json', '', /^\/admin\//, 'keys plans usage audit health'],
+    ['administration', 'admin-openapi.json', '', /^\/admin\//, 'keys plans usage webhooks audit health'],
   ])('describe %s in %s, relative to both environments', (_what, file, version, form, names) => {
     const { servers, paths, tags } = served[file]!.json;
     expect(servers.map(({ url }: Json) => url)).toEqual([
@@ -64,16 +64,18 @@ describe('the OpenAPI documents', () => {
       .flatMap(listOperations)
       .map(({ operationId, responses }) => [operationId, Object.keys(responses).join(' ')]);
     expect(Object.fromEntries(statuses)).toMatchObject({
-      listPets: '200 304 400 401 429 500 503',
-      createPet: '201 400 401 409 413 415 422 429 500 503',
-      getPet: '200 304 401 404 410 429 500 503',
-      createOrder: '201 400 401 404 409 413 415 422 429 500 503',
-      getRateLimit: '200 401 429 500 503',
+      listPets: '200 304 400 401 403 429 500 503',
+      createPet: '201 400 401 403 409 413 415 422 429 500 503',
+      getPet: '200 304 401 403 404 410 429 500 503',
+      createOrder: '201 400 401 403 404 409 413 415 422 429 500 503',
+      getRateLimit: '200 401 403 429 500 503',
       issueKey: '201 400 401 403 413 415 429 500 503',
       getKey: '200 401 403 404 429 500 503',
       rotateKey: '201 400 401 403 404 409 413 415 429 500 503',
       setPlan: '200 201 400 401 403 404 409 413 415 429 500 503',
       listUsageOfKey: '200 400 401 403 404 429 500 503',
+      deleteWebhook: '200 401 403 404 429 500 503',
+      testWebhook: '201 400 401 403 404 409 413 415 429 500 503',
       getHealth: '200 401 403 429 500 503',
     });
   });
@@ -105,8 +107,37 @@ describe('the OpenAPI documents', () => {
     const { Rotation, Key, IssuedKey } = document.components.schemas;
     expect(Rotation).not.toHaveProperty('required');
     expect(document.paths['/admin/keys/{id}/rotate'].post.requestBody.required).toBe(false);
-    expect(Object.keys(IssuedKey.properties)).toEqual([...Object.keys(Key.properties), 'key']);
+    expect(Object.keys(IssuedKey.properties)).toEqual([...Object.keys(Key.properties), 'key', 'warning']);
     expect(Key.properties).not.toHaveProperty('key');
+  });
+
+  it('name the scope that each operation needs, and none of what every key may do', () => {
+    const operations = Object.values(documents).flatMap(({ paths }) =>
+      Object.values(paths).flatMap((item) => Object.values<Json>(item as object)),
+    );
+    const scopes: Record<string, string[]> = Object.fromEntries(
+      operations.map(({ operationId, security }) => [operationId, security[0].apiKey]),
+    );
+    expect(scopes).toMatchObject({
+      listPets: ['pets:read'],
+      createPet: ['pets:write'],
+      getPet: ['pets:read'],
+      listOrders: ['orders:read'],
+      createOrder: ['orders:write'],
+      getRateLimit: [],
+      getOwnKey: [],
+      rotateOwnKey: [],
+      listKeys: ['admin:read'],
+      issueKey: ['admin:write'],
+      getHealth: ['admin:read'],
+    });
+    const administration = Object.values(documents.administration.paths).flatMap((item) =>
+      Object.entries<Json>(item as object),
+    );
+    for (const [method, { security }] of administration) {
+      expect(security).toEqual([{ apiKey: [method === 'get' ? 'admin:read' : 'admin:write'] }]);
+    }
+    expect(Object.values(scopes).filter(({ length }) => length > 1)).toEqual([]);
   });
 
   it('require a bearer key everywhere, and mark only getPet as deprecated', () => {

@@ -17,7 +17,9 @@ describe('the example of a request body', () => {
   });
 
   it('exists for each operation with a body', () => {
-    const names = ['createPet', 'createOrder', 'issueKey', 'changePlan', 'labelKey', 'rotateKey', 'setPlan'];
+    const keys = ['issueKey', 'changePlan', 'labelKey', 'rotateKey'];
+    const webhooks = ['createWebhook', 'changeWebhook', 'rotateWebhookSecret'];
+    const names = ['createPet', 'createOrder', ...keys, 'setPlan', ...webhooks];
     expect(withBody.map(({ operationId }) => operationId)).toEqual(names);
   });
 
@@ -27,7 +29,12 @@ describe('the example of a request body', () => {
       const { id } = await store.issue();
       const [example] = body?.examples ?? [];
       expect(example).toBeDefined();
-      const target = path.replace('{id}', id).replace('{plan}', 'free');
+      const webhook = { url: 'https://ops.example/', events: ['key.revoked'] };
+      const created = await store.send('/admin/webhooks', { method: 'POST', key: admin, body: webhook });
+      const target = path
+        .replace('{id}', id)
+        .replace('{plan}', 'free')
+        .replace('{webhookId}', created.json.id);
       const { status, json } = await store.send(target, { method, key: admin, body: example });
       expect([200, 201].includes(status) ? [] : [status, json]).toEqual([]);
     },

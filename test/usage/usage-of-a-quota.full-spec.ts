@@ -1,3 +1,4 @@
+import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
 import { applyPendingMigrations } from '../../src/database/migrations.js';
 import { PrismaService } from '../../src/database/prisma.service.js';
 import { seedPlans } from '../../src/seed/plans.js';
@@ -6,6 +7,7 @@ import type { TestDatabase } from '../support/database/database.js';
 import { query } from '../support/database/database.js';
 import { rowsRead } from '../support/database/rows-read.js';
 import { send } from '../support/http/http.js';
+import { issueKey } from '../support/keys/keys.js';
 import { startApplication } from '../support/service/application.js';
 
 const KEYS = 200;
@@ -17,10 +19,18 @@ const USAGE_OF_OTHERS = `
     ('00000000-0000-4000-8000-' || lpad(key::text, 12, '0'))::uuid, gen_random_uuid(), 'minute',
     date_trunc('minute', now()) - minute * interval '1 minute', 'listPets', false, 1, 0, 0, 0, 0, now()
   FROM generate_series(1, ${KEYS}) key, generate_series(1, ${MINUTES}) minute`;
+/** Usage of one key, for two operations in each minute of 30 days. */
+const MONTH_OF_MINUTES = 30 * 1440;
+const USAGE_OF_A_MONTH = `
+  INSERT INTO usage
+  SELECT id, quota_id, 'minute', date_trunc('minute', now()) - minute * interval '1 minute', operation, false, 5, 0, 0, 0, 0, now()
+  FROM api_keys, generate_series(1, ${MONTH_OF_MINUTES}) minute, unnest(ARRAY['listPets', 'createPet']) operation
+  WHERE name = 'busy'`;
 
-describeOnDebianPostgres('GET /v1/usage?period=minute, on an older PostgreSQL', () => {
+describeOnDebianPostgres('usage of a quota by the minute, on an older PostgreSQL', () => {
   let server: DebianPostgres;
   let database: TestDatabase;
+  let admin: IssuedKey;
 
   beforeAll(async () => {
     server = await DebianPostgres.create();
@@ -31,22 +41,58 @@ describeOnDebianPostgres('GET /v1/usage?period=minute, on an older PostgreSQL', 
     const prisma = new PrismaService({ DATABASE_URL: url, DATABASE_POOL_SIZE: 2 });
     await seedPlans(prisma);
     await prisma.onApplicationShutdown();
+    admin = await issueKey(database, { role: 'admin', plan: 'business' });
     await database.query(USAGE_OF_OTHERS);
     await database.query('VACUUM ANALYZE usage');
   });
   afterAll(() => database.drop());
 
-  it('reads the rows of the own keys only, and none of the 200,000 of others', async () => {
-    const store = await startApplication({ database });
-    const { key } = await store.issue({ plan: 'pro' });
-    await send(`${store.url}/v1/pets`, { key });
-    await store.close();
+  /** Returns the response to a request, and the rows of usage that a new replica reads for it. */
+  async function read(path: string, key: string) {
     const before = await rowsRead(database, 'usage');
     const reader = await startApplication({ database });
-    const { status, json } = await send(`${reader.url}/v1/usage?period=minute`, { key });
+    const { status, json } = await send(reader.url + path, { key });
     await reader.close();
-    expect([status, json.length]).toEqual([200, 1]);
     const after = await rowsRead(database, 'usage');
-    expect(after.scanned + after.byIndex - before.scanned - before.byIndex).toBeLessThan(100);
+    return { status, json, rows: after.scanned + after.byIndex - before.scanned - before.byIndex };
+  }
+
+  it('reads the rows of the own keys only, and none of the 200,000 of others', async () => {
+    const store = await startApplication({ database });
+    const { key, id } = await store.issue({ plan: 'pro' });
+    await send(`${store.url}/v1/pets`, { key });
+    await store.close();
+    const page = await read('/v1/usage?period=minute', key);
+    expect([page.status, page.json.length]).toEqual([200, 1]);
+    expect(page.rows).toBeLessThan(100);
+    const whatIf = await read(`/admin/keys/${id}/what-if?plan=free`, admin.key);
+    expect([whatIf.status, whatIf.json.requests >= 1]).toEqual([200, true]);
+    expect(whatIf.rows).toBeLessThan(100);
+  });
+
+  describe('of a key that was busy for 30 days', () => {
+    let busy: IssuedKey;
+
+    beforeAll(async () => {
+      busy = await issueKey(database, { name: 'busy', plan: 'business' });
+      await database.query(USAGE_OF_A_MONTH);
+      await database.query('VACUUM ANALYZE usage');
+    });
+
+    it('reads a page of minutes, and not the others of the month', async () => {
+      const { status, json, rows } = await read('/v1/usage?period=minute&limit=20', busy.key);
+      expect([status, json.length]).toEqual([200, 20]);
+      expect(rows).toBeLessThan(200);
+    });
+
+    it('tries limits on the whole month, and on fewer days with fewer rows', async () => {
+      const month = await read(`/admin/keys/${busy.id}/what-if?perMinute=9&perDay=100000`, admin.key);
+      const { denied, deniedMinutes } = month.json;
+      expect([month.status, denied]).toEqual([200, deniedMinutes]);
+      expect(deniedMinutes).toBeGreaterThan(29 * 1440 - 5);
+      expect(month.rows).toBeLessThan(2 * MONTH_OF_MINUTES + 100);
+      const day = await read(`/admin/keys/${busy.id}/what-if?plan=pro&days=1`, admin.key);
+      expect(day.rows).toBeLessThan(2 * 1440 + 100);
+    });
   });
 });

@@ -93,6 +93,26 @@ describe('GET /admin/usage/totals', () => {
     expect((await get('totals?key=00000000-0000-7000-8000-000000000000')).json).toEqual([]);
   });
 
+  it('returns those of all keys of a quota as one, so a key and its successor', async () => {
+    const key = await store.issue(UNLIMITED);
+    const successor = (
+      await send(`${store.url}/admin/keys/${key.id}/rotate`, { method: 'POST', key: admin.key })
+    ).json;
+    await use(key, '2027-03-01T10:00:00Z', 'listPets', 2);
+    await use(successor, '2027-03-01T10:00:00Z', 'createPet', 3);
+    const range = 'until=2027-03-02T00:00:00Z';
+    expect((await get(`totals?${range}&quota=${key.quotaId}`)).json).toEqual([
+      { startsAt: '2027-03-01T00:00:00.000Z', ...counts({ '2xx': 5 }) },
+    ]);
+    const operations = (await get(`operations?${range}&quota=${key.quotaId}`)).json;
+    expect(operations.map(({ operation }: { operation: string }) => operation)).toEqual([
+      'createPet',
+      'listPets',
+    ]);
+    expectInvalid(await get('totals?quota=x'), 'quota must be the id of a quota');
+    await store.database.query('DELETE FROM usage WHERE quota_id = $1', [key.quotaId]);
+  });
+
   it('includes a period that starts at since, and excludes one that starts at until', async () => {
     const hours = async (range: string) => {
       const { json } = await get(`totals?period=hour&${range}`);

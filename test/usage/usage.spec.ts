@@ -382,7 +382,7 @@ describe('usage of several replicas', () => {
   afterAll(() => database.drop());
 
   /** Opens one more replica. */
-  function open(url = database.url) {
+  function open(url = database.url, USAGE_MINUTES_KEPT = 30 * DAY_MS) {
     const settings = { DATABASE_URL: url, DATABASE_POOL_SIZE: 3 };
     const prisma = new PrismaService(settings);
     const statements = new QueryRunner(prisma);
@@ -392,7 +392,7 @@ describe('usage of several replicas', () => {
       statements,
       journal: ofReplica,
       repository: new UsageRepository(prisma, ofReplica),
-      cleanup: new UsageCleanup(statements, clock),
+      cleanup: new UsageCleanup(statements, clock, { USAGE_MINUTES_KEPT }),
     };
   }
 
@@ -605,7 +605,7 @@ describe('usage of several replicas', () => {
     }
 
     it.each([
-      ['minutes 48 hours', 'minute', '2028-03-03T12:33:00.000Z', '2028-03-03T12:34:00.000Z'],
+      ['minutes 30 days', 'minute', '2028-02-04T12:33:00.000Z', '2028-02-04T12:34:00.000Z'],
       ['hours 35 days', 'hour', '2028-01-30T11:00:00.000Z', '2028-01-30T12:00:00.000Z'],
       ['days 400 days', 'day', '2027-01-29T00:00:00.000Z', '2027-01-30T00:00:00.000Z'],
     ])('keeps %s after they are over, exact to the row', async (_name, period, over, kept) => {
@@ -615,6 +615,15 @@ describe('usage of several replicas', () => {
       await insert(period, NOW.toISOString());
       expect(await cleanup.deleteExpired()).toBe(false);
       expect(await left()).toEqual([kept, NOW.toISOString()]);
+    });
+
+    it('keeps minutes for USAGE_MINUTES_KEPT after they are over, and hours as always', async () => {
+      const [kept, hour] = ['2028-03-03T12:34:00.000Z', '2028-03-01T00:00:00.000Z'];
+      await insert('minute', '2028-03-03T12:33:00.000Z');
+      await insert('minute', kept);
+      await insert('hour', hour);
+      await open(database.url, 2 * DAY_MS).cleanup.deleteExpired();
+      expect(await left()).toEqual([hour, kept]);
     });
 
     it('keeps an aggregated batch for an hour, in which it may be sent again', async () => {

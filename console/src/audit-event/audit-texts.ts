@@ -7,14 +7,21 @@ export const ACTIONS: Record<string, string> = {
   'key.revoked': 'Revoked a key',
   'key.labeled': 'Renamed a key',
   'key.plan_changed': 'Changed the plan of a key',
+  'key.restricted': 'Restricted a key',
   'key.unbanned': 'Lifted a ban',
   'plan.created': 'Created a plan',
   'plan.changed': 'Changed a plan',
+  'webhook.created': 'Created a webhook',
+  'webhook.changed': 'Changed a webhook',
+  'webhook.secret_rotated': 'Rotated the secret of a webhook',
+  'webhook.deleted': 'Deleted a webhook',
 };
 const FIELDS: Record<string, string> = {
   name: 'Name',
   note: 'Note',
   role: 'Role',
+  scopes: 'Scopes',
+  allowedNetworks: 'Networks',
   plan: 'Plan',
   perMinute: 'Per minute',
   perDay: 'Per day',
@@ -24,6 +31,10 @@ const FIELDS: Record<string, string> = {
   bannedUntil: 'Banned until',
   successorId: 'Successor',
   successorExpiresAt: 'Successor expires',
+  url: 'URL',
+  events: 'Events',
+  enabled: 'Enabled',
+  previousSecretEndsAt: 'Old secret signs until',
 };
 
 /** A field that an action changed. */

@@ -2,9 +2,9 @@ import { TextLink } from '../layout/text-link';
 
 const ENDING = 8;
 
-/** Shows `key:ID` or `plan:NAME` as a link to it. */
+/** Shows `key:ID`, `plan:NAME` or `webhook:ID` as a link to it. */
 export function Subject({ subject }: { subject: string }) {
-  const [, kind, name = ''] = /^(key|plan):(.*)$/.exec(subject) ?? [];
+  const [, kind, name = ''] = /^(key|plan|webhook):(.*)$/.exec(subject) ?? [];
   if (kind === 'plan') {
     return (
       <TextLink to="/admin/plans" search={{ plan: name }} inherit>
@@ -12,9 +12,9 @@ export function Subject({ subject }: { subject: string }) {
       </TextLink>
     );
   }
-  return kind === 'key' ? (
-    <TextLink to="/admin/keys/$id" params={{ id: name }} inherit style={{ whiteSpace: 'nowrap' }}>
-      key …{name.slice(-ENDING)}
+  return kind === 'key' || kind === 'webhook' ? (
+    <TextLink to={`/admin/${kind}s/$id`} params={{ id: name }} inherit style={{ whiteSpace: 'nowrap' }}>
+      {kind} …{name.slice(-ENDING)}
     </TextLink>
   ) : (
     subject

@@ -8,6 +8,7 @@ import {
   IconReceipt,
   IconStack2,
   IconTerminal2,
+  IconWebhook,
 } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useOwnKey } from '../session/own-key';
@@ -31,6 +32,7 @@ const ADMINISTRATION: Destination[] = [
   { to: '/admin', label: 'Traffic', icon: IconActivity },
   { to: '/admin/keys', label: 'Keys', icon: IconKey },
   { to: '/admin/plans', label: 'Plans', icon: IconStack2 },
+  { to: '/admin/webhooks', label: 'Webhooks', icon: IconWebhook },
   { to: '/admin/audit', label: 'Audit', icon: IconHistory },
 ];
 

@@ -4,6 +4,7 @@ import { Instant } from '../format/instant';
 import { limitsText } from '../format/limits';
 import { Fact } from '../layout/fact';
 import { Panel } from '../layout/panel';
+import { RotateOwnKey } from './rotate-own-key';
 
 /** Shows the signed-in key: its plan, and when it ends. */
 export function KeyPanel({ ownKey }: { ownKey: OwnKey }) {
@@ -26,6 +27,7 @@ export function KeyPanel({ ownKey }: { ownKey: OwnKey }) {
           </Group>
         </Fact>
         <Fact label="Limits">{limitsText({ perMinute, perDay })}</Fact>
+        <Restrictions ownKey={ownKey} />
         <Fact label="Issued">
           <Instant at={createdAt} />
         </Fact>
@@ -33,8 +35,25 @@ export function KeyPanel({ ownKey }: { ownKey: OwnKey }) {
           <Instant at={expiresAt} />
         </Fact>
         <Rotation ownKey={ownKey} />
+        <RotateOwnKey isOffered={ownKey.successor === null} />
       </Stack>
     </Panel>
+  );
+}
+
+/** Says what the key cannot do, and from where. */
+function Restrictions({ ownKey: { scopes, allowedNetworks } }: { ownKey: OwnKey }) {
+  return (
+    <>
+      {scopes !== null && (
+        <Fact label="Scopes">
+          {scopes.join(', ')}. Other operations get 403; an administrator can add scopes.
+        </Fact>
+      )}
+      {allowedNetworks !== null && (
+        <Fact label="Networks">{allowedNetworks.join(', ')}. Requests from elsewhere get 403.</Fact>
+      )}
+    </>
   );
 }
 

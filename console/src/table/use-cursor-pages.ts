@@ -25,18 +25,21 @@ interface CursorPagesOptions<Item> {
   /** Names the list with its filters; another list starts at its first page. */
   queryKey: readonly unknown[];
   load: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<Item>>;
+  /** Returns whether the page is loaded again soon, because an item is about to change. */
+  isChanging?: (item: Item) => boolean;
   /** False while the list cannot be named yet. */
   enabled?: boolean;
   /** Keeps the position, such as in the address; by default, the component does. */
   position?: [PagePosition, (position: PagePosition) => void];
 }
 
+const RELOAD_MS = 2000;
 const NO_ITEMS: never[] = [];
 const FIRST_PAGE: PagePosition = { cursors: [], number: 1 };
 
 /** Loads the pages of a list that leads from page to page by cursors. The shown page stays until the next one is there. */
 export function useCursorPages<Item>(options: CursorPagesOptions<Item>): CursorPages<Item> {
-  const { queryKey, load, enabled = true } = options;
+  const { queryKey, load, isChanging, enabled = true } = options;
   const own = useOwnPosition(JSON.stringify(queryKey));
   const [{ cursors, number }, setPosition] = options.position ?? own;
   const cursor = cursors.at(-1);
@@ -44,6 +47,7 @@ export function useCursorPages<Item>(options: CursorPagesOptions<Item>): CursorP
     queryKey: [...queryKey, { cursor }],
     queryFn: ({ signal }) => load(cursor, signal),
     placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => (isChanging && state.data?.items.some(isChanging) ? RELOAD_MS : false),
     enabled,
   });
   const nextCursor = query.data?.nextCursor ?? null;

@@ -3,7 +3,8 @@ import { type Period, PERIOD_MS } from '../charts/periods';
 
 /** More bars than this are too thin to read, and a page of the service has at most 100 entries. */
 const BARS_MAX = 100;
-const MINUTES_KEPT_MS = 48 * PERIOD_MS.hour;
+/** The least for which the service keeps them. */
+const MINUTES_KEPT_MS = 2 * PERIOD_MS.day;
 const HOURS_KEPT_MS = 35 * PERIOD_MS.day;
 
 export const PRESETS = [

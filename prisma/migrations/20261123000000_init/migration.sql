@@ -13,6 +13,9 @@ CREATE TYPE "key_role" AS ENUM ('client', 'admin');
 -- CreateEnum
 CREATE TYPE "usage_period" AS ENUM ('minute', 'hour', 'day');
 
+-- CreateEnum
+CREATE TYPE "webhook_delivery_state" AS ENUM ('pending', 'delivered', 'failed');
+
 -- CreateTable
 CREATE TABLE "pets" (
     "id" BIGSERIAL NOT NULL,
@@ -75,6 +78,8 @@ CREATE TABLE "api_keys" (
     "name" TEXT NOT NULL,
     "note" TEXT,
     "role" "key_role" NOT NULL DEFAULT 'client',
+    "scopes" TEXT[] NOT NULL DEFAULT ARRAY[]::TEXT[],
+    "allowed_networks" TEXT[] NOT NULL DEFAULT ARRAY[]::TEXT[],
     "hash" BYTEA NOT NULL,
     "prefix" TEXT NOT NULL,
     "last_four" TEXT NOT NULL,
@@ -146,6 +151,39 @@ CREATE TABLE "audit_events" (
     CONSTRAINT "audit_events_pkey" PRIMARY KEY ("id")
 );
 
+-- CreateTable
+CREATE TABLE "webhook_endpoints" (
+    "id" UUID NOT NULL,
+    "url" TEXT NOT NULL,
+    "events" TEXT[],
+    "secret" TEXT NOT NULL,
+    "previous_secret" TEXT,
+    "previous_secret_ends_at" TIMESTAMPTZ(3),
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "disabled_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "webhook_endpoints_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "webhook_deliveries" (
+    "id" UUID NOT NULL DEFAULT gen_random_uuid(),
+    "endpoint_id" UUID NOT NULL,
+    "event" TEXT NOT NULL,
+    "event_key" TEXT NOT NULL,
+    "payload" JSON NOT NULL,
+    "state" "webhook_delivery_state" NOT NULL DEFAULT 'pending',
+    "attempts" INTEGER NOT NULL DEFAULT 0,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "next_attempt_at" TIMESTAMPTZ(3) DEFAULT CURRENT_TIMESTAMP,
+    "leased_until" TIMESTAMPTZ(3),
+    "last_attempt_at" TIMESTAMPTZ(3),
+    "last_failure" TEXT,
+    "kept_until" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "webhook_deliveries_pkey" PRIMARY KEY ("id")
+);
+
 -- CreateIndex
 CREATE INDEX "pets_status_id_idx" ON "pets"("status", "id");
 
@@ -173,6 +211,15 @@ CREATE INDEX "api_keys_quota_id_idx" ON "api_keys"("quota_id");
 -- CreateIndex
 CREATE INDEX "usage_period_starts_at_key_id_operation_deprecated_idx" ON "usage"("period", "starts_at" DESC, "key_id", "operation", "deprecated");
 
+-- CreateIndex
+CREATE INDEX "webhook_deliveries_endpoint_id_created_at_id_idx" ON "webhook_deliveries"("endpoint_id", "created_at" DESC, "id" DESC);
+
+-- CreateIndex
+CREATE INDEX "webhook_deliveries_kept_until_idx" ON "webhook_deliveries"("kept_until");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "webhook_deliveries_event_key_endpoint_id_key" ON "webhook_deliveries"("event_key", "endpoint_id");
+
 -- AddForeignKey
 ALTER TABLE "orders" ADD CONSTRAINT "orders_quota_id_fkey" FOREIGN KEY ("quota_id") REFERENCES "quotas"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
@@ -191,10 +238,19 @@ ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_quota_id_fkey" FOREIGN KEY ("quo
 -- AddForeignKey
 ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_predecessor_id_fkey" FOREIGN KEY ("predecessor_id") REFERENCES "api_keys"("id") ON DELETE SET NULL ON UPDATE CASCADE;
 
+-- AddForeignKey
+ALTER TABLE "webhook_deliveries" ADD CONSTRAINT "webhook_deliveries_endpoint_id_fkey" FOREIGN KEY ("endpoint_id") REFERENCES "webhook_endpoints"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
 -- What Prisma's schema cannot say follows. `migrate diff` neither sees nor removes it.
 
 -- A name has 1 to 255 characters, as in the API.
 ALTER TABLE "pets" ADD CONSTRAINT "pets_name_length" CHECK (char_length("name") BETWEEN 1 AND 255);
+ALTER TABLE "api_keys"
+    ADD CONSTRAINT "api_keys_scopes_known" CHECK (
+        "scopes" <@ ARRAY['pets:read', 'pets:write', 'orders:read', 'orders:write', 'admin:read', 'admin:write']
+    ),
+    -- A value that is no network, or not in its canonical form, fails.
+    ADD CONSTRAINT "api_keys_allowed_networks_canonical" CHECK (("allowed_networks"::cidr[])::text[] = "allowed_networks");
 
 -- Two limits or none ("custom", or the plan's own), and never a limit that allows nothing.
 ALTER TABLE "plans"
@@ -235,6 +291,9 @@ CREATE INDEX "usage_deprecated_idx" ON "usage" ("operation", "key_id") WHERE "de
 
 -- A key's hour and day change with every aggregation; free space keeps the new version beside the old one (a HOT update).
 ALTER TABLE "usage" SET (fillfactor = 85);
+
+-- Finds the deliveries that are due without those of the last weeks.
+CREATE INDEX "webhook_deliveries_due_idx" ON "webhook_deliveries" ("next_attempt_at") WHERE "state" = 'pending';
 
 -- Replicas cache keys with the limits of their quotas, and drop them when one of these tables changes, whoever changes it.
 -- A new row needs no notice: what was not there is not cached. Equal notices of one transaction are sent once.

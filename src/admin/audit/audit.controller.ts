@@ -17,6 +17,7 @@ export class AuditController {
   @Get()
   @Operation(
     'stable',
+    'admin:read',
     'List audit events',
     'Returns one page of the actions of administrators, newest first.',
   )

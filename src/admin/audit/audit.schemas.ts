@@ -19,7 +19,7 @@ export const AuditEvent = z
       ACTOR_MAX_LENGTH,
     ),
     action: plainText('The action.', 64),
-    subject: plainText('What the action changed: `key:ID` or `plan:NAME`.', 128),
+    subject: plainText('What the action changed: `key:ID`, `plan:NAME` or `webhook:ID`.', 128),
     before: fields
       .nullable()
       .meta({ description: 'The changed fields before the action; null if the action created the subject.' }),

@@ -16,9 +16,14 @@ export const ACTIONS = [
   'key.revoked',
   'key.labeled',
   'key.plan_changed',
+  'key.restricted',
   'key.unbanned',
   'plan.created',
   'plan.changed',
+  'webhook.created',
+  'webhook.changed',
+  'webhook.secret_rotated',
+  'webhook.deleted',
 ] as const;
 type Action = (typeof ACTIONS)[number];
 
@@ -26,22 +31,25 @@ type Action = (typeof ACTIONS)[number];
 interface NewAuditEvent {
   actor: Actor;
   action: Action;
-  /** `key:ID` or `plan:NAME`. */
+  /** `key:ID`, `plan:NAME` or `webhook:ID`. */
   subject: string;
   before: Prisma.InputJsonObject | null;
   after: Prisma.InputJsonObject;
 }
 
-/** Returns the event of an action on a key. */
-export function keyEvent(
-  actor: Actor,
-  action: Action,
-  { id }: { id: string },
-  before: NewAuditEvent['before'],
-  after: NewAuditEvent['after'],
-): NewAuditEvent {
-  return { actor, action, subject: `key:${id}`, before, after };
-}
+/** Returns a function that returns the event of an action on a subject of this kind. */
+const eventOn =
+  (kind: 'key' | 'webhook') =>
+  (
+    actor: Actor,
+    action: Action,
+    { id }: { id: string },
+    before: NewAuditEvent['before'],
+    after: NewAuditEvent['after'],
+  ): NewAuditEvent => ({ actor, action, subject: `${kind}:${id}`, before, after });
+
+export const keyEvent = eventOn('key');
+export const webhookEvent = eventOn('webhook');
 
 /** Records an event in the transaction of its change, so that neither is stored without the other. */
 export async function recordAuditEvent(

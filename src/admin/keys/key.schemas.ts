@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import type { Scope } from '../../http/rules/scope.js';
 import { instant } from '../../schemas/instant.js';
 import { int32 } from '../../schemas/int32.js';
+import { networkSet, scopeSet, shownNetworks, shownScopes } from '../../schemas/restrictions.js';
 import {
   dateTime,
   isPlainText,
@@ -21,7 +23,7 @@ export const KEY_STATES = ['active', 'rotating', 'expired', 'revoked'] as const;
 export type KeyState = (typeof KEY_STATES)[number];
 /** One year, the maximum time for which a key and its successor both work. */
 export const OVERLAP_MAX_SECONDS = 31_536_000;
-const BODY_MESSAGE = { error: 'the body must be a JSON object' };
+export const BODY_MESSAGE = { error: 'the body must be a JSON object' };
 
 const givenText = (error = 'must be a string') =>
   z.string({ error: ({ input }) => (input === undefined ? 'is required' : error) });
@@ -36,7 +38,7 @@ const givenLine = (description: string, maxLength: number) =>
 export const keyName = givenLine('Name of the key.', KEY_NAME_MAX_LENGTH);
 export const keyNote = givenLine('Note of administrators on the key. Clients never see it.', NOTE_MAX_LENGTH);
 const planName = givenText().meta({ description: 'Name of the plan.', maxLength: PLAN_NAME_MAX_LENGTH });
-const KeyRole = z
+const roleSchema = z
   .enum(ROLES, { error: `must be one of ${ROLES.join(', ')}` })
   .meta({ description: 'Role of the key. An `admin` key may also use the administration.' });
 
@@ -45,6 +47,8 @@ const expiresAt = instant.meta({
   format: 'date-time',
 });
 
+const restrictions = { scopes: scopeSet.optional(), allowedNetworks: networkSet.optional() };
+
 export const CreateKeyInput = z
   .object(
     {
@@ -52,7 +56,8 @@ export const CreateKeyInput = z
       note: keyNote.optional(),
       plan: planName,
       ...ownLimits,
-      role: KeyRole.optional(),
+      role: roleSchema.optional(),
+      ...restrictions,
       expiresAt: expiresAt.optional(),
     },
     BODY_MESSAGE,
@@ -97,6 +102,26 @@ export const RotateKeyInput = z
   });
 export type RotateKeyInput = z.infer<typeof RotateKeyInput>;
 
+export const RestrictKeyInput = z.object(restrictions, BODY_MESSAGE).meta({
+  id: 'KeyRestrictions',
+  description:
+    'What a key may do, and from where. Without `scopes` it may do everything that its role may, without `allowedNetworks` from anywhere.',
+  examples: [{ scopes: ['pets:read', 'orders:read'], allowedNetworks: ['203.0.113.0/24'] }],
+});
+export type RestrictKeyInput = z.infer<typeof RestrictKeyInput>;
+
+export const RevokeLeakedKeyInput = z
+  .object(
+    { key: givenText().meta({ description: 'The key itself.', maxLength: KEY_MAX_LENGTH }) },
+    BODY_MESSAGE,
+  )
+  .meta({
+    id: 'LeakedKey',
+    description: 'A key that was found where it should not be.',
+    examples: [{ key: 'ask_test_00000000000000000000000000000000000000' }],
+  });
+export type RevokeLeakedKeyInput = z.infer<typeof RevokeLeakedKeyInput>;
+
 export const LabelKeyInput = z.object({ name: keyName, note: keyNote.optional() }, BODY_MESSAGE).meta({
   id: 'KeyLabel',
   description:
@@ -111,13 +136,21 @@ export interface KeyLabelChange {
   note?: string | null | undefined;
 }
 
+/** A change of what a key may do, and from where: what is undefined stays, and null removes the restriction. */
+export interface KeyRestrictionChange {
+  scopes?: Scope[] | null | undefined;
+  allowedNetworks?: string[] | null | undefined;
+}
+
 /** A key in responses to administrators, without the key itself. */
 export const Key = z
   .object({
     id: uuid('Identifier of the key.'),
     name: z.string().meta(keyName.meta() ?? {}),
     note: plainText('Note of administrators on the key; null if there is none.', NOTE_MAX_LENGTH).nullable(),
-    role: KeyRole,
+    role: roleSchema,
+    scopes: shownScopes,
+    allowedNetworks: shownNetworks,
     state: z.enum(KEY_STATES).meta({
       description:
         'Current state of the key. A `rotating` key is valid until the overlap with its successor ends.',
@@ -145,6 +178,19 @@ export const Key = z
   .meta({ id: 'Key', description: 'An API key, without the key itself.' });
 export type Key = z.infer<typeof Key>;
 
+const WARNING_MAX_LENGTH = 1000;
+const warning = plainText(
+  'What may be wrong with the networks of the request; absent if nothing is.',
+  WARNING_MAX_LENGTH,
+).optional();
+
+/** A key in the response that sets its restrictions. */
+export const RestrictedKey = z.object({ ...Key.shape, warning }).meta({
+  id: 'RestrictedKey',
+  description: 'An API key whose restrictions were set, without the key itself.',
+});
+export type RestrictedKey = z.infer<typeof RestrictedKey>;
+
 /** A key with its usage, in responses that list or get keys. */
 export const KeyWithUsage = z
   .object({
@@ -162,6 +208,9 @@ export type KeyWithUsage = z.infer<typeof KeyWithUsage>;
 
 /** A new key in the response that issues it, the only one with the key itself. */
 export const IssuedKey = z
-  .object({ ...Key.shape, key: plainText('The key. It is not shown again.', KEY_MAX_LENGTH) })
+  .object({ ...Key.shape, key: plainText('The key. It is not shown again.', KEY_MAX_LENGTH), warning })
   .meta({ id: 'IssuedKey', description: 'A new API key.' });
 export type IssuedKey = z.infer<typeof IssuedKey>;
+
+/** A successor, and until when the key that it replaces works. */
+export type RotatedKey = IssuedKey & { overlapEndsAt: string };

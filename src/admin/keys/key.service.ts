@@ -7,22 +7,27 @@ import type { Prisma } from '../../database/generated/client.js';
 import { PrismaService } from '../../database/prisma.service.js';
 import { ENVIRONMENT, type Environment } from '../../settings/environment.js';
 import { ApiError } from '../../errors/api-error.js';
+import { type KeyRole, type Scope, scopesForRole } from '../../http/rules/scope.js';
 import { FallbackCounterStore } from '../../rate-limit/stores/fallback-counter-store.js';
 import { quotaBucketKey } from '../../rate-limit/rules/bucket-key.js';
+import { queueEvent } from '../../webhooks/queue-events.js';
 import { type Actor, keyEvent, recordAuditEvent } from '../audit/audit.js';
 import { findBanEnd, findKey, lockKey, storedFields } from './key.repository.js';
 import {
   type ChangePlanInput,
   type CreateKeyInput,
-  type IssuedKey,
   type Key,
+  type IssuedKey,
   type KeyLabelChange,
+  type KeyRestrictionChange,
+  type RotatedKey,
   type RotateKeyInput,
 } from './key.schemas.js';
-import { KEY, type KeyRecord, keyState, keyView, planFields } from './key.view.js';
+import { KEY, type KeyRecord, keyState, keyView, planFields, restrictionFields } from './key.view.js';
 import { quotaColumns } from './quota-plan.js';
 
-const OVERLAP_DEFAULT_SECONDS = 24 * 60 * 60;
+const DAY_MS = 24 * 60 * 60 * 1000;
+const OVERLAP_DEFAULT_SECONDS = DAY_MS / 1000;
 
 /** Issues, changes and revokes API keys. Each change and its audit event are one transaction. */
 @Injectable()
@@ -47,15 +52,32 @@ export class KeyService {
    *   the past.
    */
   async issue(input: CreateKeyInput, actor: Actor, key = this.newKey()): Promise<IssuedKey> {
-    const { name, note = null, role = 'client', expiresAt = null } = input;
+    const { name, note = null, role = 'client', scopes = [], allowedNetworks = [], expiresAt = null } = input;
     this.requireFuture(expiresAt);
+    requireWithinRole(role, scopes);
     const record = await inTransaction(this.database, async (transaction) => {
       const quota = await quotaColumns(transaction, input);
       const issued = await transaction.apiKey.create({
-        data: { name, note, role, expiresAt, ...storedFields(key), quota: { create: quota } },
+        data: {
+          name,
+          note,
+          role,
+          scopes,
+          allowedNetworks,
+          expiresAt,
+          ...storedFields(key),
+          quota: { create: quota },
+        },
         ...KEY,
       });
-      const after = { name, ...(note !== null && { note }), role, ...planFields(issued), expiresAt };
+      const after = {
+        name,
+        ...(note !== null && { note }),
+        role,
+        ...planFields(issued),
+        ...restrictionFields(issued),
+        expiresAt,
+      };
       await recordAuditEvent(transaction, keyEvent(actor, 'key.issued', issued, null, after));
       return issued;
     });
@@ -78,31 +100,49 @@ export class KeyService {
   /**
    * Issues a successor on the same quota. Both keys work until the overlap ends, though the old key never works past its own expiry.
    *
-   * @throws ApiError `not_found`; `conflict` if the key is revoked, expired or already rotated; `invalid_request` if `expiresAt` is in
-   *   the past.
+   * @param maxPerDay the rotations that keys of the quota may have had in the UTC day, this one included.
+   * @throws ApiError `not_found`; `conflict` if the key is revoked, expired, already rotated, or rotated too often; `invalid_request` if
+   *   `expiresAt` is in the past.
    */
-  async rotate(id: string, input: RotateKeyInput, actor: Actor): Promise<IssuedKey> {
+  async rotate(id: string, input: RotateKeyInput, actor: Actor, maxPerDay = Infinity): Promise<RotatedKey> {
     const { overlapSeconds = OVERLAP_DEFAULT_SECONDS } = input;
     const key = this.newKey();
+    let endsAt = new Date(0);
     this.requireFuture(input.expiresAt ?? null);
     const successor = await this.change(id, async (transaction, old) => {
       const nowMs = (await readServerTimeMs(transaction)) + this.clock.storeOffsetMs;
       requireRotatable(old, nowMs);
+      await requireFewRotations(transaction, old.quotaId, nowMs, maxPerDay);
       const expiresAt = input.expiresAt ?? old.expiresAt;
       const overlapEnd = new Date(nowMs + overlapSeconds * 1000);
-      const endsAt = old.expiresAt !== null && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
-      const { name, note, role, quotaId } = old;
+      endsAt = old.expiresAt !== null && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
+      const { name, note, role, scopes, allowedNetworks, quotaId } = old;
       await transaction.apiKey.update({ where: { id }, data: { expiresAt: endsAt } });
       const created = await transaction.apiKey.create({
-        data: { name, note, role, quotaId, expiresAt, predecessorId: id, ...storedFields(key) },
+        data: {
+          name,
+          note,
+          role,
+          scopes,
+          allowedNetworks,
+          quotaId,
+          expiresAt,
+          predecessorId: id,
+          createdAt: new Date(nowMs),
+          ...storedFields(key),
+        },
         ...KEY,
       });
       const before = { expiresAt: old.expiresAt, successorId: null };
       const after = { expiresAt: endsAt, successorId: created.id, successorExpiresAt: expiresAt };
       await recordAuditEvent(transaction, keyEvent(actor, 'key.rotated', old, before, after));
+      await this.queueKeyEvent(transaction, 'key.rotated', old, {
+        expiresAt: endsAt,
+        successorId: created.id,
+      });
       return created;
     });
-    return { ...successor, key };
+    return { ...successor, key, overlapEndsAt: endsAt.toISOString() };
   }
 
   /**
@@ -111,14 +151,59 @@ export class KeyService {
    * @throws ApiError `not_found`.
    */
   async revoke(id: string, actor: Actor): Promise<Key> {
+    return this.change(id, (transaction, old) => this.revokeLocked(transaction, old, actor));
+  }
+
+  /**
+   * Revokes a key that leaked and every successor of it: whoever has it may have rotated it.
+   *
+   * @throws ApiError `not_found`.
+   */
+  async revokeLeaked(key: string, actor: Actor): Promise<Key> {
+    return this.change(await this.findId(key), async (transaction, old) => {
+      let next = old.successor;
+      while (next !== null) {
+        const successor = await lockKey(transaction, next.id);
+        await this.revokeLocked(transaction, successor, actor);
+        next = successor.successor;
+      }
+      return this.revokeLocked(transaction, old, actor);
+    });
+  }
+
+  /**
+   * Returns the id of a key, for an administrator who has only the key itself.
+   *
+   * @throws ApiError `not_found`.
+   */
+  async findId(key: string): Promise<string> {
+    const hash = Uint8Array.from(hashApiKey(key));
+    const found = await this.database.apiKey.findUnique({ where: { hash }, select: { id: true } });
+    if (found === null) {
+      throw new ApiError('not_found', 'This key was never issued here. Check that it was copied whole.');
+    }
+    return found.id;
+  }
+
+  /**
+   * Sets what a key may do, and from where. What is undefined stays; null removes the restriction.
+   *
+   * @throws ApiError `not_found`; `invalid_request` if the role of the key does not include one of the scopes.
+   */
+  async restrict(id: string, { scopes, allowedNetworks }: KeyRestrictionChange, actor: Actor): Promise<Key> {
     return this.change(id, async (transaction, old) => {
-      if (old.revokedAt !== null) {
+      requireWithinRole(old.role, scopes ?? []);
+      const data = {
+        scopes: scopes === undefined ? old.scopes : (scopes ?? []),
+        allowedNetworks: allowedNetworks === undefined ? old.allowedNetworks : (allowedNetworks ?? []),
+      };
+      const [before, after] = [restrictionFields(old), restrictionFields({ ...old, ...data })];
+      if (JSON.stringify(before) === JSON.stringify(after)) {
         return old;
       }
-      const data = { revokedAt: new Date(this.clock.now()) };
-      const revoked = await transaction.apiKey.update({ where: { id }, data, ...KEY });
-      await recordAuditEvent(transaction, keyEvent(actor, 'key.revoked', old, { revokedAt: null }, data));
-      return revoked;
+      const changed = await transaction.apiKey.update({ where: { id }, data, ...KEY });
+      await recordAuditEvent(transaction, keyEvent(actor, 'key.restricted', old, before, after));
+      return changed;
     });
   }
 
@@ -181,6 +266,21 @@ export class KeyService {
     return this.view(record, null);
   }
 
+  private async revokeLocked(
+    transaction: Prisma.TransactionClient,
+    old: KeyRecord,
+    actor: Actor,
+  ): Promise<KeyRecord> {
+    if (old.revokedAt !== null) {
+      return old;
+    }
+    const data = { revokedAt: new Date(this.clock.now()) };
+    const revoked = await transaction.apiKey.update({ where: { id: old.id }, data, ...KEY });
+    await recordAuditEvent(transaction, keyEvent(actor, 'key.revoked', old, { revokedAt: null }, data));
+    await this.queueKeyEvent(transaction, 'key.revoked', old, data);
+    return revoked;
+  }
+
   private newKey(): string {
     return generateApiKey(this.environment.APP_ENV);
   }
@@ -198,6 +298,17 @@ export class KeyService {
     });
   }
 
+  /** Queues an event on a key for webhooks, with these facts. */
+  private async queueKeyEvent(
+    transaction: Prisma.TransactionClient,
+    type: 'key.rotated' | 'key.revoked',
+    { id, name, quotaId }: KeyRecord,
+    facts: Record<string, unknown>,
+  ): Promise<void> {
+    const data = { keyId: id, name, quotaId, ...facts };
+    await queueEvent(transaction, type, id, data, this.clock.storeOffsetMs);
+  }
+
   private view(record: KeyRecord, bannedUntil: Date | null): Key {
     return keyView(record, bannedUntil, this.clock.now());
   }
@@ -206,6 +317,30 @@ export class KeyService {
     if (expiresAt !== null && expiresAt.getTime() <= this.clock.now()) {
       throw new ApiError('invalid_request', 'The request is invalid: expiresAt must be in the future.');
     }
+  }
+}
+
+/** @throws ApiError `invalid_request` if the role does not include one of the scopes. */
+function requireWithinRole(role: KeyRole, scopes: readonly Scope[]): void {
+  if (!scopes.every((scope) => scopesForRole(role).includes(scope))) {
+    const message =
+      'The request is invalid: scopes must have no scope of administration, unless the role of the key is admin.';
+    throw new ApiError('invalid_request', message);
+  }
+}
+
+/** @throws ApiError `conflict` if keys of a quota were rotated so often in the UTC day. */
+async function requireFewRotations(
+  database: Database,
+  quotaId: string,
+  nowMs: number,
+  maxPerDay: number,
+): Promise<void> {
+  const today = new Date(Math.floor(nowMs / DAY_MS) * DAY_MS);
+  const where = { quotaId, predecessorId: { not: null }, createdAt: { gte: today } };
+  if ((await database.apiKey.count({ where })) >= maxPerDay) {
+    const message = `Keys of this quota were rotated ${maxPerDay} times today. Try again after 00:00 UTC, or ask an administrator.`;
+    throw new ApiError('conflict', message);
   }
 }
 

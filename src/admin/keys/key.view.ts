@@ -1,4 +1,5 @@
 import type { Prisma } from '../../database/generated/client.js';
+import type { Scope } from '../../http/rules/scope.js';
 import type { Key, KeyState } from './key.schemas.js';
 
 /** What is read of a key: all but its hash. */
@@ -16,6 +17,17 @@ export function planFields({ quota: { plan, perMinute, perDay } }: Pick<KeyRecor
     perMinute: perMinute ?? plan.perMinute,
     perDay: perDay ?? plan.perDay,
     ownLimits: perMinute !== null,
+  };
+}
+
+/** Returns what a key may do and from where; null for no restriction. */
+export function restrictionFields({
+  scopes,
+  allowedNetworks,
+}: Pick<KeyRecord, 'scopes' | 'allowedNetworks'>) {
+  return {
+    scopes: scopes.length === 0 ? null : (scopes as Scope[]),
+    allowedNetworks: allowedNetworks.length === 0 ? null : allowedNetworks,
   };
 }
 
@@ -39,6 +51,7 @@ export function keyView(record: KeyRecord, bannedUntil: Date | null, nowMs: numb
   return {
     ...fields,
     ...planFields(record),
+    ...restrictionFields(record),
     state: keyState(record, nowMs),
     bannedUntil: bannedUntil?.toISOString() ?? null,
     createdAt: fields.createdAt.toISOString(),

@@ -1,24 +1,26 @@
 import {
   Body,
   Controller,
-  createParamDecorator,
-  type ExecutionContext,
   Get,
   HttpCode,
+  Inject,
   Param,
   Patch,
   Post,
   Put,
   Query,
+  Req,
   Res,
 } from '@nestjs/common';
 import { ApiBody, ApiConflictResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator.js';
 import { Operation } from '../../deprecation/operation.decorator.js';
+import { UnusedBody } from '../../http/unused-body.decorator.js';
 import { pageLinks } from '../../schemas/pagination.js';
 import { PageResponse, Responses } from '../../openapi/responses.decorator.js';
 import type { Principal } from '../../http/principal.js';
+import { ENVIRONMENT, type Environment } from '../../settings/environment.js';
 import { RateLimitStatus } from '../../rate-limit/rate-limit-status.schema.js';
 import { KeyId } from './key-id.decorator.js';
 import {
@@ -28,18 +30,18 @@ import {
   Key,
   KeyWithUsage,
   LabelKeyInput,
+  RestrictedKey,
+  RestrictKeyInput,
+  RevokeLeakedKeyInput,
   RotateKeyInput,
 } from './key.schemas.js';
 import { keyPositionText, KeyQuery } from './key-query.schemas.js';
 import { KeyReader } from './key-reader.service.js';
 import { KeyService } from './key.service.js';
+import { ScopeSuggestion, ScopeSuggestionQuery } from './scope-suggestion.schemas.js';
+import { ScopeSuggestionService } from './scope-suggestion.service.js';
 
 const PATH = '/admin/keys';
-
-/** Injects the body of an operation that does not use it, so that a body that is not JSON is rejected. */
-const UnusedBody = createParamDecorator(
-  (_data: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<FastifyRequest>().body,
-);
 
 @ApiTags('keys')
 @Controller(PATH)
@@ -47,11 +49,14 @@ export class KeysController {
   constructor(
     private readonly keys: KeyService,
     private readonly reader: KeyReader,
+    private readonly suggestions: ScopeSuggestionService,
+    @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'TRUST_PROXY'>,
   ) {}
 
   @Get()
   @Operation(
     'stable',
+    'admin:read',
     'List keys',
     'Returns one page of the keys with their usage, oldest first unless `sort` has another order.',
   )
@@ -68,6 +73,7 @@ export class KeysController {
   @Post()
   @Operation(
     'stable',
+    'admin:write',
     'Issue a key',
     'Issues a key with a quota of its own. The response shows the key, which is not shown again.',
   )
@@ -80,14 +86,21 @@ export class KeysController {
   async issueKey(
     @Body({ schema: CreateKeyInput }) input: CreateKeyInput,
     @CurrentPrincipal() { keyId: actor }: Principal,
+    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<IssuedKey> {
-    return shownOnce(await this.keys.issue(input, actor), reply);
+    const issued = await this.keys.issue(input, actor);
+    return shownOnce({ ...issued, ...this.networkWarning(issued, request) }, reply);
   }
 
   @Get(':id')
   @KeyId()
-  @Operation('stable', 'Get a key', 'Returns everything about a key, and its usage, except the key itself.')
+  @Operation(
+    'stable',
+    'admin:read',
+    'Get a key',
+    'Returns everything about a key, and its usage, except the key itself.',
+  )
   @Responses({ status: 200, schema: KeyWithUsage, description: 'The key.' })
   getKey(@Param('id') id: string): Promise<KeyWithUsage> {
     return this.reader.find(id);
@@ -97,6 +110,7 @@ export class KeysController {
   @KeyId()
   @Operation(
     'stable',
+    'admin:write',
     "Change a key's plan",
     'Puts the quota of the key on a plan, with the given limits or those of the plan.',
   )
@@ -111,7 +125,12 @@ export class KeysController {
 
   @Put(':id/label')
   @KeyId()
-  @Operation('stable', 'Label a key', 'Sets the name of the key and the note of administrators on it.')
+  @Operation(
+    'stable',
+    'admin:write',
+    'Label a key',
+    'Sets the name of the key and the note of administrators on it.',
+  )
   @Responses({ status: 200, schema: Key, description: 'The changed key.' })
   labelKey(
     @Param('id') id: string,
@@ -121,12 +140,50 @@ export class KeysController {
     return this.keys.label(id, { name, note: note ?? null }, actor);
   }
 
+  @Put(':id/restrictions')
+  @KeyId()
+  @Operation(
+    'stable',
+    'admin:write',
+    'Restrict a key',
+    'Sets what the key may do, and from which networks. It holds on every replica within a second.',
+  )
+  @Responses({ status: 200, schema: RestrictedKey, description: 'The changed key.' })
+  async restrictKey(
+    @Param('id') id: string,
+    @Body({ schema: RestrictKeyInput }) { scopes, allowedNetworks }: RestrictKeyInput,
+    @CurrentPrincipal() { keyId: actor }: Principal,
+    @Req() request: FastifyRequest,
+  ): Promise<RestrictedKey> {
+    // What is left out is removed.
+    const restrictions = { scopes: scopes ?? null, allowedNetworks: allowedNetworks ?? null };
+    const key = await this.keys.restrict(id, restrictions, actor);
+    return { ...key, ...this.networkWarning(key, request) };
+  }
+
+  @Get(':id/scopes/suggestion')
+  @KeyId()
+  @Operation(
+    'stable',
+    'admin:read',
+    'Suggest scopes for a key',
+    'Returns which scopes the requests of the key needed, and which not, by its usage.',
+  )
+  @Responses({ status: 200, schema: ScopeSuggestion, description: 'The suggestion.' })
+  suggestScopes(
+    @Param('id') id: string,
+    @Query({ schema: ScopeSuggestionQuery }) { days }: ScopeSuggestionQuery,
+  ): Promise<ScopeSuggestion> {
+    return this.suggestions.suggest(id, days);
+  }
+
   @Post(':id/rotate')
   @ApiBody({ required: false })
   @ApiConflictResponse()
   @KeyId()
   @Operation(
     'stable',
+    'admin:write',
     'Rotate a key',
     'Issues a successor on the same quota. Both keys work until the overlap ends.',
   )
@@ -140,15 +197,17 @@ export class KeysController {
     @Param('id') id: string,
     @Body({ schema: RotateKeyInput.prefault({}) }) input: RotateKeyInput,
     @CurrentPrincipal() { keyId: actor }: Principal,
+    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<IssuedKey> {
-    return shownOnce(await this.keys.rotate(id, input, actor), reply);
+    const issued = await this.keys.rotate(id, input, actor);
+    return shownOnce({ ...issued, ...this.networkWarning(issued, request) }, reply);
   }
 
   @Post(':id/revoke')
   @HttpCode(200)
   @KeyId()
-  @Operation('stable', 'Revoke a key', 'Revokes the key immediately and permanently.')
+  @Operation('stable', 'admin:write', 'Revoke a key', 'Revokes the key immediately and permanently.')
   @Responses({ status: 200, schema: Key, description: 'The revoked key.' })
   revokeKey(
     @Param('id') id: string,
@@ -158,10 +217,28 @@ export class KeysController {
     return this.keys.revoke(id, actor);
   }
 
+  @Post('revoke')
+  @HttpCode(200)
+  @Operation(
+    'stable',
+    'admin:write',
+    'Revoke a leaked key',
+    'Revokes a key of which you have only the key itself, and its successors, immediately and permanently.',
+  )
+  @Responses({ status: 200, schema: Key, description: 'The revoked key.', headers: ['NoStore'] })
+  async revokeLeakedKey(
+    @Body({ schema: RevokeLeakedKeyInput }) { key }: RevokeLeakedKeyInput,
+    @CurrentPrincipal() { keyId: actor }: Principal,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Key> {
+    reply.header('Cache-Control', 'no-store');
+    return this.keys.revokeLeaked(key, actor);
+  }
+
   @Post(':id/unban')
   @HttpCode(200)
   @KeyId()
-  @Operation('stable', 'Lift a ban', "Ends the ban of the key's quota, if there is one.")
+  @Operation('stable', 'admin:write', 'Lift a ban', "Ends the ban of the key's quota, if there is one.")
   @Responses({ status: 200, schema: Key, description: 'The key, without a ban.' })
   unbanKey(
     @Param('id') id: string,
@@ -175,12 +252,21 @@ export class KeysController {
   @KeyId()
   @Operation(
     'stable',
+    'admin:read',
     'Get the rate-limit status of a key',
     "Returns the windows of the key's quota and its ban, if any, also if the key is no longer valid. It takes nothing from the windows.",
   )
   @Responses({ status: 200, schema: RateLimitStatus, description: 'The rate-limit status of the key.' })
   getKeyRateLimit(@Param('id') id: string): Promise<RateLimitStatus> {
     return this.reader.findRateLimit(id);
+  }
+
+  /** Warns of networks of a key behind a proxy that is not trusted. */
+  private networkWarning({ allowedNetworks }: Key, { headers, ip }: FastifyRequest): { warning?: string } {
+    const isForwarded =
+      headers['x-forwarded-for'] !== undefined && this.environment.TRUST_PROXY === undefined;
+    const warning = `Requests carry X-Forwarded-For, but TRUST_PROXY is not set, so every client has the address of the proxy, here ${ip}.`;
+    return allowedNetworks !== null && isForwarded ? { warning } : {};
   }
 }
 

@@ -26,7 +26,7 @@ export class PlansController {
   constructor(private readonly plans: PlanService) {}
 
   @Get()
-  @Operation('stable', 'List plans', 'Returns one page of the plans, in order of their names.')
+  @Operation('stable', 'admin:read', 'List plans', 'Returns one page of the plans, in order of their names.')
   @PageResponse(Plan, 'A page of plans.')
   async listPlans(
     @Query({ schema: PlanQuery }) { limit, cursor }: PlanQuery,
@@ -39,7 +39,7 @@ export class PlansController {
 
   @Get(':plan')
   @PlanName()
-  @Operation('stable', 'Get a plan', 'Returns a plan with its limits.')
+  @Operation('stable', 'admin:read', 'Get a plan', 'Returns a plan with its limits.')
   @Responses({ status: 200, schema: Plan, description: 'The plan.' })
   getPlan(@Param('plan') name: string): Promise<Plan> {
     return this.plans.find(name);
@@ -50,6 +50,7 @@ export class PlansController {
   @PlanName()
   @Operation(
     'stable',
+    'admin:write',
     'Set a plan',
     'Sets the limits of a plan, and creates it if it does not exist. The limits apply within a second.',
   )

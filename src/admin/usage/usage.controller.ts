@@ -11,6 +11,7 @@ import {
   OPERATIONS_MAX,
   OperationUsage,
   Usage,
+  USAGE_KEPT,
   UsageTotals,
 } from '../../usage/usage.schemas.js';
 import { KeyId } from '../keys/key-id.decorator.js';
@@ -23,9 +24,10 @@ import {
   UsageQuery,
   UsageTotalsQuery,
 } from './usage.schemas.js';
+import { DeprecatedCallsService } from './deprecated-calls.service.js';
 import { UsageService } from './usage.service.js';
-
-const KEPT = 'Minutes are kept for 48 hours, hours for 35 days, days for 400.';
+import { WhatIf, WhatIfQuery } from './what-if.schemas.js';
+import { WhatIfService } from './what-if.service.js';
 
 @ApiTags('usage')
 @Controller('/admin')
@@ -33,11 +35,14 @@ export class UsageController {
   constructor(
     private readonly usage: UsageService,
     private readonly repository: UsageRepository,
+    private readonly deprecatedCalls: DeprecatedCallsService,
+    private readonly whatIf: WhatIfService,
   ) {}
 
   @Get('usage')
   @Operation(
     'stable',
+    'admin:read',
     'List usage',
     'Returns one page of the usage of all keys, newest first. Requests appear within a second.',
   )
@@ -55,6 +60,7 @@ export class UsageController {
   @KeyId()
   @Operation(
     'stable',
+    'admin:read',
     'List the usage of a key',
     'Returns one page of the usage of a key, newest first. Requests appear within a second.',
   )
@@ -69,18 +75,34 @@ export class UsageController {
     return entries;
   }
 
+  @Get('keys/:id/what-if')
+  @KeyId()
+  @Operation(
+    'stable',
+    'admin:read',
+    'Try limits on recorded requests',
+    "Returns what other limits would have denied of the requests of the key's quota, of all its keys, by its recorded minutes: those of a " +
+      'plan, or `perMinute` and `perDay`. Requests that were denied count as sent, so a client that repeated them asked for more than it ' +
+      'would have. Bans are left out.',
+  )
+  @Responses({ status: 200, schema: WhatIf, description: 'What the limits would have denied.' })
+  getWhatIf(@Param('id') id: string, @Query({ schema: WhatIfQuery }) query: WhatIfQuery): Promise<WhatIf> {
+    return this.whatIf.replay(id, query);
+  }
+
   @Get('deprecations')
   @Operation(
     'stable',
+    'admin:read',
     'List callers of deprecated operations',
-    'Returns one page of the keys that called a deprecated operation, by operation and key.',
+    'Returns one page of the keys that called a deprecated operation, by operation and key, also within its last brownout.',
   )
   @PageResponse(DeprecatedCalls, 'A page of callers.')
   async listDeprecatedCalls(
     @Query({ schema: DeprecatedCallsQuery }) { limit, cursor }: DeprecatedCallsQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<DeprecatedCalls[]> {
-    const { entries, last } = await this.repository.deprecatedCalls(limit, cursor);
+    const { entries, last } = await this.deprecatedCalls.page(limit, cursor);
     reply.header('Link', pageLinks('/admin/deprecations', { limit }, last && deprecatedCallsPosition(last)));
     return entries;
   }
@@ -88,24 +110,27 @@ export class UsageController {
   @Get('usage/totals')
   @Operation(
     'stable',
+    'admin:read',
     'List usage totals',
-    `Returns one page of the requests of all keys, or of one key, in each UTC minute, hour or day that had any, newest first. ${KEPT}`,
+    `Returns one page of the requests of all keys, or of one key or quota, in each UTC minute, hour or day that had any, newest first. ${USAGE_KEPT}`,
   )
   @PageResponse(UsageTotals, 'A page of totals.')
   async listUsageTotals(
-    @Query({ schema: UsageTotalsQuery }) { limit, cursor, key, ...range }: UsageTotalsQuery,
+    @Query({ schema: UsageTotalsQuery }) { limit, cursor, key, quota, ...range }: UsageTotalsQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<UsageTotals[]> {
-    const { entries, last } = await this.repository.totals({ ...range, keyId: key, limit, after: cursor });
-    reply.header('Link', pageLinks('/admin/usage/totals', { limit, ...range, key }, last?.startsAt));
+    const selection = { ...range, keyId: key, quotaId: quota, limit, after: cursor };
+    const { entries, last } = await this.repository.totals(selection);
+    reply.header('Link', pageLinks('/admin/usage/totals', { limit, ...range, key, quota }, last?.startsAt));
     return entries;
   }
 
   @Get('usage/keys')
   @Operation(
     'stable',
+    'admin:read',
     'List the keys with the most requests',
-    `Returns the \`limit\` keys with the most requests in the range, most first. It is the top of the list, without further pages. ${KEPT}`,
+    `Returns the \`limit\` keys with the most requests in the range, most first. It is the top of the list, without further pages. ${USAGE_KEPT}`,
   )
   @Responses({ status: 200, schema: pageSchema(KeyUsage), description: 'The keys with the most requests.' })
   listTopKeys(@Query({ schema: TopKeysQuery }) { limit, ...range }: TopKeysQuery): Promise<KeyUsage[]> {
@@ -115,8 +140,9 @@ export class UsageController {
   @Get('usage/operations')
   @Operation(
     'stable',
+    'admin:read',
     'List usage by operation',
-    `Returns the requests of all keys, or of one key, for each operation in the range, most requests first. ${KEPT}`,
+    `Returns the requests of all keys, or of one key or quota, for each operation in the range, most requests first. ${USAGE_KEPT}`,
   )
   @Responses({
     status: 200,
@@ -124,8 +150,8 @@ export class UsageController {
     description: 'The operations that had requests.',
   })
   listUsageByOperation(
-    @Query({ schema: OperationUsageQuery }) { key, ...range }: OperationUsageQuery,
+    @Query({ schema: OperationUsageQuery }) { key, quota, ...range }: OperationUsageQuery,
   ): Promise<OperationUsage[]> {
-    return this.repository.byOperation({ ...range, keyId: key });
+    return this.repository.byOperation({ ...range, keyId: key, quotaId: quota });
   }
 }

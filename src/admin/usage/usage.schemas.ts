@@ -3,7 +3,7 @@ import { instantParameter } from '../../schemas/instant.js';
 import { countParameter, cursorParameter, limitParameter } from '../../schemas/pagination.js';
 import { isUuid, uuidParameter } from '../../schemas/uuid.js';
 import type { DeprecatedCallsPosition, UsagePosition } from '../../usage/usage.repository.js';
-import { periodParameter, totalsCursor } from '../../usage/usage.schemas.js';
+import { periodParameter, totalsCursor, USAGE_KEPT } from '../../usage/usage.schemas.js';
 
 export const DAYS_MAX = 400;
 export const DAYS_DEFAULT = 7;
@@ -26,11 +26,7 @@ const DeprecatedCallsPositionText = z
 
 export const UsageQuery = z.object({
   limit: limitParameter('Maximum number of entries returned.'),
-  days: countParameter(
-    DAYS_MAX,
-    DAYS_DEFAULT,
-    'Number of UTC days, today included. Minutes are kept for 48 hours, hours for 35 days, days for 400.',
-  ),
+  days: countParameter(DAYS_MAX, DAYS_DEFAULT, `Number of UTC days, today included. ${USAGE_KEPT}`),
   period: periodParameter,
   /** The page begins after this entry. */
   cursor: cursorParameter((text) => UsagePositionText.safeParse(text.split(SEPARATOR)).data ?? null),
@@ -62,12 +58,17 @@ const range = {
   until: instantParameter('Only periods that started before this time.'),
 };
 
+const quotaParameter = uuidParameter(
+  'Only usage of the keys of this quota: a key, those that it succeeds, and those that succeed it.',
+  'must be the id of a quota',
+);
 const keyParameter = uuidParameter('Only usage of the key with this identifier.', 'must be the id of a key');
 
 export const UsageTotalsQuery = z.object({
   limit: limitParameter('Maximum number of entries returned.'),
   ...range,
   key: keyParameter,
+  quota: quotaParameter,
   cursor: totalsCursor,
 });
 export type UsageTotalsQuery = z.infer<typeof UsageTotalsQuery>;
@@ -75,5 +76,5 @@ export type UsageTotalsQuery = z.infer<typeof UsageTotalsQuery>;
 export const TopKeysQuery = z.object({ limit: limitParameter('Maximum number of keys returned.'), ...range });
 export type TopKeysQuery = z.infer<typeof TopKeysQuery>;
 
-export const OperationUsageQuery = z.object({ ...range, key: keyParameter });
+export const OperationUsageQuery = z.object({ ...range, key: keyParameter, quota: quotaParameter });
 export type OperationUsageQuery = z.infer<typeof OperationUsageQuery>;

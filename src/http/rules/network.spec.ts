@@ -1,4 +1,4 @@
-import { toNetwork } from './network.js';
+import { isInNetworks, networkText, parseNetwork, toNetwork } from './network.js';
 
 describe('toNetwork', () => {
   it.each([
@@ -28,8 +28,58 @@ describe('toNetwork', () => {
     '[]:4711',
     'x203.0.113.9:4711',
     '203.0.113.9:4711x',
+    '010.0.0.1',
+    '0x7f.0.0.1',
+    '3405803777',
     '[2001:db8::1]:',
   ])('returns "unknown" for %j, which is no address', (address) => {
     expect(toNetwork(address)).toBe('unknown');
+  });
+});
+
+describe('parseNetwork', () => {
+  it.each([
+    ['203.0.113.0/24', '203.0.113.0/24'],
+    ['203.0.113.77/24', '203.0.113.0/24'],
+    ['203.0.113.7/32', '203.0.113.7/32'],
+    ['0.0.0.0/0', '0.0.0.0/0'],
+    ['2001:DB8:0:0::1/32', '2001:db8::/32'],
+    ['::1/128', '::1/128'],
+    ['::ffff:203.0.113.9/120', '203.0.113.0/24'],
+    ['::ffff:0:0/96', '0.0.0.0/0'],
+    ['::ffff:0:0/95', '::fffe:0:0/95'],
+    ['fe80::1%eth0/64', 'fe80::/64'],
+  ])('reads %s as %s', (cidr, network) => {
+    expect(networkText(parseNetwork(cidr))).toBe(network);
+  });
+
+  it.each(['', '203.0.113.0', '203.0.113.0/33', '2001:db8::/129', 'nonsense/8'])('throws for %j', (text) => {
+    expect(() => parseNetwork(text)).toThrow(/CIDR|formatted/);
+  });
+});
+
+describe('isInNetworks', () => {
+  const networks = ['203.0.113.0/24', '198.51.100.7/32', '2001:db8::/32'].map(parseNetwork);
+
+  it.each([
+    ['203.0.113.0', true],
+    ['203.0.113.255', true],
+    ['203.0.114.0', false],
+    ['198.51.100.7', true],
+    ['198.51.100.8', false],
+    ['::ffff:203.0.113.9', true],
+    ['203.0.113.9:4711', true],
+    ['[2001:db8:ffff::1]:4711', true],
+    ['2001:db9::1', false],
+    ['unknown', false],
+    ['0313.0.113.9', false],
+    ['3405803777', false],
+    ['', false],
+  ])('returns for %j %j', (address, expected) => {
+    expect(isInNetworks(address, networks)).toBe(expected);
+  });
+
+  it('returns false without networks', () => {
+    expect(isInNetworks('203.0.113.9', [])).toBe(false);
   });
 });

@@ -3,20 +3,58 @@ import ipaddr from 'ipaddr.js';
 /** The form in which some proxies write addresses: IPv4 with a port, or IPv6 in brackets. */
 const WITH_PORT = /^(?:\[(?<v6>[^\]]+)\]|(?<v4>[\d.]+))(?::\d+)?$/;
 
+/** The bits before an IPv4 address that is mapped into IPv6. */
+const MAPPED_BITS = 96;
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+/** An address of a network, and the number of leading bits that all of its addresses share. */
+export type Network = [address: Address, bits: number];
+
 /**
  * Returns a client's network: the IPv4 address, also one mapped into IPv6, or the /64 of an IPv6 address, because a client that has
  * one address of a /64 has all of it. Returns `unknown` for anything else, so that a client cannot invent networks.
  */
-export function toNetwork(address = ''): string {
-  const { v4, v6 } = WITH_PORT.exec(address)?.groups ?? {};
-  const bare = v6 ?? v4 ?? address;
-  if (!ipaddr.isValid(bare)) {
+export function toNetwork(text = ''): string {
+  const address = parseAddress(text);
+  if (address === null) {
     return 'unknown';
   }
-  const parsed = ipaddr.process(bare);
-  if (parsed instanceof ipaddr.IPv4) {
-    return parsed.toString();
+  return address instanceof ipaddr.IPv4 ? address.toString() : networkText([address, 64]);
+}
+
+/**
+ * Parses a network in CIDR notation (RFC 4632, RFC 4291); one of IPv4 that is mapped into IPv6 becomes one of IPv4.
+ *
+ * @throws Error for any other text.
+ */
+export function parseNetwork(cidr: string): Network {
+  const [address, bits] = ipaddr.parseCIDR(cidr);
+  return address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && bits >= MAPPED_BITS
+    ? [address.toIPv4Address(), bits - MAPPED_BITS]
+    : [address, bits];
+}
+
+/** Returns a network in CIDR notation, by its first address. */
+export function networkText([address, bits]: Network): string {
+  if (address instanceof ipaddr.IPv4) {
+    return `${ipaddr.IPv4.networkAddressFromCIDR(`${address.toString()}/${bits}`).toString()}/${bits}`;
   }
-  const network = ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toNormalizedString().split('%')[0]}/64`);
-  return `${network.toRFC5952String()}/64`;
+  const [withoutZone] = address.toNormalizedString().split('%');
+  return `${ipaddr.IPv6.networkAddressFromCIDR(`${withoutZone}/${bits}`).toRFC5952String()}/${bits}`;
+}
+
+/** Returns whether an address is in one of these networks. */
+export function isInNetworks(text: string, networks: readonly Network[]): boolean {
+  const address = parseAddress(text);
+  return networks.some(([first, bits]) => address?.kind() === first.kind() && address.match(first, bits));
+}
+
+/** Returns an address, as IPv4 if it is mapped into IPv6; null for another text. */
+function parseAddress(text: string): Address | null {
+  const { v4, v6 } = WITH_PORT.exec(text)?.groups ?? {};
+  const bare = v6 ?? v4 ?? text;
+  // Other forms of IPv4, such as `010.0.0.1`, mean different addresses to different programs.
+  const isAddress = ipaddr.IPv4.isValidFourPartDecimal(bare) || (bare.includes(':') && ipaddr.isValid(bare));
+  return isAddress ? ipaddr.process(bare) : null;
 }

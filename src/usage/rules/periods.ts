@@ -1,7 +1,9 @@
-/** The hours for which usage of each UTC period is kept after the period ends. */
-export const KEPT_HOURS = { minute: 48, hour: 35 * 24, day: 400 * 24 } as const;
+const DAY_MS = 86_400_000;
 
-export type Period = keyof typeof KEPT_HOURS;
+/** UTC periods of usage, from the finest to the coarsest. */
+export const PERIODS = ['minute', 'hour', 'day'] as const;
 
-/** From the finest to the coarsest. */
-export const PERIODS = Object.keys(KEPT_HOURS) as Period[];
+export type Period = (typeof PERIODS)[number];
+
+/** The milliseconds for which usage of hours and days is kept after the period ends. That of minutes is the setting USAGE_MINUTES_KEPT. */
+export const KEPT_MS = { hour: 35 * DAY_MS, day: 400 * DAY_MS } as const;

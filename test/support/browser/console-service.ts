@@ -25,7 +25,7 @@ let browser: ConsoleBrowser;
 /** Starts a service and a browser for all tests of a file. After each test, its pages are closed and must not have complained. */
 export function useConsole(): void {
   beforeAll(async () => {
-    store = await startApplication();
+    store = await startApplication({ environment: { WEBHOOK_PRIVATE_ADDRESSES: true } });
     browser = await ConsoleBrowser.start(store.url);
     admin = await store.issue({ role: 'admin', plan: 'business', name: 'Ann' });
   });

@@ -7,6 +7,7 @@ import { useKeyRefresh } from '../key-query';
 import { LabelForm } from './label-form';
 import { NewKeyDialog } from './new-key-dialog';
 import { PlanForm } from './plan-form';
+import { RestrictForm } from './restrict-form';
 import { RevokeForm } from './revoke-form';
 import { RotateForm } from './rotate-form';
 import { UnbanForm } from './unban-form';
@@ -14,6 +15,7 @@ import { UnbanForm } from './unban-form';
 const DIALOGS = {
   label: { title: 'Rename key', Form: LabelForm },
   plan: { title: 'Change plan or limits', Form: PlanForm },
+  restrict: { title: 'Restrict this key', Form: RestrictForm },
   rotate: { title: 'Rotate this key?', Form: RotateForm },
   unban: { title: 'Lift the ban?', Form: UnbanForm },
   revoke: { title: 'Revoke this key?', Form: RevokeForm },
@@ -59,6 +61,7 @@ export function KeyActions({ apiKey }: { apiKey: KeyWithUsage }) {
     <>
       <Button {...button('label')}>Rename</Button>
       <Button {...button('plan')}>Change plan</Button>
+      {isValid && <Button {...button('restrict')}>Restrict</Button>}
       {apiKey.bannedUntil !== null && <Button {...button('unban')}>Lift ban</Button>}
       {apiKey.state === 'active' && <Button {...button('rotate')}>Rotate</Button>}
       {isValid && (

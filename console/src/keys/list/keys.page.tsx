@@ -18,6 +18,7 @@ import { KEY_COLUMNS } from './key-columns';
 import { KeyFilters } from './key-filters';
 import { useKeyRefresh } from '../key-query';
 import { isFiltered, toKeyQuery } from './keys-search';
+import { LeakedKeyDialog } from '../dialogs/leaked-key-dialog';
 import { NewKeyDialog } from '../dialogs/new-key-dialog';
 import { WithPlans } from '../dialogs/with-plans';
 
@@ -31,6 +32,8 @@ export function KeysPage() {
   const search = route.useSearch();
   const { cursor: _cursor, page: _page, ...list } = search;
   const [isIssuing, issuing] = useDisclosure(false);
+  const [isRevoking, revoking] = useDisclosure(false);
+  const navigate = route.useNavigate();
   const [issued, setIssued] = useState<IssuedKey | null>(null);
   const opener = useRef<HTMLButtonElement>(null);
   const pages = useCursorPages<KeyWithUsage>({
@@ -60,7 +63,14 @@ export function KeysPage() {
     <Page
       title="Keys"
       description="Every key of the store, who has it and how it is used"
-      actions={issueButton}
+      actions={
+        <>
+          <Button variant="default" onClick={revoking.open}>
+            Revoke a leaked key
+          </Button>
+          {issueButton}
+        </>
+      }
     >
       <Panel>
         <Stack gap="md">
@@ -79,6 +89,14 @@ export function KeysPage() {
           {(plans) => <IssueForm plans={plans} onClose={issuing.close} onIssued={showIssued} />}
         </WithPlans>
       </Modal>
+      <LeakedKeyDialog
+        opened={isRevoking}
+        onClose={revoking.close}
+        onRevoked={(key) => {
+          refresh(key);
+          void navigate({ to: '/admin/keys/$id', params: { id: key.id } });
+        }}
+      />
       <NewKeyDialog issued={issued} onClose={forgetIssued} />
     </Page>
   );

@@ -21,6 +21,8 @@ export function KeyFactsPanel({ apiKey }: { apiKey: KeyWithUsage }) {
           </Fact>
         )}
         <Fact label="Role">{apiKey.role === 'admin' ? 'Administrator' : 'Client'}</Fact>
+        <Fact label="May do">{apiKey.scopes?.join(', ') ?? 'Everything that its role may'}</Fact>
+        <Fact label="Used from">{apiKey.allowedNetworks?.join(', ') ?? 'Anywhere'}</Fact>
         <Fact label="Plan">
           <Group gap="xs">
             <Badge variant="light" tt="none" fw={550}>

@@ -1,5 +1,6 @@
-import { Skeleton, Text } from '@mantine/core';
+import { Skeleton, Switch, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import type { KeyWithUsage } from 'animal-store-client';
 import { useState } from 'react';
 import type { Period } from '../../charts/periods';
 import { RangeChart, RangeChartPlaceholder } from '../../charts/range-chart';
@@ -11,18 +12,21 @@ import { serviceNowMs } from '../../session/service-clock';
 import { useStore } from '../../session/session';
 import { OperationShares } from './operation-shares';
 
-/** Shows the requests of one key in a range, by outcome and by operation. */
-export function KeyUsagePanels({ id }: { id: string }) {
+/** Shows the requests of one key, or of it and those before and after it, in a range, by outcome and by operation. */
+export function KeyUsagePanels({ apiKey }: { apiKey: KeyWithUsage }) {
   const store = useStore();
   const [period, setPeriod] = useState<Period>('hour');
+  const [isOfQuota, setOfQuota] = useState(false);
+  const { id, quotaId, predecessorId, successorId } = apiKey;
+  const selection = isOfQuota ? { quota: quotaId } : { key: id };
   const usage = useQuery({
-    queryKey: ['key-usage', id, period],
+    queryKey: ['key-usage', selection, period],
     queryFn: async ({ signal }) => {
       const untilMs = serviceNowMs();
       const since = new Date(rangeStartMs(RANGES[period], untilMs)).toISOString();
       const [totals, operations] = await Promise.all([
-        store.admin.usage.totals({ key: id, period, since, limit: 100 }, { signal }),
-        store.admin.usage.operations({ key: id, period, since }, { signal }),
+        store.admin.usage.totals({ ...selection, period, since, limit: 100 }, { signal }),
+        store.admin.usage.operations({ ...selection, period, since }, { signal }),
       ]);
       return { totals: totals.items, operations, untilMs, shown: period };
     },
@@ -33,9 +37,17 @@ export function KeyUsagePanels({ id }: { id: string }) {
     <>
       <Panel
         title="Requests"
-        description="By outcome, of this key alone"
+        description={isOfQuota ? 'By outcome, of all keys of the quota' : 'By outcome, of this key alone'}
         actions={<RangeSelect period={period} onChange={setPeriod} query={usage} />}
       >
+        {(predecessorId !== null || successorId !== null) && (
+          <Switch
+            mb="sm"
+            label="With the keys before and after it"
+            checked={isOfQuota}
+            onChange={(event) => setOfQuota(event.currentTarget.checked)}
+          />
+        )}
         <Loaded query={usage} skeleton={<RangeChartPlaceholder range={RANGES[period]} />}>
           {({ totals, untilMs, shown }) => (
             <RangeChart totals={totals} untilMs={untilMs} range={RANGES[shown]} />

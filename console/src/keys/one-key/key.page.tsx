@@ -17,6 +17,7 @@ import { KeyLimits } from './key-limits';
 import { keyQuery } from '../key-query';
 import { KeyUsagePanels } from './key-usage-panels';
 import { QuotaKeysPanel } from './quota-keys-panel';
+import { WhatIfPanel } from './what-if-panel';
 
 const route = getRouteApi('/admin/keys/$id');
 
@@ -80,7 +81,8 @@ function LoadedKey({ apiKey, children }: { apiKey: KeyWithUsage; children: React
             <QuotaKeysPanel apiKey={apiKey} />
           </Grid.Col>
         </Grid>
-        <KeyUsagePanels id={apiKey.id} />
+        <KeyUsagePanels apiKey={apiKey} />
+        <WhatIfPanel apiKey={apiKey} />
         <KeyAuditPanel id={apiKey.id} />
       </Stack>
     </Page>

@@ -1,0 +1,88 @@
+import { Button, Group, Skeleton, Stack } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useQuery } from '@tanstack/react-query';
+import type { Key, Plan, WhatIfQuery } from 'animal-store-client';
+import { useState } from 'react';
+import { Loaded } from '../../feedback/loaded';
+import { Panel } from '../../layout/panel';
+import { useStore } from '../../session/session';
+import { PlanFields } from '../dialogs/plan-fields';
+import { quotaErrors, quotaFields } from '../dialogs/quota-values';
+import { WithPlans } from '../dialogs/with-plans';
+import { WhatIfResult } from './what-if-result';
+
+/** Tries limits on what all keys of a key's quota sent. Nothing is loaded until the reader asks for it. */
+export function WhatIfPanel({ apiKey }: { apiKey: Pick<Key, 'id' | 'plan'> }) {
+  const [isOpen, setIsOpen] = useState(false);
+  const [tried, setTried] = useState<WhatIfQuery | null>(null);
+  return (
+    <Panel
+      title="What if"
+      description="What other limits would have denied in the last 30 days, of all keys on the quota"
+      actions={
+        !isOpen && (
+          <Button variant="default" size="xs" onClick={() => setIsOpen(true)}>
+            Try limits
+          </Button>
+        )
+      }
+    >
+      {isOpen && (
+        <Stack gap="lg">
+          <WithPlans>{(plans) => <LimitsForm plan={apiKey.plan} plans={plans} onTry={setTried} />}</WithPlans>
+          {tried !== null && <TriedLimits id={apiKey.id} tried={tried} />}
+        </Stack>
+      )}
+    </Panel>
+  );
+}
+
+interface LimitsFormProps {
+  /** The name of the plan that is chosen at first. */
+  plan: string;
+  plans: Plan[];
+  onTry: (tried: WhatIfQuery) => void;
+}
+
+function LimitsForm({ plan, plans, onTry }: LimitsFormProps) {
+  const [chosen, setChosen] = useState(plan);
+  const planNamed = (name: string) => plans.find((each) => each.name === name);
+  const form = useForm({
+    mode: 'uncontrolled',
+    initialValues: { plan, perMinute: '', perDay: '' },
+    validate: (values) => quotaErrors(values, planNamed(values.plan)),
+    onValuesChange: (values) => setChosen(values.plan),
+  });
+  const submit = form.onSubmit(
+    (values) => {
+      const { plan: name, ...limits } = quotaFields(values);
+      onTry('perMinute' in limits ? limits : { plan: name });
+    },
+    (errors) => form.getInputNode(errors['perMinute'] === undefined ? 'perDay' : 'perMinute')?.focus(),
+  );
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="sm">
+        <PlanFields form={form} plans={plans} plan={planNamed(chosen)} />
+        <Group>
+          <Button type="submit">Show what they would have denied</Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+function TriedLimits({ id, tried }: { id: string; tried: WhatIfQuery }) {
+  const store = useStore();
+  const query = useQuery({
+    queryKey: ['what-if', id, tried],
+    queryFn: ({ signal }) => store.admin.keys.whatIf(id, tried, { signal }),
+  });
+  return (
+    <div role="status">
+      <Loaded query={query} skeleton={<Skeleton height={200} radius="md" />}>
+        {(whatIf) => <WhatIfResult whatIf={whatIf} />}
+      </Loaded>
+    </div>
+  );
+}

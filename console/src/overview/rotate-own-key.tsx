@@ -1,0 +1,74 @@
+import { Button, Group, Input, SegmentedControl, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { FormDialog } from '../form/form-dialog';
+import { useSubmission } from '../form/use-submission';
+import { NewKeyDialog } from '../keys/dialogs/new-key-dialog';
+import { focusHeading } from '../layout/page';
+import { useSessionHold, useStore } from '../session/session';
+
+const OVERLAPS = [
+  { value: '3600', label: '1 hour' },
+  { value: '86400', label: '24 hours' },
+  { value: '604800', label: '7 days' },
+];
+const NO_RESPONSE =
+  'The key may have been rotated all the same. Load the page again: if it has a successor, ask an administrator for another key, because nobody has seen that one.';
+
+/** Rotates the signed-in key, and shows its successor once, also if the key is read again meanwhile. */
+export function RotateOwnKey({ isOffered }: { isOffered: boolean }) {
+  const store = useStore();
+  const queries = useQueryClient();
+  const [isOpen, dialog] = useDisclosure(false);
+  const [issued, setIssued] = useState<{ key: string } | null>(null);
+  const { form, ...submission } = useSubmission({
+    initialValues: { overlapSeconds: '86400' },
+    send: ({ overlapSeconds }) => store.rotateOwnKey({ overlapSeconds: Number(overlapSeconds) }),
+    onSent: (successor) => {
+      dialog.close();
+      setIssued(successor);
+    },
+  });
+  // The key may be rejected before the response with its successor arrives.
+  useSessionHold(submission.isPending);
+  const forget = () => {
+    setIssued(null);
+    focusHeading();
+    void queries.invalidateQueries({ queryKey: ['own-key'] });
+  };
+  return (
+    <>
+      {isOffered && (
+        <Group>
+          <Button variant="default" size="sm" onClick={dialog.open}>
+            Rotate key
+          </Button>
+        </Group>
+      )}
+      <FormDialog
+        opened={isOpen}
+        title="Rotate your key?"
+        action="Rotate key"
+        failure="The key was not rotated"
+        noResponse={NO_RESPONSE}
+        submission={submission}
+        onClose={dialog.close}
+      >
+        <Text size="sm">A successor with the same plan and counts is issued, and shown once.</Text>
+        <Input.Wrapper label="This key works on for" labelElement="div">
+          <SegmentedControl
+            fullWidth
+            aria-label="This key works on for"
+            data={OVERLAPS}
+            {...form.getInputProps('overlapSeconds')}
+          />
+        </Input.Wrapper>
+        <Text size="sm">
+          Sign in with the successor before this key ends. It can be rotated five times a day at most.
+        </Text>
+      </FormDialog>
+      <NewKeyDialog issued={issued} onClose={forget} />
+    </>
+  );
+}

@@ -1,0 +1,86 @@
+import { Skeleton, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { NotFoundError, type Webhook } from 'animal-store-client';
+import { Loaded } from '../feedback/loaded';
+import { Instant } from '../format/instant';
+import { Fact } from '../layout/fact';
+import { Page } from '../layout/page';
+import { Panel } from '../layout/panel';
+import { TextLink } from '../layout/text-link';
+import { useStore } from '../session/session';
+import { DeliveriesPanel } from './deliveries-panel';
+import { eventText } from './event-texts';
+import { WebhookActions } from './webhook-actions';
+import { webhookQuery } from './webhook-query';
+import { WebhookState } from './webhooks.page';
+
+const route = getRouteApi('/admin/webhooks/$id');
+
+/** One webhook: what it receives, what was delivered, and what can be done with it. */
+export function WebhookPage() {
+  const { id } = route.useParams();
+  return <OneWebhook key={id} id={id} />;
+}
+
+function OneWebhook({ id }: { id: string }) {
+  const query = useQuery(webhookQuery(useStore(), id));
+  if (query.error instanceof NotFoundError) {
+    return (
+      <Page title="There is no such webhook" description="It may have been deleted.">
+        <TextLink to="/admin/webhooks">Show all webhooks</TextLink>
+      </Page>
+    );
+  }
+  const webhook = query.data;
+  return (
+    <Page
+      title="Webhook"
+      description={<TextLink to="/admin/webhooks">Webhooks</TextLink>}
+      {...(webhook !== undefined && {
+        badge: <WebhookState webhook={webhook} />,
+        actions: <WebhookActions webhook={webhook} />,
+      })}
+    >
+      <Loaded query={query} skeleton={<Skeleton height={520} radius="lg" />}>
+        {(loaded) => (
+          <Stack gap="lg">
+            <FactsPanel webhook={loaded} />
+            <DeliveriesPanel webhook={loaded} />
+          </Stack>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function FactsPanel({ webhook }: { webhook: Webhook }) {
+  const { url, events, createdAt, disabledAt, previousSecretEndsAt } = webhook;
+  return (
+    <Panel title="About">
+      <Stack gap={6}>
+        <Fact label="URL">{url}</Fact>
+        <Fact label="Events">
+          {events.map((type) => (
+            <Text key={type} size="sm">
+              {eventText(type)}
+            </Text>
+          ))}
+        </Fact>
+        <Fact label="Created">
+          <Instant at={createdAt} />
+        </Fact>
+        {disabledAt !== null && (
+          <Fact label="Disabled">
+            <Instant at={disabledAt} />
+          </Fact>
+        )}
+        {previousSecretEndsAt !== null && (
+          <Fact label="Old secret">
+            signs too until <Instant at={previousSecretEndsAt} />
+          </Fact>
+        )}
+      </Stack>
+    </Panel>
+  );
+}

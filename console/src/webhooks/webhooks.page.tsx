@@ -1,0 +1,112 @@
+import { Button, Modal, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconPlus, IconWebhook } from '@tabler/icons-react';
+import type { Webhook, WebhookWithSecret } from 'animal-store-client';
+import { useRef, useState } from 'react';
+import { EmptyState } from '../feedback/empty-state';
+import { Instant } from '../format/instant';
+import { StatusBadge } from '../format/status-badge';
+import { Page } from '../layout/page';
+import { Panel } from '../layout/panel';
+import { TextLink } from '../layout/text-link';
+import { useStore } from '../session/session';
+import { type Column, DataTable } from '../table/data-table';
+import { useCursorPages } from '../table/use-cursor-pages';
+import { eventText } from './event-texts';
+import { WebhookForm } from './webhook-form';
+import { useWebhookRefresh } from './webhook-query';
+import { WebhookSecretDialog } from './webhook-secret-dialog';
+
+const COLUMNS: Column<Webhook>[] = [
+  {
+    id: 'url',
+    header: 'URL',
+    cell: ({ row: { original } }) => (
+      <TextLink to="/admin/webhooks/$id" params={{ id: original.id }} fw={600} maw={360} truncate>
+        {original.url}
+      </TextLink>
+    ),
+  },
+  {
+    id: 'state',
+    header: 'State',
+    cell: ({ row: { original } }) => <WebhookState webhook={original} />,
+  },
+  {
+    id: 'events',
+    header: 'Events',
+    cell: ({ row: { original } }) => (
+      <Text component="span" size="sm">
+        {original.events.map(eventText).join('; ')}
+      </Text>
+    ),
+  },
+  {
+    id: 'created',
+    header: 'Created',
+    cell: ({ row: { original } }) => <Instant at={original.createdAt} dateOnly />,
+  },
+];
+
+/** Shows whether a webhook receives events. */
+export function WebhookState({ webhook: { enabled } }: { webhook: Webhook }) {
+  return <StatusBadge status={enabled ? 'enabled' : 'disabled'} color={enabled ? 'forest.6' : 'gray.6'} />;
+}
+
+/** Lists the webhooks, and creates one. */
+export function WebhooksPage() {
+  const store = useStore();
+  const refresh = useWebhookRefresh();
+  const [isCreating, creating] = useDisclosure(false);
+  const [created, setCreated] = useState<WebhookWithSecret | null>(null);
+  const opener = useRef<HTMLButtonElement>(null);
+  const pages = useCursorPages({
+    queryKey: ['webhooks', 'list'],
+    load: (cursor, signal) => store.admin.webhooks.list({ limit: 20, ...(cursor && { cursor }) }, { signal }),
+  });
+  const forgetCreated = () => {
+    setCreated(null);
+    opener.current?.focus();
+    refresh();
+  };
+  return (
+    <Page
+      title="Webhooks"
+      description="Who is told of limits, bans and keys before it is too late"
+      actions={
+        <Button ref={opener} leftSection={<IconPlus size={16} aria-hidden />} onClick={creating.open}>
+          New webhook
+        </Button>
+      }
+    >
+      <Panel>
+        <DataTable
+          label="Webhooks"
+          columns={COLUMNS}
+          pages={pages}
+          minWidth={760}
+          empty={
+            <EmptyState icon={IconWebhook} title="No webhooks yet">
+              Create one to send events to a program of yours.
+            </EmptyState>
+          }
+        />
+      </Panel>
+      <Modal opened={isCreating} onClose={creating.close} title="New webhook">
+        <WebhookForm
+          action="Create webhook"
+          failure="The webhook was not created"
+          noResponse="A webhook may have been created all the same. Look for it in the list, and rotate its secret there: nobody has seen it."
+          initial={{ url: '', events: [] }}
+          send={(webhook) => store.admin.webhooks.create(webhook)}
+          onSent={(webhook) => {
+            creating.close();
+            setCreated(webhook);
+          }}
+          onClose={creating.close}
+        />
+      </Modal>
+      <WebhookSecretDialog secret={created?.secret ?? null} onClose={forgetCreated} />
+    </Page>
+  );
+}

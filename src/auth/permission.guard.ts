@@ -1,0 +1,45 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { ApiError } from '../errors/api-error.js';
+import { requirePrincipal } from '../http/principal.js';
+import { isInNetworks } from '../http/rules/network.js';
+import { CHALLENGE } from './authenticator.js';
+
+/** Denies what a key may not do, once it is authenticated and counted: by its role, by the caller's address, and by its scopes. */
+@Injectable()
+export class PermissionGuard implements CanActivate {
+  /** @throws ApiError `forbidden`, `forbidden_address` or `insufficient_scope`. */
+  canActivate(context: ExecutionContext): boolean {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const { requiredRole } = request;
+    if (requiredRole === null) {
+      return true;
+    }
+    const { role, scopes, allowedNetworks } = requirePrincipal(request);
+    if (requiredRole === 'admin' && role !== 'admin') {
+      throw new ApiError('forbidden', 'This needs an API key whose role is admin.');
+    }
+    // Fastify computes `ip` and `routeOptions` at each access.
+    if (allowedNetworks !== null && !isInNetworks(request.ip, allowedNetworks)) {
+      const message = `This API key may not be used from the address ${request.ip}. An administrator can allow its network.`;
+      throw new ApiError('forbidden_address', message);
+    }
+    const scope = scopes === null ? null : (request.routeOptions.config.scope ?? null);
+    if (scope !== null && scopes?.includes(scope) === false) {
+      throw insufficientScope(scope);
+    }
+    return true;
+  }
+}
+
+/** RFC 6750, section 3.1. */
+function insufficientScope(scope: string): ApiError {
+  const challenge = `${CHALLENGE}, error="insufficient_scope", scope="${scope}"`;
+  return new ApiError(
+    'insufficient_scope',
+    `This API key lacks the scope ${scope}, which the operation needs.`,
+    {
+      headers: { 'WWW-Authenticate': challenge },
+    },
+  );
+}

@@ -1,0 +1,193 @@
+import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
+import { DAY_MS, MINUTE_MS } from '../support/counters/clock.js';
+import { expectError, expectInvalid } from '../support/http/expectations.js';
+import { send } from '../support/http/http.js';
+import { useAdministration } from '../support/keys/administration.js';
+import { recordUsage } from '../support/keys/usage.js';
+import { startApplication } from '../support/service/application.js';
+
+const NOON = new Date('2027-03-05T12:00:30.000Z');
+const NOBODY = '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11';
+
+const admin = useAdministration();
+const { store } = admin;
+
+beforeEach(() => store.clock.travelTo(NOON));
+
+/** Records requests of a key for one operation in one UTC minute. */
+async function use(
+  { id, quotaId }: Pick<IssuedKey, 'id' | 'quotaId'>,
+  startsAt: string,
+  { succeeded = 0, redirected = 0, clientErrors = 0, serverErrors = 0, refusals = 0, operation = 'listPets' },
+): Promise<void> {
+  await store.database.query(
+    `INSERT INTO usage VALUES ($1, $2, 'minute', $3, $4, false, $5, $6, $7, $8, $9, $3)`,
+    [id, quotaId, startsAt, operation, succeeded, redirected, clientErrors, serverErrors, refusals],
+  );
+}
+
+const whatIf = (id: string, query: string) => admin.send(`GET /admin/keys/${id}/what-if?${query}`);
+
+const NOTHING = {
+  firstMinute: null,
+  requests: 0,
+  refusals: 0,
+  denied: 0,
+  deniedMinutes: 0,
+  deniedDays: 0,
+  worstMinute: null,
+};
+
+describe('GET /admin/keys/{id}/what-if', () => {
+  it('counts what real requests would have been denied, also those that were denied, and none for the rate-limit status', async () => {
+    const { id, key } = await admin.issue({ plan: 'enterprise', perMinute: 3, perDay: 100 });
+    for (let sent = 0; sent < 5; sent += 1) {
+      store.clock.travelTo(NOON);
+      await send(`${store.url}/v1/pets`, { key });
+      await send(`${store.url}/v1/rate-limit`, { key });
+    }
+    store.clock.travelTo(new Date(NOON.getTime() + MINUTE_MS));
+    await send(`${store.url}/v1/pets/999`, { key });
+    await recordUsage(store);
+    const { status, json } = await whatIf(id, 'perMinute=4&perDay=5&days=1');
+    expect([status, json]).toEqual([
+      200,
+      {
+        plan: null,
+        perMinute: 4,
+        perDay: 5,
+        since: '2027-03-05T00:00:00.000Z',
+        until: expect.stringMatching(/^2027-03-05T12:01:3\d/),
+        firstMinute: '2027-03-05T12:00:00.000Z',
+        requests: 6,
+        refusals: 2,
+        denied: 1,
+        deniedMinutes: 1,
+        deniedDays: 1,
+        worstMinute: { startsAt: '2027-03-05T12:00:00.000Z', requests: 5, denied: 1 },
+        smallestPlan: { denyingNone: 'free', denyingFew: 'free' },
+      },
+    ]);
+    const { json: current } = await whatIf(id, 'perMinute=3&perDay=100');
+    expect(current).toMatchObject({ denied: 2, refusals: 2 });
+  });
+
+  it('adds the requests of all keys of the quota, of every status, and of no other quota', async () => {
+    const old = await admin.issue();
+    const { json: next } = await admin.send(`POST /admin/keys/${old.id}/rotate`, {});
+    await use(old, '2027-03-04T10:00:00Z', { succeeded: 30, redirected: 20, clientErrors: 9, refusals: 4 });
+    await use(next, '2027-03-04T10:00:00Z', { serverErrors: 2, operation: 'createPet' });
+    await use(await admin.issue(), '2027-03-04T10:00:00Z', { succeeded: 500 });
+    for (const { id } of [old, next]) {
+      expect((await whatIf(id, 'plan=free')).json).toMatchObject({
+        plan: 'free',
+        perMinute: 60,
+        perDay: 1000,
+        requests: 61,
+        refusals: 4,
+        denied: 1,
+        worstMinute: { startsAt: '2027-03-04T10:00:00.000Z', requests: 61, denied: 1 },
+        smallestPlan: { denyingNone: 'pro', denyingFew: 'pro' },
+      });
+    }
+  });
+
+  it('has a full day for each UTC day', async () => {
+    const key = await admin.issue();
+    for (const minute of ['03-03T23:58', '03-03T23:59', '03-04T00:00', '03-04T00:01']) {
+      await use(key, `2027-${minute}:00Z`, { succeeded: 10 });
+    }
+    expect((await whatIf(key.id, 'perMinute=10&perDay=15')).json).toMatchObject({
+      denied: 10,
+      deniedMinutes: 2,
+      deniedDays: 2,
+      worstMinute: { startsAt: '2027-03-03T23:59:00.000Z', denied: 5 },
+    });
+  });
+
+  it('counts UTC days, today included, 30 by default', async () => {
+    const key = await admin.issue();
+    for (const day of ['2027-02-03', '2027-02-04', '2027-03-04', '2027-03-05']) {
+      await use(key, `${day}T00:00:00Z`, { succeeded: 1 });
+    }
+    const read = async (query: string) => {
+      const { since, requests } = (await whatIf(key.id, `plan=free${query}`)).json;
+      return [since, requests];
+    };
+    expect(await read('')).toEqual(['2027-02-04T00:00:00.000Z', 3]);
+    expect(await read('&days=30')).toEqual(['2027-02-04T00:00:00.000Z', 3]);
+    expect(await read('&days=2')).toEqual(['2027-03-04T00:00:00.000Z', 2]);
+    expect(await read('&days=1')).toEqual(['2027-03-05T00:00:00.000Z', 1]);
+  });
+
+  it('returns the smallest plan that denies none, and the smallest that denies under 0.1 %', async () => {
+    const key = await admin.issue();
+    await use(key, '2027-03-04T10:00:00Z', { succeeded: 301 });
+    for (const minute of [11, 12, 13, 14, 15]) {
+      await use(key, `2027-03-04T10:${minute}:00Z`, { succeeded: 200 });
+    }
+    const smallest = async () => (await whatIf(key.id, 'plan=free')).json.smallestPlan;
+    expect(await smallest()).toEqual({ denyingNone: 'business', denyingFew: 'pro' });
+    await admin.send('PUT /admin/plans/between', { perMinute: 301, perDay: 9_999 });
+    expect(await smallest()).toEqual({ denyingNone: 'between', denyingFew: 'between' });
+    await use(key, '2027-03-04T10:20:00Z', { succeeded: 1001 });
+    expect(await smallest()).toEqual({ denyingNone: null, denyingFew: 'business' });
+    await store.database.query("DELETE FROM plans WHERE name = 'between'");
+  });
+
+  it('returns zeros for a key without requests', async () => {
+    const { id } = await admin.issue();
+    expect((await whatIf(id, 'plan=pro')).json).toEqual({
+      plan: 'pro',
+      perMinute: 300,
+      perDay: 10_000,
+      since: '2027-02-04T00:00:00.000Z',
+      until: expect.stringMatching(/^2027-03-05T12:00:3\d/),
+      ...NOTHING,
+      smallestPlan: { denyingNone: 'free', denyingFew: 'free' },
+    });
+  });
+
+  it.each([
+    ['', 'plan is required, or both perMinute and perDay'],
+    ['days=7', 'plan is required, or both perMinute and perDay'],
+    ['plan=pro&perMinute=1&perDay=1', 'plan must not be given with perMinute or perDay'],
+    ['perMinute=5', 'plan is required, or both perMinute and perDay'],
+    ['perDay=5', 'plan is required, or both perMinute and perDay'],
+    ['perMinute=2147483648&perDay=1', 'perMinute must be an integer from 1 to 2147483647'],
+    ['perMinute=1&perMinute=2&perDay=1', 'perMinute must be given once'],
+    ['plan=pro&perDay=1', 'plan must not be given with perMinute or perDay'],
+    ['plan=pro&days=31', 'days must be an integer from 1 to 30'],
+    ['plan=pro&plan=free', 'plan must be given once'],
+  ])('returns 400 unless a plan or both limits are given, and only that: "%s"', async (query, faults) => {
+    expectInvalid(await whatIf(admin.administrator.id, query), faults);
+  });
+
+  it('returns 400 for a plan without limits, and for one that does not exist', async () => {
+    const { id } = admin.administrator;
+    const hint = 'Plan "enterprise" has no limits of its own; give those per minute and per day.';
+    expectError(await whatIf(id, 'plan=enterprise'), 400, 'invalid_request', hint);
+    const plans = 'There is no plan "gold"; the plans are business, enterprise, free, pro.';
+    expectError(await whatIf(id, 'plan=gold'), 400, 'invalid_request', plans);
+  });
+
+  it('returns 404 for an unknown key, and 403 to a client', async () => {
+    for (const id of [NOBODY, 'x', '%00', "1'%20OR%20'1'='1"]) {
+      expectError(await whatIf(id, 'plan=pro'), 404, 'not_found');
+    }
+    const { id, key } = await admin.issue();
+    expectError(await send(`${store.url}/admin/keys/${id}/what-if?plan=pro`, { key }), 403, 'forbidden');
+  });
+
+  it('begins with the first UTC day whose minutes are all kept', async () => {
+    const other = await startApplication({
+      environment: { USAGE_MINUTES_KEPT: 2 * DAY_MS },
+      clock: store.clock,
+    });
+    store.clock.travelTo(NOON);
+    const { id, key } = await other.issue({ role: 'admin' });
+    const { json } = await send(`${other.url}/admin/keys/${id}/what-if?plan=pro`, { key });
+    expect(json).toMatchObject({ since: '2027-03-04T00:00:00.000Z' });
+    await other.close();
+  });
+});

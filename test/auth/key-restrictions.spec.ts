@@ -1,0 +1,390 @@
+import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
+import { until } from '../support/eventually.js';
+import { expectError, expectInvalid, expectRateLimitHeaders } from '../support/http/expectations.js';
+import { send } from '../support/http/http.js';
+import { useAdministration } from '../support/keys/administration.js';
+import { startApplication, type TestApplication } from '../support/service/application.js';
+
+const WIDE = { plan: 'enterprise', perMinute: 100_000, perDay: 1_000_000 };
+const PET = { name: 'Rex', categoryId: 1 };
+const HERE = '127.0.0.0/8';
+const ELSEWHERE = '203.0.113.0/24';
+
+const admin = useAdministration();
+const { send: sendAsAdmin, issue } = admin;
+
+type Keyed = Pick<IssuedKey, 'id' | 'key'>;
+
+const call = ({ key }: Keyed, request: string, body?: unknown, headers = {}) => {
+  const [method = '', path = ''] = request.split(' ');
+  return send(admin.store.url + path, { method, key, body, headers });
+};
+const restrict = ({ id }: Keyed, body: unknown, headers = {}) =>
+  call(admin.administrator, `PUT /admin/keys/${id}/restrictions`, body, headers);
+const remaining = async (key: Keyed) => (await call(key, 'GET /v1/rate-limit')).json.windows[1].remaining;
+
+describe('a key with scopes', () => {
+  it('gets 403 insufficient_scope with the challenge of RFC 6750 outside of them, and the request counts', async () => {
+    const key = await issue({ scopes: ['pets:read', 'orders:read'] });
+    expect((await call(key, 'GET /v1/pets')).status).toBe(200);
+    const denied = await call(key, 'POST /v1/pets', PET);
+    expectError(
+      denied,
+      403,
+      'insufficient_scope',
+      'This API key lacks the scope pets:write, which the operation needs.',
+    );
+    expect(denied.headers.get('www-authenticate')).toBe(
+      'Bearer realm="animal-store", error="insufficient_scope", scope="pets:write"',
+    );
+    expectRateLimitHeaders(denied);
+    expect(denied.headers.get('x-ratelimit-remaining')).toBe('58');
+  });
+
+  it.each([
+    ['pets:read', 'GET /v1/pets', 200],
+    ['pets:read', 'HEAD /v1/pets', 200],
+    ['pets:read', 'GET /v1/pets/9223372036854775807', 404],
+    ['pets:write', 'GET /v1/pets', 403],
+    ['pets:write', 'HEAD /v1/pets', 403],
+    ['pets:write', 'GET /v1/pets/1', 403],
+    ['orders:read', 'GET /v1/store/orders', 200],
+    ['orders:read', 'POST /v1/store/orders', 403],
+    ['orders:write', 'GET /v1/store/orders', 403],
+    ['orders:write', 'POST /v1/store/orders', 400],
+    ['orders:write', 'GET /v1/key', 200],
+    ['orders:write', 'GET /v1/usage', 200],
+    ['orders:write', 'GET /v1/deprecations', 200],
+    ['orders:write', 'GET /v1/rate-limit', 200],
+    ['orders:write', 'GET /v1/nothing', 404],
+    ['orders:write', 'PUT /v1/pets', 405],
+  ])('gets with %s for %s the status %i', async (scope, request, status) => {
+    const key = await issue({ ...WIDE, scopes: [scope] });
+    const body = request.startsWith('P') ? {} : undefined;
+    expect((await call(key, request, body)).status).toBe(status);
+  });
+
+  it('gets 429 once it is over its limit, also for an operation outside of them', async () => {
+    const key = await issue({ plan: 'enterprise', perMinute: 1, perDay: 10, scopes: ['pets:read'] });
+    await call(key, 'GET /v1/pets');
+    expectError(await call(key, 'POST /v1/pets', PET), 429, 'api_key_banned');
+  });
+
+  it('may read administration but change nothing with admin:read alone', async () => {
+    const key = await issue({ ...WIDE, role: 'admin', scopes: ['admin:read'] });
+    expect((await call(key, 'GET /admin/keys')).status).toBe(200);
+    const denied = await call(key, 'POST /admin/keys', { name: 'more', plan: 'free' });
+    expectError(denied, 403, 'insufficient_scope', expect.stringContaining('admin:write'));
+    for (const path of [`PUT /admin/keys/${key.id}/restrictions`, `POST /admin/keys/${key.id}/revoke`]) {
+      expect((await call(key, path, {})).status).toBe(403);
+    }
+    expect((await call(key, 'GET /v1/pets')).status).toBe(403);
+  });
+
+  it('sees them in GET /v1/key, in the order of the documentation, each once', async () => {
+    const key = await issue({ scopes: ['orders:read', 'pets:read', 'orders:read'] });
+    expect((await call(key, 'GET /v1/key')).json).toMatchObject({
+      scopes: ['pets:read', 'orders:read'],
+      allowedNetworks: null,
+    });
+  });
+
+  it('passes them on to its successor, with its networks', async () => {
+    const key = await issue({ scopes: ['pets:read'], allowedNetworks: [HERE] });
+    const successor = (await sendAsAdmin(`POST /admin/keys/${key.id}/rotate`)).json;
+    expect(successor).toMatchObject({ scopes: ['pets:read'], allowedNetworks: [HERE] });
+    expect((await call(successor, 'POST /v1/pets', PET)).status).toBe(403);
+  });
+});
+
+describe('a key with networks', () => {
+  it('gets 403 forbidden_address from elsewhere, which names the address of the caller, and the request counts', async () => {
+    const key = await issue({ allowedNetworks: [ELSEWHERE, '2001:db8::/32'] });
+    const denied = await call(key, 'GET /v1/pets');
+    const message = /^This API key may not be used from the address 127\.0\.0\.1\./;
+    expectError(denied, 403, 'forbidden_address', expect.stringMatching(message));
+    expectRateLimitHeaders(denied);
+    expect(denied.headers.get('x-ratelimit-remaining')).toBe('59');
+    expect((await call(key, 'GET /v1/nothing')).status).toBe(403);
+  });
+
+  it('is served from each of them, of which a single address is one', async () => {
+    const key = await issue({ allowedNetworks: [ELSEWHERE, '127.0.0.1', '::1/128'] });
+    expect(key.allowedNetworks).toEqual([ELSEWHERE, '127.0.0.1/32', '::1/128']);
+    expect((await call(key, 'GET /v1/pets')).status).toBe(200);
+  });
+
+  it('cannot be used from elsewhere by a forged X-Forwarded-For, which no proxy has vouched for', async () => {
+    const key = await issue({ allowedNetworks: [ELSEWHERE] });
+    const forged = { 'X-Forwarded-For': '203.0.113.9' };
+    expect((await call(key, 'GET /v1/pets', undefined, forged)).status).toBe(403);
+  });
+
+  describe('behind a trusted proxy', () => {
+    let behind: TestApplication;
+    beforeAll(async () => {
+      behind = await startApplication({ database: admin.store.database, environment: { TRUST_PROXY: 1 } });
+    });
+    afterAll(() => behind.close());
+
+    const readFrom = async (address: string) => {
+      const { key } = await issue({ allowedNetworks: [ELSEWHERE, '2001:db8::/32'] });
+      return send(`${behind.url}/v1/pets`, { key, headers: { 'X-Forwarded-For': address } });
+    };
+
+    it.each(['203.0.113.9', '::ffff:203.0.113.9', '2001:db8:1::1'])('serves %s', async (address) => {
+      expect(await readFrom(address)).toMatchObject({ status: 200, json: expect.any(Array) });
+    });
+
+    it.each(['198.51.100.7', 'unknown'])('denies %s with 403, naming it', async (address) => {
+      const message = expect.stringContaining(`from the address ${address}`);
+      expect(await readFrom(address)).toMatchObject({ status: 403, json: { message } });
+    });
+  });
+});
+
+describe('PUT /admin/keys/{id}/restrictions', () => {
+  it('replaces both, and removes what is left out; the audit has what changed', async () => {
+    const key = await issue(WIDE);
+    const set = await restrict(key, { scopes: ['pets:read'], allowedNetworks: ['127.0.0.9/8'] });
+    expect(set.status).toBe(200);
+    expect(set.json).toMatchObject({ id: key.id, scopes: ['pets:read'], allowedNetworks: [HERE] });
+    expect(set.json).not.toHaveProperty('warning');
+    expect((await restrict(key, { allowedNetworks: [HERE] })).json.scopes).toBeNull();
+    expect((await restrict(key, {})).json).toMatchObject({ scopes: null, allowedNetworks: null });
+    await restrict(key, {});
+    const events = (await sendAsAdmin(`GET /admin/audit?key=${key.id}&action=key.restricted`)).json;
+    expect(events.map(({ before, after }: Record<string, unknown>) => [before, after])).toEqual([
+      [
+        { scopes: null, allowedNetworks: [HERE] },
+        { scopes: null, allowedNetworks: null },
+      ],
+      [
+        { scopes: ['pets:read'], allowedNetworks: [HERE] },
+        { scopes: null, allowedNetworks: [HERE] },
+      ],
+      [
+        { scopes: null, allowedNetworks: null },
+        { scopes: ['pets:read'], allowedNetworks: [HERE] },
+      ],
+    ]);
+  });
+
+  it.each([
+    [{ scopes: [] }, /^scopes must have 1 to 6 scopes/],
+    [{ scopes: ['pets:delete'] }, /^scopes\[0\] must be one of pets:read, /],
+    [{ scopes: 'pets:read' }, /^scopes must be a list of scopes$/],
+    [{ scopes: null }, /^scopes must be a list of scopes$/],
+    [{ scopes: ['admin:read'] }, /^scopes must have no scope of administration/],
+    [{ allowedNetworks: [] }, /^allowedNetworks must have 1 to 50 networks/],
+    [{ allowedNetworks: ['10/8'] }, /must be a network such as/],
+    [{ allowedNetworks: ['203.0.113.0/33'] }, /must be a network such as/],
+    [{ allowedNetworks: ['010.0.0.1'] }, /must be a network such as/],
+    [{ allowedNetworks: ['fe80::1%eth0'] }, /must be a network such as/],
+    [{ allowedNetworks: [42] }, /must be a network such as/],
+    [{ allowedNetworks: Array<string>(51).fill(HERE) }, /^allowedNetworks must have 1 to 50 networks/],
+  ])('returns 400 for %j, and changes nothing', async (body, fault) => {
+    const key = await issue();
+    expectInvalid(await restrict(key, body), fault);
+    expect((await call(key, 'GET /v1/key')).json).toMatchObject({ scopes: null, allowedNetworks: null });
+  });
+
+  it('returns 404 for an unknown key, and 400 for a scope of administration at the issue of a client key', async () => {
+    const unknown = { id: '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11', key: '' };
+    expectError(await restrict(unknown, {}), 404, 'not_found');
+    const issued = await sendAsAdmin('POST /admin/keys', { name: 'a', plan: 'free', scopes: ['admin:read'] });
+    expectInvalid(issued, /^scopes must have no scope of administration/);
+  });
+
+  it('warns if requests carry X-Forwarded-For and TRUST_PROXY is not set, and so does the issue of a key', async () => {
+    const key = await issue();
+    const forwarded = { 'X-Forwarded-For': '203.0.113.9' };
+    const warning = expect.stringMatching(/TRUST_PROXY is not set.*127\.0\.0\.1/);
+    expect((await restrict(key, { allowedNetworks: [HERE] }, forwarded)).json.warning).toEqual(warning);
+    expect((await restrict(key, { scopes: ['pets:read'] }, forwarded)).json).not.toHaveProperty('warning');
+    const body = { name: 'a', plan: 'free', allowedNetworks: [HERE] };
+    const issued = await call(admin.administrator, 'POST /admin/keys', body, forwarded);
+    expect(issued.json.warning).toEqual(warning);
+  });
+
+  it('holds on every replica within a second, also during a burst, and no request outside the scopes is served after that', async () => {
+    const replica = await startApplication({ database: admin.store.database });
+    try {
+      const key = await issue(WIDE);
+      const urls = [admin.store.url, replica.url];
+      const outcomes: { sentMs: number; status: number }[] = [];
+      const over = new AbortController();
+      const burst = Promise.all(
+        [...urls, ...urls].map(async (url) => {
+          while (!over.signal.aborted) {
+            const sentMs = performance.now();
+            const { status } = await send(`${url}/v1/pets`, { key: key.key });
+            outcomes.push({ sentMs, status });
+          }
+        }),
+      );
+      await until(() => outcomes.length > 20);
+      await restrict(key, { scopes: ['pets:write'] });
+      const heldMs = performance.now() + 1000;
+      await until(() => outcomes.filter(({ sentMs }) => sentMs > heldMs).length > 20);
+      over.abort();
+      await burst;
+      expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set([200, 403]));
+      expect(outcomes.filter(({ sentMs, status }) => sentMs > heldMs && status !== 403)).toEqual([]);
+    } finally {
+      await replica.close();
+    }
+  });
+});
+
+describe('GET /admin/keys/{id}/scopes/suggestion', () => {
+  const suggest = ({ id }: Keyed, query = '') =>
+    sendAsAdmin(`GET /admin/keys/${id}/scopes/suggestion${query}`);
+
+  it('returns the scopes that requests of the key needed, since when, and the others of its role', async () => {
+    const key = await issue(WIDE);
+    await call(key, 'GET /v1/pets');
+    await call(key, 'GET /v1/pets/1');
+    await call(key, 'GET /v1/store/orders');
+    await call(key, 'GET /v1/key');
+    await until(async () => (await suggest(key)).json.used.length === 2);
+    const { json } = await suggest(key, '?days=2');
+    expect(json).toEqual({
+      since: expect.stringMatching(/T00:00:00\.000Z$/),
+      used: [
+        { scope: 'pets:read', requests: 2, lastAt: expect.any(String) },
+        { scope: 'orders:read', requests: 1, lastAt: expect.any(String) },
+      ],
+      unused: ['pets:write', 'orders:write'],
+    });
+    expect(Date.parse(json.used[0].lastAt) - Date.parse(json.since)).toBeGreaterThan(86_400_000);
+  });
+
+  it('returns every scope as unused of a key without usage, 404 for an unknown key, 400 for a wrong number of days', async () => {
+    const key = await issue({ role: 'admin' });
+    expect((await suggest(key)).json).toMatchObject({
+      used: [],
+      unused: expect.arrayContaining(['admin:write']),
+    });
+    expectError(await suggest({ id: 'x', key: '' }), 404, 'not_found');
+    expectInvalid(await suggest(key, '?days=401'), /^days must be/);
+  });
+});
+
+describe('POST /admin/keys/revoke', () => {
+  it('revokes the key that leaked, of which an administrator has nothing else', async () => {
+    const key = await issue();
+    const revoked = await sendAsAdmin('POST /admin/keys/revoke', { key: key.key });
+    expect(revoked.status).toBe(200);
+    expect(revoked.headers.get('cache-control')).toBe('no-store');
+    expect(revoked.json).toMatchObject({ id: key.id, state: 'revoked' });
+    expect(revoked.text).not.toContain(key.key);
+    await until(async () => (await call(key, 'GET /v1/pets')).status === 401);
+  });
+
+  it('revokes every successor too, because whoever has the key may have rotated it', async () => {
+    const key = await issue(WIDE);
+    const first = (await call(key, 'POST /v1/key/rotate')).json;
+    const second = (await call(first, 'POST /v1/key/rotate')).json;
+    await sendAsAdmin('POST /admin/keys/revoke', { key: key.key });
+    for (const each of [key, first, second]) {
+      await until(async () => (await call(each, 'GET /v1/pets')).status === 401);
+      const events = (await sendAsAdmin(`GET /admin/audit?key=${each.id}&action=key.revoked`)).json;
+      expect(events).toHaveLength(1);
+    }
+  });
+
+  it('returns 404 for a key that was never issued, without the key, and 400 without one', async () => {
+    const key = 'ask_test_00000000000000000000000000000000000000';
+    const response = await sendAsAdmin('POST /admin/keys/revoke', { key });
+    expectError(response, 404, 'not_found');
+    expect(response.text).not.toContain(key);
+    expectInvalid(await sendAsAdmin('POST /admin/keys/revoke', {}), 'key is required');
+  });
+});
+
+describe('POST /v1/key/rotate', () => {
+  it('shows the successor once, and both keys work until the overlap ends; the audit has the key as actor', async () => {
+    const key = await issue({ ...WIDE, scopes: ['pets:read'] });
+    const response = await call(key, 'POST /v1/key/rotate', { overlapSeconds: 3600 });
+    expect(response.status).toBe(201);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    const successor = response.json;
+    expect(successor).toEqual({
+      id: expect.any(String),
+      key: expect.stringMatching(/^ask_test_/),
+      prefix: 'ask_test_',
+      lastFour: successor.key.slice(-4),
+      createdAt: expect.any(String),
+      expiresAt: null,
+      overlapEndsAt: expect.any(String),
+    });
+    expect(Date.parse(successor.overlapEndsAt) - Date.parse(successor.createdAt)).toBe(3_600_000);
+    expect((await call(successor, 'GET /v1/pets')).status).toBe(200);
+    expect((await call(key, 'GET /v1/pets')).status).toBe(200);
+    const [event] = (await sendAsAdmin(`GET /admin/audit?key=${key.id}&action=key.rotated`)).json;
+    expect(event.actor).toBe(key.id);
+  });
+
+  it('returns 400 with an Idempotency-Key, because its response is not stored, and rotates nothing', async () => {
+    const key = await issue(WIDE);
+    const headers = { 'Idempotency-Key': 'a' };
+    expectError(await call(key, 'POST /v1/key/rotate', {}, headers), 400, 'invalid_request');
+    expect((await call(key, 'GET /v1/key')).json.successor).toBeNull();
+  });
+
+  it('returns 409 for a key that was rotated already, so two rotations at once make one successor', async () => {
+    const key = await issue(WIDE);
+    const responses = await Promise.all([1, 2, 3].map(() => call(key, 'POST /v1/key/rotate')));
+    expect(responses.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([
+      201, 409, 409,
+    ]);
+  });
+
+  it('returns 409 after five rotations of the keys of a quota in a UTC day, and an administrator may still rotate them', async () => {
+    let key: Keyed = await issue(WIDE);
+    for (let rotation = 0; rotation < 5; rotation += 1) {
+      const response = await call(key, 'POST /v1/key/rotate');
+      expect(response.status).toBe(201);
+      key = response.json;
+    }
+    expectError(
+      await call(key, 'POST /v1/key/rotate'),
+      409,
+      'conflict',
+      expect.stringMatching(/5 times today/),
+    );
+    expect((await sendAsAdmin(`POST /admin/keys/${key.id}/rotate`)).status).toBe(201);
+  });
+
+  it('either makes a successor or is denied while the key is revoked at the same time', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const key = await issue(WIDE);
+      const [rotated, revoked] = await Promise.all([
+        call(key, 'POST /v1/key/rotate'),
+        sendAsAdmin(`POST /admin/keys/${key.id}/revoke`),
+      ]);
+      expect(revoked.status).toBe(200);
+      expect([201, 401, 409]).toContain(rotated.status);
+      const { successorId, state } = (await sendAsAdmin(`GET /admin/keys/${key.id}`)).json;
+      expect(state).toBe('revoked');
+      expect(successorId !== null).toBe(rotated.status === 201);
+    }
+  });
+
+  it('never makes a successor that outlives the key, and gives it no other limits', async () => {
+    const expiresAt = new Date(admin.store.clock.now() + 60_000).toISOString();
+    const key = await issue({ expiresAt });
+    const successor = (await call(key, 'POST /v1/key/rotate', { expiresAt: '2099-01-01T00:00:00Z' })).json;
+    expect(successor).toMatchObject({ expiresAt, overlapEndsAt: expiresAt });
+    expect(await remaining(successor)).toBe(999);
+  });
+
+  it.each([{ overlapSeconds: 3599 }, { overlapSeconds: 31_536_001 }, { overlapSeconds: '3600' }])(
+    'returns 400 for %j',
+    async (body) => {
+      const key = await issue();
+      expectInvalid(await call(key, 'POST /v1/key/rotate', body), /^overlapSeconds must be/);
+    },
+  );
+});

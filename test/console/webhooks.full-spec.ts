@@ -1,0 +1,89 @@
+import { Webhook as Verifier } from 'standardwebhooks';
+import { admin, expectSound, open, store, useConsole } from '../support/browser/console-service.js';
+import { send } from '../support/http/http.js';
+import { respondWith, useReceiver } from '../support/webhooks/receiver.js';
+
+useConsole();
+const receiver = useReceiver();
+
+afterEach(() => store.database.query('DELETE FROM webhook_endpoints'));
+
+const create = async (): Promise<string> => {
+  const body = { url: receiver.url, events: ['key.revoked'] };
+  return (await send(`${store.url}/admin/webhooks`, { method: 'POST', key: admin.key, body })).json.id;
+};
+
+describe('the page of webhooks of the console', () => {
+  it('creates a webhook, says beside the fields what is wrong, and shows the secret once', async () => {
+    const page = await open('/admin/webhooks', { scheme: 'dark', width: 'phone' });
+    await page.getByRole('button', { name: 'New webhook' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('URL').fill('ftp://ops.example/');
+    await dialog.getByRole('button', { name: 'Create webhook' }).click();
+    await dialog.getByText('Choose at least one').waitFor();
+    await dialog.getByLabel('A key is revoked').check();
+    await dialog.getByLabel('A key is banned').check();
+    await dialog.getByRole('button', { name: 'Create webhook' }).click();
+    await dialog.getByText(/^Must be an http\(s\) address/).waitFor();
+    await expectSound(page);
+    await page.locator('input:focus').fill(receiver.url);
+    await dialog.getByRole('button', { name: 'Create webhook' }).click();
+    const secret = (await page.locator('.new-key').textContent()) ?? '';
+    expect(secret).toMatch(/^whsec_/);
+    await expectSound(page);
+    await page.keyboard.press('Escape');
+    await page.getByRole('heading', { name: 'Leave without the secret?' }).waitFor();
+    await page.getByRole('button', { name: 'Back to the secret' }).click();
+    await page.getByRole('button', { name: 'I have copied it' }).click();
+    await page.locator('button:focus', { hasText: 'New webhook' }).waitFor();
+    await page.getByRole('link', { name: receiver.url }).click();
+    await page.getByRole('button', { name: 'Send test event' }).click();
+    await page.getByText('Test event queued').waitFor();
+    await page.getByRole('cell', { name: 'Test event' }).waitFor();
+    await expectSound(page);
+    await page.getByRole('cell', { name: 'delivered' }).waitFor();
+    const [request] = receiver.received;
+    new Verifier(secret).verify(request?.body ?? '', request?.headers as Record<string, string>);
+    expect(await page.content()).not.toContain(secret);
+  });
+});
+
+describe('the page of one webhook of the console', () => {
+  it('shows why a delivery failed, and sends it again', async () => {
+    receiver.respond = respondWith(500);
+    const page = await open(`/admin/webhooks/${await create()}`);
+    await page.getByRole('button', { name: 'Send test event' }).click();
+    await page.getByText('The response was 500').waitFor();
+    await expectSound(page);
+    receiver.reset();
+    await page.getByRole('button', { name: 'Send again' }).click();
+    await page.getByRole('cell', { name: 'delivered' }).waitFor();
+  });
+
+  it('changes, disables, enables and deletes the webhook, and rotates its secret', async () => {
+    const id = await create();
+    const page = await open(`/admin/webhooks/${id}`);
+    const dialog = page.getByRole('dialog');
+    await page.getByRole('button', { name: 'Change' }).click();
+    await dialog.getByLabel('A key is rotated').check();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('A key is rotated', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Disable' }).click();
+    await page.getByRole('button', { name: 'Enable' }).click();
+    await page.getByRole('button', { name: 'Disable' }).waitFor();
+    await page.getByRole('button', { name: 'Rotate secret' }).click();
+    await expectSound(page);
+    await dialog.getByRole('button', { name: 'Rotate secret' }).click();
+    expect(await page.locator('.new-key').textContent()).toMatch(/^whsec_/);
+    await page.getByRole('button', { name: 'I have copied it' }).click();
+    await page.getByText(/signs too until/).waitFor();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await dialog.getByRole('button', { name: 'Delete webhook' }).click();
+    await page.getByText('No webhooks yet').waitFor();
+    const { status } = await send(`${store.url}/admin/webhooks/${id}`, { key: admin.key });
+    expect(status).toBe(404);
+    await page.goto(`${store.url}/console/admin/audit`);
+    await page.getByRole('cell', { name: 'Deleted a webhook' }).waitFor();
+    await expectSound(page);
+  });
+});

@@ -1,0 +1,235 @@
+import { Webhook as Verifier } from 'standardwebhooks';
+import type { WebhookDelivery, WebhookWithSecret } from '../../src/admin/webhooks/webhook.schemas.js';
+import { useAdministration } from '../support/keys/administration.js';
+import { eventually, until } from '../support/eventually.js';
+import { expectError } from '../support/http/expectations.js';
+import { startApplication, useApplication } from '../support/service/application.js';
+import { type ReceivedRequest, respondWith, useReceiver } from '../support/webhooks/receiver.js';
+
+const admin = useAdministration({ environment: { WEBHOOK_PRIVATE_ADDRESSES: true } });
+const receiver = useReceiver();
+
+afterEach(() => admin.store.database.query('DELETE FROM webhook_endpoints'));
+
+async function createWebhook(url = receiver.url, events = ['key.revoked']): Promise<WebhookWithSecret> {
+  const { status, json } = await admin.send('POST /admin/webhooks', { url, events });
+  expect({ status, json }).toMatchObject({ status: 201 });
+  return json;
+}
+
+async function sendTest({ id }: { id: string }): Promise<WebhookDelivery> {
+  const { status, json } = await admin.send(`POST /admin/webhooks/${id}/test`);
+  expect({ status, json }).toMatchObject({ status: 201 });
+  return json;
+}
+
+const listDeliveries = async ({ id }: { id: string }): Promise<WebhookDelivery[]> =>
+  (await admin.send(`GET /admin/webhooks/${id}/deliveries`)).json;
+
+/** Expects the newest delivery of a webhook to match soon, and returns it. */
+async function expectNewest(webhook: { id: string }, state: object): Promise<WebhookDelivery> {
+  let newest: WebhookDelivery | undefined;
+  await eventually(async () => {
+    [newest] = await listDeliveries(webhook);
+    expect(newest).toMatchObject(state);
+  });
+  return newest as WebhookDelivery;
+}
+
+/** Makes pending deliveries due, as if their wait was over. */
+const endWaits = () =>
+  admin.store.database.query(
+    "UPDATE webhook_deliveries SET next_attempt_at = now() WHERE state = 'pending' AND leased_until IS NULL",
+  );
+
+const verify = (secret: string, { body, headers }: ReceivedRequest) =>
+  new Verifier(secret).verify(body, headers as Record<string, string>);
+const lastReceived = () => receiver.received.at(-1) as ReceivedRequest;
+
+describe('a delivery', () => {
+  it('is a POST that the reference library of Standard Webhooks verifies, with the id of the delivery', async () => {
+    const webhook = await createWebhook();
+    const sent = await sendTest(webhook);
+    const delivered = await expectNewest(webhook, { state: 'delivered' });
+    expect(delivered).toEqual({
+      ...sent,
+      state: 'delivered',
+      attempts: 1,
+      nextAttemptAt: null,
+      lastAttemptAt: expect.any(String),
+      lastFailure: null,
+    });
+    const [request, ...others] = receiver.received;
+    expect(others).toEqual([]);
+    expect(request).toMatchObject({
+      method: 'POST',
+      path: '/hook',
+      headers: { 'content-type': 'application/json', 'webhook-id': sent.id },
+    });
+    expect(verify(webhook.secret, lastReceived())).toEqual({
+      type: 'webhook.test',
+      timestamp: expect.any(String),
+      data: { webhookId: webhook.id },
+    });
+    const forged = { ...lastReceived(), body: lastReceived().body.replace('test', 'fake') };
+    expect(() => verify(webhook.secret, forged)).toThrow('No matching signature found');
+  });
+
+  it('is signed by both secrets until the overlap of a rotation ends, then by the new one', async () => {
+    const webhook = await createWebhook();
+    const rotate = async (body: object): Promise<WebhookWithSecret> =>
+      (await admin.send(`POST /admin/webhooks/${webhook.id}/rotate`, body)).json;
+    const { secret } = await rotate({ overlapSeconds: 3600 });
+    await sendTest(webhook);
+    await expectNewest(webhook, { state: 'delivered' });
+    verify(webhook.secret, lastReceived());
+    verify(secret, lastReceived());
+    admin.store.clock.travel(3_600_000);
+    await sendTest(webhook);
+    await expectNewest(webhook, { state: 'delivered' });
+    admin.store.clock.travel(-3_600_000);
+    expect(lastReceived().headers['webhook-signature']).toMatch(/^v1,[^ ]+$/);
+    const { secret: last } = await rotate({ overlapSeconds: 0 });
+    await sendTest(webhook);
+    await expectNewest(webhook, { state: 'delivered' });
+    verify(last, lastReceived());
+    expect(() => verify(secret, lastReceived())).toThrow('No matching signature found');
+  });
+
+  it('is repeated with the same id and a new timestamp after a failure, and no sooner than Retry-After', async () => {
+    receiver.respond = respondWith(503, { 'Retry-After': '600' });
+    const webhook = await createWebhook();
+    await sendTest(webhook);
+    const { nextAttemptAt, lastAttemptAt } = await expectNewest(webhook, {
+      state: 'pending',
+      attempts: 1,
+      lastFailure: 'The response was 503',
+    });
+    expect(Date.parse(nextAttemptAt ?? '') - Date.parse(lastAttemptAt ?? '')).toBeGreaterThanOrEqual(600_000);
+    receiver.respond = respondWith(200);
+    await endWaits();
+    await expectNewest(webhook, { state: 'delivered', attempts: 2, lastFailure: null });
+    const [first, second] = receiver.received.map(({ headers }) => headers);
+    expect(second?.['webhook-id']).toBe(first?.['webhook-id']);
+    expect(Number(second?.['webhook-timestamp'])).toBeGreaterThanOrEqual(
+      Number(first?.['webhook-timestamp']),
+    );
+    verify(webhook.secret, lastReceived());
+  });
+
+  it('fails after the last of its attempts, and is sent again when an administrator retries it', async () => {
+    receiver.respond = respondWith(500);
+    const webhook = await createWebhook();
+    const { id } = await sendTest(webhook);
+    await expectNewest(webhook, { attempts: 1, lastFailure: 'The response was 500' });
+    await admin.store.database.query('UPDATE webhook_deliveries SET attempts = 10');
+    await endWaits();
+    await expectNewest(webhook, { state: 'failed', attempts: 11, nextAttemptAt: null });
+    receiver.respond = respondWith(201);
+    const retry = await admin.send(`POST /admin/webhooks/${webhook.id}/deliveries/${id}/retry`);
+    expect([retry.status, retry.json]).toMatchObject([200, { id, state: 'pending', attempts: 0 }]);
+    await expectNewest(webhook, { id, state: 'delivered', attempts: 1 });
+    expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([id]));
+  });
+
+  it('does not follow a redirect, which is a failure', async () => {
+    receiver.respond = respondWith(302, { Location: '/elsewhere' });
+    const webhook = await createWebhook();
+    await sendTest(webhook);
+    await expectNewest(webhook, { state: 'pending', lastFailure: 'The response was 302' });
+    expect(receiver.received.map(({ path }) => path)).toEqual(['/hook']);
+  });
+
+  it('succeeds by its status, though the body of the response never ends', async () => {
+    receiver.respond = (response) => response.writeHead(200).write('{');
+    const webhook = await createWebhook();
+    await sendTest(webhook);
+    await expectNewest(webhook, { state: 'delivered' });
+  });
+
+  it('fails with the reason when nobody listens', async () => {
+    const webhook = await createWebhook('http://127.0.0.1:1/');
+    await sendTest(webhook);
+    await expectNewest(webhook, { state: 'pending', lastFailure: expect.stringContaining('ECONNREFUSED') });
+  });
+
+  it('disables its webhook when the response is 410, and gives up what else is pending', async () => {
+    receiver.respond = respondWith(500);
+    const webhook = await createWebhook();
+    await sendTest(webhook);
+    await expectNewest(webhook, { attempts: 1, lastFailure: 'The response was 500' });
+    receiver.respond = respondWith(410);
+    await sendTest(webhook);
+    await expectNewest(webhook, { state: 'failed', lastFailure: 'The response was 410' });
+    await eventually(async () => {
+      const [, older] = await listDeliveries(webhook);
+      expect(older).toMatchObject({ state: 'failed', nextAttemptAt: null });
+    });
+    expect((await admin.send(`GET /admin/webhooks/${webhook.id}`)).json).toMatchObject({
+      enabled: false,
+      disabledAt: expect.any(String),
+    });
+    const refused = await admin.send(`POST /admin/webhooks/${webhook.id}/test`);
+    expectError(refused, 409, 'conflict', 'The webhook is disabled. Enable it first.');
+    receiver.respond = respondWith(204);
+    await admin.send(`PATCH /admin/webhooks/${webhook.id}`, { enabled: true });
+    await sendTest(webhook);
+    await expectNewest(webhook, { state: 'delivered' });
+  });
+
+  it('is sent once by two replicas at once', async () => {
+    const { database, clock } = admin.store;
+    const environment = { WEBHOOK_PRIVATE_ADDRESSES: true };
+    const other = await startApplication({ database, clock, environment });
+    const webhook = await createWebhook();
+    const sent = await Promise.all(Array.from({ length: 40 }, () => sendTest(webhook)));
+    await eventually(async () => {
+      const { json } = await admin.send(
+        `GET /admin/webhooks/${webhook.id}/deliveries?limit=100&state=delivered`,
+      );
+      expect(json).toHaveLength(sent.length);
+    });
+    await other.close();
+    const ids = receiver.received.map(({ headers }) => headers['webhook-id']);
+    expect(ids).toHaveLength(sent.length);
+    expect(new Set(ids)).toEqual(new Set(sent.map(({ id }) => id)));
+  });
+});
+
+describe('a delivery by a service without WEBHOOK_PRIVATE_ADDRESSES', () => {
+  const store = useApplication();
+  const HOSTS = ['localhost', '127.0.0.1', '2130706433', '0x7f.1', '[::1]', '[::ffff:127.0.0.1]', '0.0.0.0'];
+
+  /** Returns the failure of the first attempt to deliver to a host. */
+  async function findFailure(host: string): Promise<string> {
+    const { database } = store;
+    await database.query(
+      `WITH endpoint AS (
+         INSERT INTO webhook_endpoints (id, url, events, secret)
+         VALUES (gen_random_uuid(), $1, '{}', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw') RETURNING id
+       )
+       INSERT INTO webhook_deliveries (endpoint_id, event, event_key, payload, kept_until)
+       SELECT id, 'webhook.test', $1, '{}', now() + interval '1 day' FROM endpoint`,
+      [`http://${host}:${receiver.port}/hook`],
+    );
+    let failure: string | null | undefined;
+    await until(async () => {
+      const [row] = await database.query<{ failure: string | null }>(
+        'SELECT last_failure AS failure FROM webhook_deliveries',
+      );
+      failure = row?.failure;
+      return typeof failure === 'string';
+    });
+    await database.query('DELETE FROM webhook_endpoints');
+    return failure ?? '';
+  }
+
+  it('fails with the reason when the name of the receiver does not exist', async () => {
+    expect(await findFailure('webhooks.invalid')).toMatch(/ENOTFOUND|EAI_AGAIN/);
+  });
+
+  it.each(HOSTS)('connects to no address that is not public, however the URL names it: %s', async (host) => {
+    expect(await findFailure(host)).toContain('is not a public address');
+    expect(receiver.received).toEqual([]);
+  });
+});

@@ -1,0 +1,207 @@
+import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
+import type { WebhookDelivery } from '../../src/admin/webhooks/webhook.schemas.js';
+import { UsageJournal } from '../../src/usage/usage.journal.js';
+import { WebhookEventWatch } from '../../src/webhooks/event-watch.js';
+import { EVENT_TYPES } from '../../src/webhooks/event-types.js';
+import { ban } from '../support/counters/bans.js';
+import { send } from '../support/http/http.js';
+import { useAdministration } from '../support/keys/administration.js';
+import { recordUsage } from '../support/keys/usage.js';
+import { startApplication, type TestApplication } from '../support/service/application.js';
+
+const DAY_MS = 86_400_000;
+const NOON = new Date('2027-03-05T12:00:00.000Z');
+/** Nobody receives the events of these tests. */
+const NOWHERE = 'http://192.0.2.1/';
+
+const admin = useAdministration({ environment: { WEBHOOK_PRIVATE_ADDRESSES: true } });
+let webhookId: string;
+
+beforeEach(async () => {
+  admin.store.clock.travelTo(NOON);
+  await admin.store.database.query('DELETE FROM webhook_endpoints');
+  webhookId = await createWebhook(EVENT_TYPES);
+});
+
+async function createWebhook(events: readonly string[]): Promise<string> {
+  return (await admin.send('POST /admin/webhooks', { url: NOWHERE, events })).json.id;
+}
+
+/** Returns the types and the data of the events that a webhook receives, the oldest first. */
+async function listEvents(id = webhookId): Promise<[string, unknown][]> {
+  const { json } = await admin.send(`GET /admin/webhooks/${id}/deliveries?limit=100`);
+  return (json as WebhookDelivery[]).toReversed().map(({ event, payload }) => [event, payload['data']]);
+}
+
+const findEvents = ({ app }: Pick<TestApplication, 'app'> = admin.store) =>
+  app.get(WebhookEventWatch).findEvents();
+const inFuture = (milliseconds: number) => new Date(admin.store.clock.now() + milliseconds);
+const use = async ({ key }: IssuedKey, times: number, path = '/v1/pets') => {
+  for (let sent = 0; sent < times; sent += 1) {
+    await send(`${admin.store.url}${path}`, { key });
+  }
+};
+const act = ({ id }: IssuedKey, action: string, body?: object) =>
+  admin.send(`POST /admin/keys/${id}/${action}`, body);
+
+describe('the event key.rotated', () => {
+  it('is queued with the end of the overlap and the successor', async () => {
+    const key = await admin.issue({ name: 'Ann' });
+    const { json: successor } = await act(key, 'rotate', { overlapSeconds: 0 });
+    const { json: rotated } = await admin.send(`GET /admin/keys/${key.id}`);
+    const data = { keyId: key.id, name: 'Ann', quotaId: key.quotaId, successorId: successor.id };
+    expect(await listEvents()).toEqual([['key.rotated', { ...data, expiresAt: rotated.expiresAt }]]);
+  });
+});
+
+describe('the event key.revoked', () => {
+  it('is queued once, however often the key is revoked', async () => {
+    const key = await admin.issue({ name: 'Ann' });
+    const { json: revoked } = await act(key, 'revoke');
+    await act(key, 'revoke');
+    const data = { keyId: key.id, name: 'Ann', quotaId: key.quotaId, revokedAt: revoked.revokedAt };
+    expect(await listEvents()).toEqual([['key.revoked', data]]);
+  });
+
+  it('is queued for each webhook that receives it and is enabled, and for no other', async () => {
+    const [receiving, other, disabled] = await Promise.all([
+      createWebhook(['key.revoked']),
+      createWebhook(['key.rotated']),
+      createWebhook(['key.revoked']),
+    ]);
+    await admin.send(`PATCH /admin/webhooks/${disabled}`, { enabled: false });
+    await act(await admin.issue(), 'revoke');
+    const counts = await Promise.all(
+      [webhookId, receiving, other, disabled].map(async (id) => (await listEvents(id)).length),
+    );
+    expect(counts).toEqual([1, 1, 0, 0]);
+  });
+
+  it('is not queued if the revocation is rolled back', async () => {
+    const key = await admin.issue();
+    await admin.store.database.query(
+      `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no'; END $$`,
+    );
+    await admin.store.database.query(
+      `CREATE CONSTRAINT TRIGGER fail AFTER INSERT ON webhook_deliveries INITIALLY DEFERRED
+       FOR EACH ROW EXECUTE FUNCTION fail()`,
+    );
+    expect((await act(key, 'revoke')).status).toBe(500);
+    await admin.store.database.query('DROP FUNCTION fail CASCADE');
+    expect((await admin.send(`GET /admin/keys/${key.id}`)).json.revokedAt).toBeNull();
+    expect(await listEvents()).toEqual([]);
+  });
+});
+
+describe('the events of a day limit', () => {
+  const LIMITS = { plan: 'enterprise', perMinute: 100, perDay: 10 };
+
+  it('are queued once a day and quota, at 80 and at 100 %, by whichever replica finds them first', async () => {
+    const { clock, database } = admin.store;
+    const replica = await startApplication({ database, clock });
+    clock.travelTo(NOON);
+    const key = await admin.issue({ ...LIMITS, name: 'Ann' });
+    await use(key, 7);
+    await findEvents();
+    expect(await listEvents()).toEqual([]);
+    await use(key, 1);
+    await Promise.all([findEvents(), findEvents(replica)]);
+    await findEvents();
+    const data = (used: number) => ({
+      quotaId: key.quotaId,
+      plan: 'enterprise',
+      limit: 10,
+      used,
+      keys: [{ id: key.id, name: 'Ann' }],
+    });
+    const first = ['quota.day_limit_80', data(8)];
+    expect(await listEvents()).toEqual([first]);
+    await use(key, 5);
+    await Promise.all([findEvents(), findEvents(replica)]);
+    expect(await listEvents()).toEqual([first, ['quota.day_limit_reached', data(10)]]);
+    clock.travel(DAY_MS);
+    await findEvents();
+    await use(key, 9);
+    await findEvents();
+    expect((await listEvents()).slice(2)).toEqual([['quota.day_limit_80', data(9)]]);
+    await replica.close();
+  });
+
+  it('follow the limit in force', async () => {
+    const key = await admin.issue(LIMITS);
+    await use(key, 8);
+    await admin.send(`PATCH /admin/keys/${key.id}`, { ...LIMITS, perDay: 100 });
+    await findEvents();
+    expect(await listEvents()).toEqual([]);
+  });
+});
+
+describe('the event quota.banned', () => {
+  it('is queued once for each ban, with its end', async () => {
+    const key = await admin.issue({ name: 'Ann' });
+    const until = inFuture(60_000);
+    await ban(admin.store.database, key, until);
+    await findEvents();
+    await findEvents();
+    const data = (end: Date) => ({
+      quotaId: key.quotaId,
+      plan: 'free',
+      bannedUntil: end.toISOString(),
+      keys: [{ id: key.id, name: 'Ann' }],
+    });
+    expect(await listEvents()).toEqual([['quota.banned', data(until)]]);
+    const later = inFuture(300_000);
+    await ban(admin.store.database, key, later);
+    await findEvents();
+    expect((await listEvents()).slice(1)).toEqual([['quota.banned', data(later)]]);
+    await act(key, 'unban');
+  });
+});
+
+describe('the event key.expiring', () => {
+  it('is queued once, 14 days before a key expires, and not for a key with a successor or a revoked one', async () => {
+    const expiresAt = inFuture(14.5 * DAY_MS).toISOString();
+    const key = await admin.issue({ name: 'Ann', expiresAt });
+    const rotated = await admin.issue({ expiresAt });
+    const revoked = await admin.issue({ expiresAt });
+    await act(revoked, 'revoke');
+    await act(rotated, 'rotate', { expiresAt: inFuture(100 * DAY_MS).toISOString() });
+    await findEvents();
+    const isExpiring = ([type]: [string, unknown]) => type === 'key.expiring';
+    expect((await listEvents()).filter(isExpiring)).toEqual([]);
+    admin.store.clock.travel(DAY_MS);
+    await findEvents();
+    await findEvents();
+    const data = { keyId: key.id, name: 'Ann', quotaId: key.quotaId, expiresAt };
+    expect((await listEvents()).filter(isExpiring)).toEqual([['key.expiring', data]]);
+    await admin.store.database.query('UPDATE api_keys SET expires_at = NULL');
+  });
+});
+
+describe('the event operation.deprecated_called', () => {
+  it('is queued once a day, key and operation, within 30 days of the removal', async () => {
+    const key = await admin.issue({ name: 'Ann' });
+    const call = async (day: string) => {
+      admin.store.clock.travelTo(new Date(`${day}T12:00:00Z`));
+      await use(key, 2, '/v1/pets/1');
+      await recordUsage(admin.store);
+      await admin.store.app.get(UsageJournal).aggregate();
+      await findEvents();
+      await findEvents();
+    };
+    await call('2030-11-04');
+    expect(await listEvents()).toEqual([]);
+    await call('2030-11-06');
+    await call('2030-11-07');
+    const data = {
+      operation: 'getPet',
+      removedAt: '2030-12-05T00:00:00.000Z',
+      keyId: key.id,
+      name: 'Ann',
+      quotaId: key.quotaId,
+    };
+    expect(await listEvents()).toEqual(
+      Array.from({ length: 2 }, () => ['operation.deprecated_called', data]),
+    );
+  });
+});

@@ -1,0 +1,135 @@
+import type { WebhookDelivery } from '../../src/admin/webhooks/webhook.schemas.js';
+import { createDatabase, type TestDatabase } from '../support/database/database.js';
+import { eventually, until } from '../support/eventually.js';
+import { send } from '../support/http/http.js';
+import { issueKey } from '../support/keys/keys.js';
+import { ServiceProcesses } from '../support/service/service-processes.js';
+import { useReceiver } from '../support/webhooks/receiver.js';
+
+const WIDE = { plan: 'enterprise', perMinute: 1_000_000, perDay: 10_000_000 } as const;
+const KEYS = 60;
+
+const receiver = useReceiver();
+let database: TestDatabase;
+let key: string;
+const services = new ServiceProcesses(() => ({
+  DATABASE_URL: database.url,
+  LOG_LEVEL: 'warn',
+  WEBHOOK_PRIVATE_ADDRESSES: 'true',
+}));
+
+beforeAll(async () => {
+  database = await createDatabase();
+  ({ key } = await issueKey(database, { ...WIDE, role: 'admin' }));
+});
+afterEach(async () => {
+  await services.end('SIGKILL');
+  await database.query('DELETE FROM webhook_endpoints');
+});
+afterAll(() => database.drop());
+
+const post = (url: string, path: string, body?: object) =>
+  send(`${url}/admin${path}`, { method: 'POST', key, body });
+
+async function createWebhook(url: string, target = receiver.url): Promise<string> {
+  return (await post(url, '/webhooks', { url: target, events: ['key.revoked'] })).json.id;
+}
+
+const receivedIds = () => receiver.received.map(({ headers }) => headers['webhook-id']);
+const states = () =>
+  database.query<{ state: string; failure: string | null }>(
+    'SELECT state, last_failure AS failure FROM webhook_deliveries',
+  );
+const isDelivered = async () => (await states()).every(({ state }) => state === 'delivered');
+
+describe('two replicas', () => {
+  it('deliver every revocation that succeeded, at least once, though one after the other is killed', async () => {
+    // A few deliveries are in flight at every moment.
+    receiver.respond = (response) => setTimeout(() => response.writeHead(204).end(), 50);
+    const [one, other] = [services.start(), services.start()];
+    const urls = [await one.ready(), await other.ready()];
+    await createWebhook(urls[0] ?? '');
+    const issued = await Promise.all(
+      Array.from(
+        { length: KEYS },
+        async () => (await post(urls[0] ?? '', '/keys', { name: 'a', plan: 'free' })).json,
+      ),
+    );
+    const revoked = new Set<string>();
+    const revoke = async (ids: string[], url = '') => {
+      for (const id of ids) {
+        const response = await post(url, `/keys/${id}/revoke`).catch(() => null);
+        if (response?.status === 200) {
+          revoked.add(id);
+        }
+      }
+    };
+    const ids = issued.map(({ id }) => String(id));
+    const revoking = [revoke(ids.slice(0, KEYS / 2), urls[0]), revoke(ids.slice(KEYS / 2), urls[1])];
+    await until(() => receiver.received.length >= 3 && revoked.size >= 10);
+    await one.kill('SIGKILL');
+    await Promise.all(revoking);
+    const third = services.start();
+    await third.ready();
+    await other.kill('SIGKILL');
+    // The leases of the killed ones end meanwhile.
+    await database.query("UPDATE webhook_deliveries SET leased_until = leased_until - interval '1 minute'");
+    await until(isDelivered, 30_000);
+    const told = new Set(
+      receiver.received.map(
+        ({ body }) =>
+          (JSON.parse(body) as WebhookDelivery['payload'] & { data: { keyId: string } }).data.keyId,
+      ),
+    );
+    expect(revoked.size).toBeGreaterThanOrEqual(KEYS / 2);
+    expect([...revoked].filter((id) => !told.has(id))).toEqual([]);
+    const stored = await database.query<{ id: string }>(
+      'SELECT id FROM api_keys WHERE revoked_at IS NOT NULL',
+    );
+    expect(stored.map(({ id }) => id).filter((id) => !told.has(id))).toEqual([]);
+  });
+});
+
+describe('a replica that is stopped', () => {
+  it('ends in order while a receiver hangs, and the next replica sends the delivery at once', async () => {
+    receiver.respond = () => {};
+    const stopped = services.start();
+    const url = await stopped.ready();
+    const id = await createWebhook(url);
+    await post(url, `/webhooks/${id}/test`);
+    await until(() => receiver.received.length === 1);
+    const started = performance.now();
+    expect(await stopped.kill('SIGTERM')).toMatchObject({ code: 0, stderr: '' });
+    expect(performance.now() - started).toBeLessThan(5000);
+    expect(await states()).toEqual([{ state: 'pending', failure: 'The service ended' }]);
+    receiver.reset();
+    const next = services.start();
+    await next.ready();
+    await until(isDelivered);
+    expect(new Set(receivedIds()).size).toBe(1);
+  });
+});
+
+describe('a receiver that hangs', () => {
+  it('fails after 10 s, and meanwhile delays no other receiver and no request', async () => {
+    receiver.respond = (response, { path }) => {
+      if (path !== '/hanging') {
+        response.writeHead(204).end();
+      }
+    };
+    const url = await services.start().ready();
+    const hanging = await createWebhook(url, receiver.url.replace('/hook', '/hanging'));
+    const other = await createWebhook(url);
+    await Promise.all(Array.from({ length: 20 }, () => post(url, `/webhooks/${hanging}/test`)));
+    await until(() => receiver.received.length >= 4);
+    await post(url, `/webhooks/${other}/test`);
+    await until(() => receiver.received.some(({ path }) => path === '/hook'), 2000);
+    expect((await send(`${url}/v1/pets`, { key })).status).toBe(200);
+    // No more than four wait for it at once.
+    expect(receiver.received.filter(({ path }) => path === '/hanging')).toHaveLength(4);
+    await eventually(async () => {
+      const failures = (await states()).filter(({ failure }) => failure !== null);
+      expect(failures).toContainEqual({ state: 'pending', failure: 'No response within 10 s' });
+    }, 15_000);
+  });
+});
