@@ -196,7 +196,7 @@ export interface paths {
         put?: never;
         /**
          * Revoke a leaked key
-         * @description Revokes a key of which you have only the key itself, immediately and permanently.
+         * @description Revokes a key of which you have only the key itself, and its successors, immediately and permanently.
          *
          *     **Scope: `admin:write`.**
          *

@@ -476,7 +476,7 @@ export interface components {
         OwnRotation: {
             /**
              * Format: int32
-             * @description Seconds for which both keys work. The default is 24 hours. With 0, the old key stops working immediately.
+             * @description Seconds for which both keys work, at least an hour. The default is 24 hours.
              */
             overlapSeconds?: number;
         };
