@@ -1,18 +1,25 @@
 import { Clock } from '../settings/clock.js';
 import { PeriodicDatabaseTask } from './periodic-task.js';
-import { QueryRunner, type Statement } from './query-runner.js';
+import { namedStatement, QueryRunner, type Statement } from './query-runner.js';
 
 const INTERVAL_MS = 60_000;
 /** The maximum rows that one statement deletes, so that nothing waits long for it. */
 const DELETE_BATCH = 5_000;
 
+/** The server's clock, which all replicas share, in expressions of SQL for `deletion`. */
+export const SERVER_TIME = 'statement_timestamp() + make_interval(secs => $2::float8 / 1000)';
+
 /**
- * A statement that deletes expired rows, and returns one row for each: at most `$1`. `$2` is the milliseconds to add to the server's
- * clock, which all replicas share; `$3` and further are its own.
+ * Returns the statement that deletes the rows of a table that meet a condition, at most `$1` of them. `$2` is the milliseconds to add to
+ * the server's clock. Locked rows are skipped, so that a deletion takes part in no deadlock.
  */
-interface Deletion {
-  statement: Statement;
-  values?: unknown[];
+export function deletion(table: string, condition: string): Statement {
+  return namedStatement(
+    `delete-expired-${table}`,
+    `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
+       SELECT ctid FROM ${table} WHERE ${condition} LIMIT $1 FOR UPDATE SKIP LOCKED))
+     RETURNING 1`,
+  );
 }
 
 /** Deletes expired rows once a minute. */
@@ -22,21 +29,21 @@ export abstract class Cleanup extends PeriodicDatabaseTask {
     private readonly queries: QueryRunner,
     private readonly clock: Clock,
     what: string,
-    private readonly deletions: Deletion[],
+    private readonly deletions: Statement[],
   ) {
     super(INTERVAL_MS, () => this.deleteExpired(), `Expired ${what} were not deleted`);
   }
 
   /**
-   * Runs each statement once.
+   * Runs each deletion once.
    *
    * @returns whether there may be more to delete.
    * @throws the database's error.
    */
   async deleteExpired(): Promise<boolean> {
     let more = false;
-    for (const { statement, values = [] } of this.deletions) {
-      const deleted = await this.queries.run(statement, [DELETE_BATCH, this.clock.storeOffsetMs, ...values]);
+    for (const statement of this.deletions) {
+      const deleted = await this.queries.run(statement, [DELETE_BATCH, this.clock.storeOffsetMs]);
       more ||= deleted.length === DELETE_BATCH;
     }
     return more;

@@ -1,23 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Cleanup } from '../database/cleanup.js';
-import { namedStatement, QueryRunner } from '../database/query-runner.js';
+import { Cleanup, deletion, SERVER_TIME } from '../database/cleanup.js';
+import { QueryRunner } from '../database/query-runner.js';
 import { Clock } from '../settings/clock.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { KEPT_MS, PERIODS } from './rules/periods.js';
 
 const HOUR_MS = 3_600_000;
 
-const timeAgo = (ms: number) => `statement_timestamp() + make_interval(secs => ($2::float8 - ${ms}) / 1000)`;
-
-/** Locked rows are skipped, so that a deletion takes part in no deadlock. */
-const deletion = (table: string, condition: string) => ({
-  statement: namedStatement(
-    `delete-expired-${table}`,
-    `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
-       SELECT ctid FROM ${table} WHERE ${condition} LIMIT $1 FOR UPDATE SKIP LOCKED))
-     RETURNING 1`,
-  ),
-});
+const timeAgo = (ms: number) => `${SERVER_TIME} - make_interval(secs => ${ms / 1000})`;
 
 /** Deletes usage of periods that ended longer ago than they are kept, and batches that were aggregated an hour ago. */
 @Injectable()

@@ -1,14 +1,22 @@
 import { Injectable } from '@nestjs/common';
-import { Cleanup } from '../../database/cleanup.js';
-import { loadSql, QueryRunner } from '../../database/query-runner.js';
+import { Cleanup, deletion, SERVER_TIME } from '../../database/cleanup.js';
+import { QueryRunner } from '../../database/query-runner.js';
 import { Clock } from '../../settings/clock.js';
 
-const DELETIONS = [{ statement: loadSql(import.meta.url, 'delete-expired-counters') }];
+// Hours, because a day of the session's time zone may have 23 or 25.
+const EXPIRED = `(
+    (day_limit IS NULL AND minute < floor(extract(epoch FROM ${SERVER_TIME}) / 60) - 10)
+    OR day < floor(extract(epoch FROM ${SERVER_TIME}) / 86400) - 1
+  )
+  AND (banned_until IS NULL OR banned_until + ban_level * interval '24 hours' <= ${SERVER_TIME})`;
 
-/** Deletes the counters of PostgreSQL whose windows are over. */
+/**
+ * Deletes the counters of PostgreSQL whose windows are over: of anonymous clients after ten minutes, of quotas after two days, so that
+ * no statement still waits for one. Keeps those with a ban, or with a ban level that is not back to zero.
+ */
 @Injectable()
 export class CounterCleanup extends Cleanup {
   constructor(queries: QueryRunner, clock: Clock) {
-    super(queries, clock, 'counters', DELETIONS);
+    super(queries, clock, 'counters', [deletion('rate_limit_counters', EXPIRED)]);
   }
 }
