@@ -110,7 +110,7 @@ export class AccountController {
     const byName = usage.toSorted((one, other) => (one.operation < other.operation ? -1 : 1));
     const calls: OwnDeprecatedCalls[] = [];
     for (const { operation, deprecated, requests, lastAt } of byName) {
-      const declared = this.deprecated.find(operation);
+      const declared = this.deprecated.get(operation);
       if (deprecated && declared !== undefined) {
         const { method, path, since, removal, replacement: successor } = declared;
         const [deprecatedAt, removedAt] = [since.toISOString(), removal.toISOString()];

@@ -12,19 +12,9 @@ interface DeprecatedOperation extends Deprecation {
   path: string;
 }
 
-/** The deprecated operations of all routes. */
+/** The deprecated operations of all routes, by name. */
 @Injectable()
-export class DeprecatedOperations {
-  private readonly byName = new Map<string, DeprecatedOperation>();
-
-  get all(): DeprecatedOperation[] {
-    return [...this.byName.values()];
-  }
-
-  get names(): string[] {
-    return [...this.byName.keys()];
-  }
-
+export class DeprecatedOperations extends Map<string, DeprecatedOperation> {
   /**
    * Adds the operation of a route if it is deprecated.
    *
@@ -39,18 +29,14 @@ export class DeprecatedOperations {
       if (fault !== null) {
         throw new Error(`The route ${name} ${url} is declared wrongly: ${fault}`);
       }
-      this.byName.set(operation, { operation, method: name, path: routeTemplate(url), ...deprecation });
+      this.set(operation, { operation, method: name, path: routeTemplate(url), ...deprecation });
     }
   }
 
   /** Returns the last brownout of an operation that had begun at `nowMs`, at most `maxAgeMs` before; null for none. */
   lastBrownout(operation: string, nowMs: number, maxAgeMs: number): Brownout | null {
-    const declared = this.find(operation);
+    const declared = this.get(operation);
     const last = declared === undefined ? null : lastBrownout(declared, nowMs);
     return last === null || last.from.getTime() < nowMs - maxAgeMs ? null : last;
-  }
-
-  find(operation: string): DeprecatedOperation | undefined {
-    return this.byName.get(operation);
   }
 }

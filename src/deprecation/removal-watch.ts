@@ -51,7 +51,7 @@ export class RemovalWatch extends PeriodicDatabaseTask {
    */
   async count(): Promise<false> {
     const nowMs = this.clock.now();
-    const soon = this.operations.all.filter(
+    const soon = [...this.operations.values()].filter(
       ({ removal }) => removal.getTime() > nowMs && removal.getTime() <= nowMs + SOON_DAYS * DAY_MS,
     );
     const since = new Date((Math.floor(nowMs / DAY_MS) - CALLED_DAYS + 1) * DAY_MS);

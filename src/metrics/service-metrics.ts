@@ -61,12 +61,12 @@ export class ServiceMetrics {
     );
     requests.all.forEach((metric) => metrics.registry.registerMetric(metric));
     // Otherwise the first call would be no increase.
-    deprecated.names.forEach((operation) => requests.deprecated.inc({ operation }, 0));
+    deprecated.forEach((_declared, operation) => requests.deprecated.inc({ operation }, 0));
     metrics.gauge(
       'deprecated_removal_timestamp_seconds',
       'Unix time at which an operation is removed.',
       ['operation'],
-      () => deprecated.all.map(({ operation, removal }) => [removal.getTime() / 1000, operation]),
+      () => [...deprecated.values()].map(({ operation, removal }) => [removal.getTime() / 1000, operation]),
     );
     metrics.gauge(
       'deprecated_removal_callers',

@@ -41,7 +41,7 @@ export class WebhookEventWatch extends PeriodicDatabaseTask {
     const queries = [
       dayLimits(now, ofPostgres),
       expiringKeys(now),
-      deprecatedCalls(now, this.deprecated.all),
+      deprecatedCalls(now, [...this.deprecated.values()]),
     ];
     const found = await this.queue(Prisma.join(queries, ' UNION ALL '));
     const banned = await this.queue(bans(now, await this.counters.bans()));

@@ -210,9 +210,9 @@ describe('the terminal', () => {
   it('has the same declarations as the service', async () => {
     const environment = readEnvironment({ APP_ENV: 'staging', DATABASE_URL: store.database.url });
     const services = await openServices(environment);
-    const declared = services.get(DeprecatedOperations).all;
+    const declared = [...services.get(DeprecatedOperations).values()];
     expect(declared).toEqual(
-      store.app.get(DeprecatedOperations).all.filter(({ operation }) => operation !== 'listDogs'),
+      [...store.app.get(DeprecatedOperations).values()].filter(({ operation }) => operation !== 'listDogs'),
     );
     expect(declared.map(({ operation }) => operation)).toEqual(['getPet']);
     expect((await services.get(DeprecatedCallsService).page(1)).entries).toHaveLength(1);

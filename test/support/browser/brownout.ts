@@ -6,5 +6,5 @@ import type { TestApplication } from '../service/application.js';
 export function reportBrownout({ app, clock }: TestApplication): void {
   const thisHour = Math.floor(clock.now() / HOUR_MS);
   const [from, until] = [thisHour - 1, thisHour + 1].map((hour) => new Date(hour * HOUR_MS));
-  Object.assign(app.get(DeprecatedOperations).find('getPet') ?? {}, { brownouts: [{ from, until }] });
+  Object.assign(app.get(DeprecatedOperations).get('getPet') ?? {}, { brownouts: [{ from, until }] });
 }
