@@ -1697,33 +1697,8 @@ export interface components {
             /** @description Verifies deliveries. It is not shown again. */
             secret: string;
         };
-        /**
-         * @description What limits would have denied of the requests of a quota.
-         * @example {
-         *       "plan": "pro",
-         *       "perMinute": 300,
-         *       "perDay": 10000,
-         *       "since": "2026-10-23T00:00:00.000Z",
-         *       "until": "2026-11-21T08:30:00.000Z",
-         *       "firstMinute": "2026-10-23T00:02:00.000Z",
-         *       "requests": 81204,
-         *       "refusals": 12,
-         *       "denied": 310,
-         *       "deniedMinutes": 4,
-         *       "deniedDays": 2,
-         *       "worstMinute": {
-         *         "startsAt": "2026-11-02T09:00:00.000Z",
-         *         "requests": 480,
-         *         "denied": 180
-         *       },
-         *       "smallestPlan": {
-         *         "denyingNone": "business",
-         *         "denyingFew": "business"
-         *       }
-         *     }
-         */
+        /** @description What limits would have denied of the requests of a quota. */
         WhatIf: {
-            plan: string | null;
             /**
              * Format: int32
              * @description The limit per UTC minute that was tried.
@@ -1736,15 +1711,14 @@ export interface components {
             perDay: number;
             /**
              * Format: date-time
-             * @description Start of the range, which is that of a UTC day.
+             * @description Start of the range: of the first UTC day whose minutes are all kept, or of a later one.
              */
             since: string;
             /**
-             * Format: date-time
-             * @description End of the range: the time of this response.
+             * Format: int64
+             * @description UTC days in the range that have a recorded request.
              */
-            until: string;
-            firstMinute: string | null;
+            recordedDays: number;
             /**
              * Format: int64
              * @description Requests of all keys of the quota in the range, also those that were denied.
@@ -1770,7 +1744,7 @@ export interface components {
              * @description UTC days on which they would have denied a request.
              */
             deniedDays: number;
-            /** @description The minute with the most denied requests, the first of several; null if none was denied. */
+            /** @description The first minute with the most denied requests; null if none was denied. */
             worstMinute: {
                 /**
                  * Format: date-time
@@ -1788,7 +1762,7 @@ export interface components {
                  */
                 denied: number;
             } | null;
-            /** @description Of the plans with limits of their own. A smaller one allows fewer per day, then per minute. */
+            /** @description Of the plans with limits. The smaller one allows fewer per day, then per minute. */
             smallestPlan: {
                 denyingNone: string | null;
                 denyingFew: string | null;

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { WHAT_IF_DAYS_MAX, type WhatIf, type WhatIfQuery } from '../admin/usage/what-if.schemas.js';
 import { WhatIfService } from '../admin/usage/what-if.service.js';
 import { positiveInteger, wholeNumber } from './arguments.js';
@@ -23,7 +22,6 @@ export const whatIfCommand = command(
       '\nExamples:\n  animal-store keys what-if 0f8f6a11 --plan pro\n' +
       '  animal-store keys what-if 0f8f6a11 --per-minute 500 --per-day 20000 --days 7',
   )
-  .hook('preAction', requirePlanOrLimits)
   .action(
     withServices(async (services, id: string, query: WhatIfQuery) => {
       const whatIf = await services.get(WhatIfService).replay(await findKeyId(services, id), query);
@@ -31,20 +29,10 @@ export const whatIfCommand = command(
     }),
   );
 
-function requirePlanOrLimits(whatIf: Command): void {
-  const { plan, perMinute, perDay } = whatIf.opts<Partial<WhatIfQuery>>();
-  const given = [plan, perMinute, perDay].map((option) => option !== undefined).join();
-  if (given !== 'true,false,false' && given !== 'false,true,true') {
-    whatIf.error('error: give either --plan, or --per-minute and --per-day');
-  }
-}
-
 function whatIfText({ worstMinute, smallestPlan, ...whatIf }: WhatIf): string {
   return fieldsText({
-    tried: `${whatIf.plan === null ? '' : `${whatIf.plan}, `}${limitsText(whatIf)}`,
-    from: whatIf.since,
-    until: whatIf.until,
-    'first minute': whatIf.firstMinute,
+    tried: limitsText(whatIf),
+    'on requests since': `${whatIf.since}, recorded on days: ${whatIf.recordedDays}`,
     requests: whatIf.requests,
     'denied when sent': whatIf.refusals,
     'would be denied': `${whatIf.denied}, in minutes: ${whatIf.deniedMinutes}, on days: ${whatIf.deniedDays}`,

@@ -55,16 +55,19 @@ export const enumParameter = <const Values extends readonly string[]>(values: Va
     .meta({ description });
 
 /** Returns the schema of a query parameter that is an integer from 1 to `max`. */
-export function countParameter(max: number, byDefault: number, description: string) {
+export function integerParameter(max: number) {
   const message = `must be an integer from 1 to ${max}`;
   return z
     .string(once(message))
-    .regex(/^[1-9]\d{0,8}$/, message)
+    .regex(/^[1-9]\d{0,9}$/, message)
     .transform(Number)
-    .pipe(z.int32().min(1).max(max, message))
-    .prefault(String(byDefault))
-    .meta({ description, default: byDefault });
+    .refine((value) => value <= max, message)
+    .pipe(z.int32().min(1).max(max));
 }
+
+/** Returns the schema of a query parameter that is an integer from 1 to `max`, or not given. */
+export const countParameter = (max: number, byDefault: number, description: string) =>
+  integerParameter(max).prefault(String(byDefault)).meta({ description, default: byDefault });
 
 /** Returns the schema of the query parameter `limit`, the maximum number of entries of a page. */
 export const limitParameter = (description: string) => countParameter(LIMIT_MAX, LIMIT_DEFAULT, description);

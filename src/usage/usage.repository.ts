@@ -129,7 +129,7 @@ export class UsageRepository {
    */
   minutesOfQuota(quotaId: string, since: Date): Promise<(MinuteOfRequests & { refusals: number })[]> {
     return this.read(Prisma.sql`
-      SELECT (extract(epoch FROM starts_at) / 60)::int AS minute, ${REQUESTS}, sum(refusals)::float8 AS refusals
+      SELECT starts_at AS "startsAt", ${REQUESTS}, sum(refusals)::float8 AS refusals
       ${selectedUsage({ period: 'minute', since, quotaId }, Prisma.sql`AND operation <> ${UNCOUNTED_OPERATION}`)}
       GROUP BY starts_at
       ORDER BY starts_at`);

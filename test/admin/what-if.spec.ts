@@ -29,7 +29,7 @@ async function use(
 const whatIf = (id: string, query: string) => admin.send(`GET /admin/keys/${id}/what-if?${query}`);
 
 const NOTHING = {
-  firstMinute: null,
+  recordedDays: 0,
   requests: 0,
   refusals: 0,
   denied: 0,
@@ -53,12 +53,10 @@ describe('GET /admin/keys/{id}/what-if', () => {
     expect([status, json]).toEqual([
       200,
       {
-        plan: null,
         perMinute: 4,
         perDay: 5,
         since: '2027-03-05T00:00:00.000Z',
-        until: expect.stringMatching(/^2027-03-05T12:01:3\d/),
-        firstMinute: '2027-03-05T12:00:00.000Z',
+        recordedDays: 1,
         requests: 6,
         refusals: 2,
         denied: 1,
@@ -80,7 +78,6 @@ describe('GET /admin/keys/{id}/what-if', () => {
     await use(await admin.issue(), '2027-03-04T10:00:00Z', { succeeded: 500 });
     for (const { id } of [old, next]) {
       expect((await whatIf(id, 'plan=free')).json).toMatchObject({
-        plan: 'free',
         perMinute: 60,
         perDay: 1000,
         requests: 61,
@@ -111,13 +108,13 @@ describe('GET /admin/keys/{id}/what-if', () => {
       await use(key, `${day}T00:00:00Z`, { succeeded: 1 });
     }
     const read = async (query: string) => {
-      const { since, requests } = (await whatIf(key.id, `plan=free${query}`)).json;
-      return [since, requests];
+      const { since, requests, recordedDays } = (await whatIf(key.id, `plan=free${query}`)).json;
+      return [since, requests, recordedDays];
     };
-    expect(await read('')).toEqual(['2027-02-04T00:00:00.000Z', 3]);
-    expect(await read('&days=30')).toEqual(['2027-02-04T00:00:00.000Z', 3]);
-    expect(await read('&days=2')).toEqual(['2027-03-04T00:00:00.000Z', 2]);
-    expect(await read('&days=1')).toEqual(['2027-03-05T00:00:00.000Z', 1]);
+    expect(await read('')).toEqual(['2027-02-04T00:00:00.000Z', 3, 3]);
+    expect(await read('&days=30')).toEqual(['2027-02-04T00:00:00.000Z', 3, 3]);
+    expect(await read('&days=2')).toEqual(['2027-03-04T00:00:00.000Z', 2, 2]);
+    expect(await read('&days=1')).toEqual(['2027-03-05T00:00:00.000Z', 1, 1]);
   });
 
   it('returns the smallest plan that denies none, and the smallest that denies under 0.1 %', async () => {
@@ -138,37 +135,52 @@ describe('GET /admin/keys/{id}/what-if', () => {
   it('returns zeros for a key without requests', async () => {
     const { id } = await admin.issue();
     expect((await whatIf(id, 'plan=pro')).json).toEqual({
-      plan: 'pro',
       perMinute: 300,
       perDay: 10_000,
       since: '2027-02-04T00:00:00.000Z',
-      until: expect.stringMatching(/^2027-03-05T12:00:3\d/),
       ...NOTHING,
       smallestPlan: { denyingNone: 'free', denyingFew: 'free' },
     });
   });
 
   it.each([
-    ['', 'plan is required, or both perMinute and perDay'],
-    ['days=7', 'plan is required, or both perMinute and perDay'],
-    ['plan=pro&perMinute=1&perDay=1', 'plan must not be given with perMinute or perDay'],
-    ['perMinute=5', 'plan is required, or both perMinute and perDay'],
-    ['perDay=5', 'plan is required, or both perMinute and perDay'],
-    ['perMinute=2147483648&perDay=1', 'perMinute must be an integer from 1 to 2147483647'],
+    '',
+    'days=7',
+    'plan=pro&perMinute=1&perDay=1',
+    'plan=pro&perDay=1',
+    'perMinute=5',
+    'perDay=5',
+    'plan=enterprise',
+    'plan=enterprise&perMinute=1&perDay=1',
+    'plan=gold',
+    'plan=',
+    'plan=%00',
+    "plan='%20OR%20true%20--",
+    'plan=__proto__',
+  ])('returns 400 unless either a plan with limits or both limits are given: "%s"', async (query) => {
+    const message =
+      'The request is invalid: give either a plan with limits (business, free, pro), or those per minute and per day.';
+    expectError(await whatIf(admin.administrator.id, query), 400, 'invalid_request', message);
+  });
+
+  const LIMIT = 'must be an integer from 1 to 2147483647';
+  it.each([
+    ['perMinute=2147483648&perDay=1', `perMinute ${LIMIT}`],
+    ['perMinute=9999999999&perDay=1', `perMinute ${LIMIT}`],
+    ['perMinute=0&perDay=1', `perMinute ${LIMIT}`],
+    ['perMinute=-1&perDay=0', `perMinute ${LIMIT}; perDay ${LIMIT}`],
+    ['perMinute=1e3&perDay=1', `perMinute ${LIMIT}`],
+    ['perMinute=1&perDay=', `perDay ${LIMIT}`],
     ['perMinute=1&perMinute=2&perDay=1', 'perMinute must be given once'],
-    ['plan=pro&perDay=1', 'plan must not be given with perMinute or perDay'],
     ['plan=pro&days=31', 'days must be an integer from 1 to 30'],
     ['plan=pro&plan=free', 'plan must be given once'],
-  ])('returns 400 unless a plan or both limits are given, and only that: "%s"', async (query, faults) => {
+  ])('returns 400 that names the parameters that are wrong: "%s"', async (query, faults) => {
     expectInvalid(await whatIf(admin.administrator.id, query), faults);
   });
 
-  it('returns 400 for a plan without limits, and for one that does not exist', async () => {
-    const { id } = admin.administrator;
-    const hint = 'Plan "enterprise" has no limits of its own; give those per minute and per day.';
-    expectError(await whatIf(id, 'plan=enterprise'), 400, 'invalid_request', hint);
-    const plans = 'There is no plan "gold"; the plans are business, enterprise, free, pro.';
-    expectError(await whatIf(id, 'plan=gold'), 400, 'invalid_request', plans);
+  it('takes the largest limits', async () => {
+    const { status, json } = await whatIf(admin.administrator.id, 'perMinute=2147483647&perDay=2147483647');
+    expect([status, json.perDay, json.denied]).toEqual([200, 2_147_483_647, 0]);
   });
 
   it('returns 404 for an unknown key, and 403 to a client', async () => {

@@ -224,7 +224,7 @@ describe('animal-store keys what-if', () => {
       [id, quotaId],
     );
     expect(await readJson(`keys what-if ${id} --plan free`)).toMatchObject({
-      plan: 'free',
+      perMinute: 60,
       requests: 70,
       denied: 10,
       smallestPlan: { denyingNone: 'pro', denyingFew: 'pro' },
@@ -236,12 +236,19 @@ describe('animal-store keys what-if', () => {
     expect(lines).toMatch(/^smallest plan that denies none +pro$/m);
   });
 
-  it('fails for a plan without limits, with what to give', async () => {
+  it('fails unless either a plan with limits or both limits are given', async () => {
     const { id } = await issue();
-    expectFailure(
-      await called(`keys what-if ${id} --plan enterprise`),
-      'Plan "enterprise" has no limits of its own; give those per minute and per day.',
-    );
+    for (const options of [
+      '',
+      '--plan enterprise',
+      '--per-minute 5',
+      '--plan pro --per-minute 5 --per-day 5',
+    ]) {
+      expectFailure(
+        await called(`keys what-if ${id} ${options}`.trim()),
+        'The request is invalid: give either a plan with limits (business, free, pro), or those per minute and per day.',
+      );
+    }
   });
 });
 
@@ -578,9 +585,6 @@ describe('a command', () => {
     [`${ISSUE} --per-minute 0 --per-day 5`, NUMBER],
 
     [`${ISSUE} --per-minute 5`, '--per-minute and --per-day go together'],
-    ...['', ' --per-minute 5', ' --plan pro --per-day 5', ' --plan pro --per-minute 5 --per-day 5'].map(
-      (options) => [`keys what-if ${NOBODY}${options}`, 'give either --plan, or --per-minute and --per-day'],
-    ),
     [`keys what-if ${NOBODY} --plan pro --days 31`, 'It must be a whole number from 1 to 30.'],
     [`${ISSUE} --role king`, 'Allowed choices are client, admin'],
     [`${ISSUE} --expires 2999-01-01`, 'It must be a date-time with its offset'],

@@ -115,7 +115,7 @@ describe("the panel of a key's page that tries limits", () => {
     await expectSound(page);
     await panel(page).getByLabel('Plan').selectOption('pro');
     await press(page, 'Show what they would have denied');
-    await panel(page).getByText('pro: 300 per minute, 10,000 per day').waitFor();
+    await panel(page).getByText('300 per minute, 10,000 per day', { exact: true }).waitFor();
     await panel(page).getByText('None', { exact: true }).waitFor();
   });
 

@@ -1,7 +1,5 @@
 import type { Database } from '../../database/in-transaction.js';
 import { ApiError } from '../../errors/api-error.js';
-import type { Limits } from '../plans/limits.schema.js';
-import type { Plan } from '../plans/plan.schemas.js';
 import type { ChangePlanInput } from './key.schemas.js';
 import { isPlanName } from '../../rate-limit/rules/plan-name.js';
 
@@ -12,37 +10,15 @@ import { isPlanName } from '../../rate-limit/rules/plan-name.js';
  */
 export async function quotaColumns(database: Database, input: ChangePlanInput) {
   const { plan: name, perMinute = null, perDay = null } = input;
-  const plan = await findPlan(database, name);
-  if (plan.perMinute === null && perMinute === null) {
-    throw withoutLimits(name);
-  }
-  return { planName: name, perMinute, perDay };
-}
-
-/**
- * Returns the limits of this plan.
- *
- * @throws ApiError `invalid_request` if there is no such plan, or if it has no limits.
- */
-export async function findPlanLimits(database: Database, name: string): Promise<Limits> {
-  const { perMinute, perDay } = await findPlan(database, name);
-  if (perMinute === null || perDay === null) {
-    throw withoutLimits(name);
-  }
-  return { perMinute, perDay };
-}
-
-async function findPlan(database: Database, name: string): Promise<Plan> {
   const plan = isPlanName(name) ? await database.plan.findUnique({ where: { name } }) : null;
   if (plan === null) {
     throw new ApiError('invalid_request', await noSuchPlanMessage(database, name));
   }
-  return plan;
-}
-
-function withoutLimits(name: string): ApiError {
-  const message = `Plan "${name}" has no limits of its own; give those per minute and per day.`;
-  return new ApiError('invalid_request', message);
+  if (plan.perMinute === null && perMinute === null) {
+    const message = `Plan "${name}" has no limits of its own; give those per minute and per day.`;
+    throw new ApiError('invalid_request', message);
+  }
+  return { planName: name, perMinute, perDay };
 }
 
 async function noSuchPlanMessage(database: Database, name: string): Promise<string> {

@@ -1,14 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { PrismaService } from '../../database/prisma.service.js';
+import { ApiError } from '../../errors/api-error.js';
 import { Clock } from '../../settings/clock.js';
 import { ENVIRONMENT, type Environment } from '../../settings/environment.js';
-import { replayLimits, smallestPlans } from '../../usage/rules/what-if.js';
+import { countDays, countRequests, replayLimits, smallestPlans } from '../../usage/rules/what-if.js';
 import { UsageRepository } from '../../usage/usage.repository.js';
 import { findKey } from '../keys/key.repository.js';
-import { findPlanLimits } from '../keys/quota-plan.js';
+import type { Limits } from '../plans/limits.schema.js';
 import type { WhatIf, WhatIfQuery } from './what-if.schemas.js';
 
-const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
 /** Tries limits on the recorded minutes of a quota. */
@@ -24,54 +24,51 @@ export class WhatIfService {
   /**
    * Returns what the limits would have denied of the requests of all keys of a key's quota.
    *
-   * @throws ApiError `not_found`; `invalid_request` if there is no such plan, or if it has no limits.
+   * @throws ApiError `not_found`; `invalid_request` unless the query has either a plan with limits or two limits.
    */
-  async replay(id: string, { plan, perMinute, perDay, days }: WhatIfQuery): Promise<WhatIf> {
+  async replay(id: string, query: WhatIfQuery): Promise<WhatIf> {
     const { quotaId } = await findKey(this.database, id);
-    const limits =
-      perMinute !== undefined && perDay !== undefined
-        ? { perMinute, perDay }
-        : await findPlanLimits(this.database, plan ?? '');
-    const nowMs = this.clock.now();
-    const since = this.rangeStart(days, nowMs);
-    const minutes = await this.usage.minutesOfQuota(quotaId, since);
-    const { worstMinute, ...counts } = replayLimits(minutes, limits);
-    const plans = await this.database.plan.findMany({ orderBy: { name: 'asc' } });
-    const { denyingNone, denyingFew } = smallestPlans(
-      minutes,
-      plans.flatMap(({ name, ...own }) =>
-        own.perMinute === null || own.perDay === null
-          ? []
-          : { name, perMinute: own.perMinute, perDay: own.perDay },
-      ),
+    const plans = (await this.database.plan.findMany({ orderBy: { name: 'asc' } })).flatMap(
+      ({ name, perMinute, perDay }) =>
+        perMinute === null || perDay === null ? [] : { name, perMinute, perDay },
     );
-    const [first] = minutes;
+    const { perMinute, perDay } = triedLimits(query, plans);
+    const since = this.rangeStart(query.days);
+    const minutes = await this.usage.minutesOfQuota(quotaId, since);
+    const { denyingNone, denyingFew } = smallestPlans(minutes, plans);
     return {
-      plan: plan ?? null,
-      ...limits,
+      perMinute,
+      perDay,
       since: since.toISOString(),
-      until: new Date(nowMs).toISOString(),
-      firstMinute: first === undefined ? null : startOfMinute(first.minute),
-      requests: minutes.reduce((sum, { requests }) => sum + requests, 0),
+      recordedDays: countDays(minutes),
+      requests: countRequests(minutes),
       refusals: minutes.reduce((sum, { refusals }) => sum + refusals, 0),
-      ...counts,
-      worstMinute: worstMinute && {
-        startsAt: startOfMinute(worstMinute.minute),
-        requests: worstMinute.requests,
-        denied: worstMinute.denied,
-      },
+      ...replayLimits(minutes, { perMinute, perDay }),
       smallestPlan: { denyingNone: denyingNone?.name ?? null, denyingFew: denyingFew?.name ?? null },
     };
   }
 
   /** Returns the start of the first of the UTC days, or of a later one whose minutes are all kept. */
-  private rangeStart(days: number, nowMs: number): Date {
+  private rangeStart(days: number): Date {
+    const nowMs = this.clock.now();
     const first = Math.floor(nowMs / DAY_MS) - days + 1;
     const firstKept = Math.ceil((nowMs - this.environment.USAGE_MINUTES_KEPT) / DAY_MS);
     return new Date(Math.max(first, firstKept) * DAY_MS);
   }
 }
 
-function startOfMinute(minute: number): string {
-  return new Date(minute * MINUTE_MS).toISOString();
+function triedLimits(
+  { plan, perMinute, perDay }: WhatIfQuery,
+  plans: readonly (Limits & { name: string })[],
+): Limits {
+  const named = plans.find(({ name }) => name === plan);
+  if (named !== undefined && perMinute === undefined && perDay === undefined) {
+    return named;
+  }
+  if (plan === undefined && perMinute !== undefined && perDay !== undefined) {
+    return { perMinute, perDay };
+  }
+  const names = plans.map(({ name }) => name).join(', ');
+  const message = `The request is invalid: give either a plan with limits (${names}), or those per minute and per day.`;
+  throw new ApiError('invalid_request', message);
 }

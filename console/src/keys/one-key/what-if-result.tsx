@@ -9,16 +9,12 @@ const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFrac
 
 /** Shows what limits would have denied, and the plans that would have sufficed. */
 export function WhatIfResult({ whatIf }: { whatIf: WhatIf }) {
-  const { plan, requests, refusals, denied, deniedMinutes, deniedDays, worstMinute, smallestPlan } = whatIf;
+  const { requests, refusals, denied, deniedMinutes, deniedDays, worstMinute, smallestPlan } = whatIf;
   return (
     <Stack gap="sm">
-      <Fact label="Tried">
-        {plan === null ? '' : `${plan}: `}
-        {limitsText(whatIf)}
-      </Fact>
+      <Fact label="Tried">{limitsText(whatIf)}</Fact>
       <Fact label="Range">
-        <Instant at={whatIf.since} /> to <Instant at={whatIf.until} />, recorded since{' '}
-        <Instant at={whatIf.firstMinute} none="never" />
+        Since <Instant at={whatIf.since} />, with requests on {countText(whatIf.recordedDays, 'day')}
       </Fact>
       <Fact label="Requests">
         {numberText(requests)}, of which {numberText(refusals)} were denied when they were sent
