@@ -863,10 +863,11 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The operation was removed. The message names its replacement. */
+        /** @description The operation was removed, or is in a brownout, which ends after `Retry-After`. The message names its replacement. */
         DeprecatedRemoved: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
+                "Retry-After": components["headers"]["BrownoutEnd"];
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -1113,6 +1114,11 @@ export interface components {
          * @example true
          */
         "X-RateLimit-Degraded": "true";
+        /**
+         * @description Whole seconds until the end of the brownout. Absent after the removal.
+         * @example 3600
+         */
+        BrownoutEnd: number;
         /**
          * @description Whole seconds to wait before the next attempt.
          * @example 31

@@ -3,7 +3,7 @@ import { ApiBody, ApiConflictResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { KeyService } from '../admin/keys/key.service.js';
 import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
-import { DeprecatedOperations } from '../deprecation/deprecated-operations.js';
+import { type BrownoutOfOperation, DeprecatedOperations } from '../deprecation/deprecated-operations.js';
 import { Operation } from '../deprecation/operation.decorator.js';
 import { ApiError } from '../errors/api-error.js';
 import type { Principal } from '../http/principal.js';
@@ -12,7 +12,7 @@ import { pageLinks, pageSchema } from '../schemas/pagination.js';
 import { Clock } from '../settings/clock.js';
 import { KEPT_MS } from '../usage/rules/periods.js';
 import { UsageRepository } from '../usage/usage.repository.js';
-import { shownBrownout, USAGE_KEPT, UsageTotals } from '../usage/usage.schemas.js';
+import { USAGE_KEPT, UsageTotals } from '../usage/usage.schemas.js';
 import {
   OwnDeprecatedCalls,
   OwnKey,
@@ -108,36 +108,26 @@ export class AccountController {
   async listOwnDeprecatedCalls(@CurrentPrincipal() { quota }: Principal): Promise<OwnDeprecatedCalls[]> {
     const usage = await this.usage.byOperation({ period: 'day', quotaId: quota.id });
     const byName = usage.toSorted((one, other) => (one.operation < other.operation ? -1 : 1));
-    const calls: OwnDeprecatedCalls[] = [];
-    for (const { operation, deprecated, requests, lastAt } of byName) {
+    const brownouts = this.deprecated.lastBrownouts(this.clock.now(), KEPT_MS.hour);
+    const calls = byName.map(async ({ operation, deprecated, requests, lastAt }) => {
       const declared = this.deprecated.get(operation);
-      if (deprecated && declared !== undefined) {
-        const { method, path, since, removal, replacement: successor } = declared;
-        const [deprecatedAt, removedAt] = [since.toISOString(), removal.toISOString()];
-        const lastBrownout = await this.findLastBrownout(operation, quota.id);
-        calls.push({
-          operation,
-          method,
-          path,
-          deprecatedAt,
-          removedAt,
-          successor,
-          requests,
-          lastAt,
-          lastBrownout,
-        });
+      if (!deprecated || declared === undefined) {
+        return [];
       }
-    }
-    return calls;
+      const { method, path, since, removal, replacement: successor } = declared;
+      const [deprecatedAt, removedAt] = [since.toISOString(), removal.toISOString()];
+      const brownout = brownouts.find((each) => each.operation === operation);
+      const lastBrownout = brownout === undefined ? null : await this.countCalls(brownout, quota.id);
+      return [
+        { operation, method, path, deprecatedAt, removedAt, successor, requests, lastAt, lastBrownout },
+      ];
+    });
+    return (await Promise.all(calls)).flat();
   }
 
-  private async findLastBrownout(operation: string, quotaId: string) {
-    const brownout = this.deprecated.lastBrownout(operation, this.clock.now(), KEPT_MS.hour);
-    if (brownout === null) {
-      return null;
-    }
-    const { from: since, until } = brownout;
-    const usage = await this.usage.byOperation({ period: 'hour', since, until, quotaId });
-    return shownBrownout(brownout, usage.find((each) => each.operation === operation)?.requests);
+  private async countCalls({ operation, from, until }: BrownoutOfOperation, quotaId: string) {
+    const usage = await this.usage.byOperation({ period: 'hour', since: from, until, quotaId });
+    const requests = usage.find((each) => each.operation === operation)?.requests ?? 0;
+    return { from: from.toISOString(), until: until.toISOString(), requests };
   }
 }

@@ -6,7 +6,6 @@ import { KeyReader } from './keys/key-reader.service.js';
 import { ScopeSuggestionService } from './keys/scope-suggestion.service.js';
 import { KeyService } from './keys/key.service.js';
 import { PlanService } from './plans/plan.service.js';
-import { DeprecatedCallsService } from './usage/deprecated-calls.service.js';
 import { UsageService } from './usage/usage.service.js';
 import { WhatIfService } from './usage/what-if.service.js';
 import { WebhookService } from './webhooks/webhook.service.js';
@@ -17,7 +16,6 @@ const SERVICES = [
   ScopeSuggestionService,
   PlanService,
   UsageService,
-  DeprecatedCallsService,
   WhatIfService,
   AuditService,
   WebhookService,

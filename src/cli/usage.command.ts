@@ -1,10 +1,11 @@
 import { type Command, Option } from 'commander';
 import { KeyReader } from '../admin/keys/key-reader.service.js';
 import { DAYS_DEFAULT, DAYS_MAX, type UsageQuery } from '../admin/usage/usage.schemas.js';
-import { DeprecatedCallsService } from '../admin/usage/deprecated-calls.service.js';
 import { UsageService } from '../admin/usage/usage.service.js';
+import { DeprecatedOperations } from '../deprecation/deprecated-operations.js';
 import { instant } from '../schemas/instant.js';
-import { PERIODS } from '../usage/rules/periods.js';
+import { Clock } from '../settings/clock.js';
+import { KEPT_MS, PERIODS } from '../usage/rules/periods.js';
 import { UsageRepository, type UsageSelection } from '../usage/usage.repository.js';
 import type { DeprecatedCalls, Usage } from '../usage/usage.schemas.js';
 import { uuidParameter } from '../schemas/uuid.js';
@@ -70,8 +71,11 @@ export const deprecationsCommand = command(
   'list the keys that called deprecated operations, with the number and time of their calls',
 ).action(
   withServices(async (services) => {
+    const brownouts = services
+      .get(DeprecatedOperations)
+      .lastBrownouts(services.get(Clock).now(), KEPT_MS.hour);
     const calls = await everyPage<DeprecatedCalls>((limit, last) =>
-      services.get(DeprecatedCallsService).page(limit, last),
+      services.get(UsageRepository).deprecatedCalls(brownouts, limit, last),
     );
     return { value: calls, text: () => entriesText(calls) };
   }),

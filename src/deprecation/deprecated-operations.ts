@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RouteOptions } from 'fastify';
 import { routeTemplate } from '../http/request-line.js';
-import { type Brownout, brownoutFault, lastBrownout } from './rules/brownout.js';
+import { areInOrder, type Brownout, lastBrownout } from './rules/brownout.js';
 import type { Deprecation } from './rules/lifecycle.js';
 
 /** A deprecated operation as its route declares it. */
@@ -10,6 +10,10 @@ interface DeprecatedOperation extends Deprecation {
   method: string;
   /** The path in the form of the OpenAPI document, such as `/v1/pets/{petId}`. */
   path: string;
+}
+
+export interface BrownoutOfOperation extends Brownout {
+  operation: string;
 }
 
 /** The deprecated operations of all routes, by name. */
@@ -25,18 +29,20 @@ export class DeprecatedOperations extends Map<string, DeprecatedOperation> {
     // Fastify adds a route for HEAD, with the same operation, to each route for GET.
     const name = [method].flat().find((each) => each !== 'HEAD');
     if (operation !== undefined && deprecation !== undefined && name !== undefined) {
-      const fault = brownoutFault(deprecation);
-      if (fault !== null) {
-        throw new Error(`The route ${name} ${url} is declared wrongly: ${fault}`);
+      if (!areInOrder(deprecation)) {
+        throw new Error(
+          `The brownouts of ${name} ${url} are not in order, or not from full hour to full hour.`,
+        );
       }
       this.set(operation, { operation, method: name, path: routeTemplate(url), ...deprecation });
     }
   }
 
-  /** Returns the last brownout of an operation that had begun at `nowMs`, at most `maxAgeMs` before; null for none. */
-  lastBrownout(operation: string, nowMs: number, maxAgeMs: number): Brownout | null {
-    const declared = this.get(operation);
-    const last = declared === undefined ? null : lastBrownout(declared, nowMs);
-    return last === null || last.from.getTime() < nowMs - maxAgeMs ? null : last;
+  /** Returns the last brownout of each operation that had begun at `nowMs`, at most `maxAgeMs` before. */
+  lastBrownouts(nowMs: number, maxAgeMs: number): BrownoutOfOperation[] {
+    return [...this.values()].flatMap(({ operation, ...declared }) => {
+      const last = lastBrownout(declared, nowMs);
+      return last === null || last.from.getTime() < nowMs - maxAgeMs ? [] : { operation, ...last };
+    });
   }
 }

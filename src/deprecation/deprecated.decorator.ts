@@ -2,7 +2,6 @@ import { applyDecorators, UseGuards } from '@nestjs/common';
 import { ApiExtension, ApiOperation } from '@nestjs/swagger';
 import { AddRouteConfig } from '../http/route-config.decorator.js';
 import { LifecycleGuard } from './lifecycle.guard.js';
-import { type Brownout, timeText } from './rules/brownout.js';
 import type { Deprecation } from './rules/lifecycle.js';
 
 /** Marks a route as deprecated. Must stand below `@Operation()`, which would otherwise lose its description. */
@@ -14,14 +13,8 @@ export const Deprecated = (deprecation: Deprecation) =>
     ApiExtension('x-deprecated-since', formatDate(deprecation.since)),
     ApiExtension('x-sunset', formatDate(deprecation.removal)),
     ApiExtension('x-replacement', deprecation.replacement),
-    ...(deprecation.brownouts === undefined
-      ? []
-      : [ApiExtension('x-brownouts', deprecation.brownouts.map(documentedBrownout))]),
+    ...(deprecation.brownouts === undefined ? [] : [ApiExtension('x-brownouts', deprecation.brownouts)]),
   );
-
-function documentedBrownout({ from, until }: Brownout) {
-  return { from: timeText(from), until: timeText(until) };
-}
 
 function formatDate(instant: Date): string {
   return instant.toISOString().slice(0, 10);

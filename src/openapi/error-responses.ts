@@ -16,14 +16,6 @@ export function readScope({ security }: OperationObject): string | null {
   return security?.[0]?.['apiKey']?.[0] ?? null;
 }
 
-/** Returns the brownouts that `@Deprecated()` declares of the operation. */
-export function readBrownouts(operation: OperationObject): { from: string; until: string }[] {
-  const { 'x-brownouts': brownouts = [] } = operation as {
-    'x-brownouts'?: { from: string; until: string }[];
-  };
-  return brownouts;
-}
-
 /** An error response, and the operations that have it. */
 interface ErrorResponse {
   /** Its name among the components of a document. */
@@ -126,23 +118,14 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
   },
   {
     name: 'Removed',
-    description: 'The operation was removed. The message names its replacement.',
-    messages: {
-      endpoint_removed:
-        'This operation was removed on 2030-12-05. Use GET /v1/pets?status=available instead.',
-    },
-    appliesTo: (operation) => operation.deprecated === true && readBrownouts(operation).length === 0,
-  },
-  {
-    name: 'RemovedOrBrownout',
     description:
       'The operation was removed, or is in a brownout, which ends after `Retry-After`. The message names its replacement.',
     messages: {
       endpoint_removed:
-        'This operation is gone until 2030-11-05T12:00:00Z, in a brownout before its removal on 2030-12-05. Use GET /v1/pets?status=available instead.',
+        'This operation was removed on 2030-12-05. Use GET /v1/pets?status=available instead.',
     },
     headers: ['BrownoutEnd'],
-    appliesTo: (operation) => readBrownouts(operation).length > 0,
+    appliesTo: ({ deprecated }) => deprecated === true,
   },
   {
     name: 'PayloadTooLarge',

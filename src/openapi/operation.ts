@@ -1,5 +1,5 @@
 import type { OperationObject, ResponseObject, ResponsesObject } from '@nestjs/swagger';
-import { errorResponses, readBrownouts, readScope, readStability } from './error-responses.js';
+import { errorResponses, readScope, readStability } from './error-responses.js';
 import { type HeaderKey, referToHeaders } from './headers.js';
 
 const OF_EVERY_RESPONSE: HeaderKey[] = [
@@ -77,8 +77,11 @@ function withSharedHeaders(response: ResponseObject, status: string, lifecycle: 
   return { ...response, headers: { ...response.headers, ...referToHeaders(shared) } };
 }
 
-/** Returns the paragraph of an operation's description about its brownouts, or null without any. */
+/** Returns the paragraph of an operation's description about the brownouts that `@Deprecated()` declares, or null without any. */
 function brownoutText(operation: OperationObject): string | null {
-  const times = readBrownouts(operation).map(({ from, until }) => `from ${from} until ${until}`);
-  return times.length === 0 ? null : `**Brownouts.** It already returns 410 ${times.join(', and ')}.`;
+  const { 'x-brownouts': brownouts } = operation as { 'x-brownouts'?: { from: Date; until: Date }[] };
+  const times = brownouts?.map(
+    ({ from, until }) => `from ${from.toISOString()} until ${until.toISOString()}`,
+  );
+  return times === undefined ? null : `**Brownouts.** It already returns 410 ${times.join(', and ')}.`;
 }

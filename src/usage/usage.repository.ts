@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Prisma } from '../database/generated/client.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { ApiError } from '../errors/api-error.js';
-import { type Page, toPage } from '../schemas/pagination.js';
+import { toPage } from '../schemas/pagination.js';
 import type { Period } from './rules/periods.js';
 import type { MinuteOfRequests } from './rules/what-if.js';
 import { UsageJournal } from './usage.journal.js';
@@ -25,7 +25,12 @@ const counts = (aggregate: '' | 'sum') =>
       '4xx', ${aggregate}(client_errors), '5xx', ${aggregate}(server_errors)
     ) AS statuses`);
 const SUMS = counts('sum');
-const REQUESTS = Prisma.sql`sum(succeeded + redirected + client_errors + server_errors)::float8 AS requests`;
+const ALL = Prisma.sql`succeeded + redirected + client_errors + server_errors`;
+const REQUESTS = Prisma.sql`sum(${ALL})::float8 AS requests`;
+/** The counts of one key by period, as columns of `usage`. */
+const SUMS_BY_START = Prisma.raw(
+  `starts_at, ${['succeeded', 'redirected', 'client_errors', 'server_errors', 'refusals'].map((count) => `sum(${count}) AS ${count}`).join(', ')}`,
+);
 /** Its requests have a limit of their own, and take nothing from the windows. */
 const UNCOUNTED_OPERATION = 'getRateLimit';
 
@@ -86,18 +91,12 @@ export class UsageRepository {
   /** Returns one page of the totals of each period that had requests, newest first. */
   async totals({ limit, after, ...selection }: PageSelection<Date>) {
     const isAfter = after === undefined ? Prisma.empty : Prisma.sql`AND starts_at < ${after}`;
-    const isOfPage =
-      selection.quotaId === undefined
-        ? isAfter
-        : Prisma.sql`${isAfter} AND starts_at >= (
-            ${oldestOfNewest(limit + 1, selection.quotaId, Prisma.sql`${isSelected(selection)} ${isAfter}`)}
-          )`;
+    // Of each key of a quota, its newest periods are enough. Otherwise a page would read all minutes.
+    const newest = Prisma.sql`GROUP BY starts_at ORDER BY starts_at DESC LIMIT ${limit + 1}`;
     const rows = await this.read<UsageTotals>(Prisma.sql`
       SELECT starts_at AS "startsAt", ${SUMS}
-      ${selectedUsage(selection, isOfPage)}
-      GROUP BY starts_at
-      ORDER BY starts_at DESC
-      LIMIT ${limit + 1}`);
+      ${selectedUsage(selection, isAfter, SUMS_BY_START, newest)}
+      ${newest}`);
     return toPage(rows, limit);
   }
 
@@ -135,32 +134,37 @@ export class UsageRepository {
       ORDER BY starts_at`);
   }
 
-  /** Returns one page of the keys that called deprecated operations, by operation, then by key: no further call changes this order. */
+  /**
+   * Returns one page of the keys that called deprecated operations, by operation, then by key: no further call changes this order.
+   *
+   * @param brownouts the last one of each operation, from full hour to full hour; calls within it are counted.
+   */
   async deprecatedCalls(
+    brownouts: { operation: string; from: Date; until: Date }[],
     limit: number,
     after?: DeprecatedCallsPosition,
-  ): Promise<Page<Omit<DeprecatedCalls, 'lastBrownout'>>> {
+  ) {
     const isAfter = after && Prisma.sql`AND (operation, key_id) > (${after.operation}, ${after.keyId}::uuid)`;
-    const rows = await this.read<Omit<DeprecatedCalls, 'lastBrownout'>>(Prisma.sql`
+    const rows = await this.read<DeprecatedCalls>(Prisma.sql`
       SELECT
         operation, key_id AS "keyId", api_keys.name AS "keyName", min(usage.quota_id::text) AS "quotaId",
-        ${REQUESTS}, max(last_at) AS "lastAt"
+        ${REQUESTS}, max(last_at) AS "lastAt",
+        (
+          SELECT json_build_object('from', min("from"), 'until', min(until), 'requests', coalesce(sum(${ALL}), 0))
+          FROM
+            jsonb_to_recordset(${JSON.stringify(brownouts)}::jsonb) AS last (operation text, "from" text, until text)
+            LEFT JOIN usage AS hours
+              ON hours.key_id = usage.key_id AND period = 'hour' AND hours.operation = last.operation
+              AND starts_at >= "from"::timestamptz AND starts_at < until::timestamptz
+          WHERE last.operation = usage.operation
+          GROUP BY last.operation
+        ) AS "lastBrownout"
       FROM usage LEFT JOIN api_keys ON api_keys.id = key_id
       WHERE period = 'day' AND deprecated ${isAfter ?? Prisma.empty}
       GROUP BY operation, key_id, api_keys.name
       ORDER BY operation, key_id
       LIMIT ${limit + 1}`);
     return toPage(rows, limit);
-  }
-
-  /** Returns the requests of keys for an operation in hours that started in a range, by key; none of a key without any. */
-  callsOfKeys(keyIds: readonly string[], operation: string, { from, until }: { from: Date; until: Date }) {
-    return this.read<Pick<DeprecatedCalls, 'keyId' | 'requests'>>(Prisma.sql`
-      SELECT key_id AS "keyId", ${REQUESTS}
-      FROM
-        (SELECT DISTINCT unnest(${keyIds}::uuid[]) AS own_id) AS own,
-        ${usageOfOwn(Prisma.sql`${isSelected({ period: 'hour', since: from, until })} AND operation = ${operation}`)}
-      GROUP BY key_id`);
   }
 
   /** Returns the rows of a query, with instants as text. */
@@ -170,51 +174,31 @@ export class UsageRepository {
   }
 }
 
-/** Returns the selected rows that meet a further condition, which begins with `AND`. They are a range of an index. */
-function selectedUsage(selection: UsageSelection, further = Prisma.empty): Prisma.Sql {
-  const condition = Prisma.sql`${isSelected(selection)} ${further}`;
-  return selection.quotaId === undefined
-    ? Prisma.sql`FROM usage WHERE ${condition}`
-    : Prisma.sql`FROM ${keysOfQuota(selection.quotaId)}, ${usageOfOwn(condition)}`;
-}
-
-/** Returns the condition of the selected rows, apart from that of a quota. */
-function isSelected({ period, since, until, keyId }: UsageSelection): Prisma.Sql {
+/**
+ * Returns the selected rows that meet a further condition, which begins with `AND`. They are a range of an index: the primary key begins
+ * with the key, and no index with the quota.
+ *
+ * @param columns of each key of a quota. `end` follows its condition; OFFSET makes PostgreSQL read it key by key: before version 18 it
+ * would follow the index by time, past the usage of all other keys.
+ */
+function selectedUsage(
+  selection: UsageSelection,
+  further = Prisma.empty,
+  columns = Prisma.sql`*`,
+  end = Prisma.sql`OFFSET 0`,
+): Prisma.Sql {
+  const { period, since, until, keyId, quotaId } = selection;
   if (since !== undefined && until !== undefined && since >= until) {
     throw new ApiError('invalid_request', 'The request is invalid: since must be before until.');
   }
-  return Prisma.sql`period = ${period}::usage_period
+  const condition = Prisma.sql`period = ${period}::usage_period
     ${since === undefined ? Prisma.empty : Prisma.sql`AND starts_at >= ${since}`}
     ${until === undefined ? Prisma.empty : Prisma.sql`AND starts_at < ${until}`}
-    ${keyId === undefined ? Prisma.empty : Prisma.sql`AND key_id = ${keyId}::uuid`}`;
-}
-
-function keysOfQuota(quotaId: string): Prisma.Sql {
-  return Prisma.sql`(SELECT id AS own_id FROM api_keys WHERE quota_id = ${quotaId}::uuid) AS own`;
-}
-
-/**
- * Returns the usage of the keys `own`, before it, as a table. The primary key begins with the key, and no index with the quota. OFFSET
- * makes PostgreSQL read it key by key: before version 18 it would follow the index by time, past the usage of all other keys.
- */
-function usageOfOwn(condition: Prisma.Sql): Prisma.Sql {
-  return Prisma.sql`LATERAL (SELECT * FROM usage WHERE key_id = own_id AND ${condition} OFFSET 0) AS usage`;
-}
-
-/** Returns the query of the start of the oldest of a quota's newest `count` periods, so that a page does not read a month of minutes. */
-function oldestOfNewest(count: number, quotaId: string, condition: Prisma.Sql): Prisma.Sql {
-  return Prisma.sql`
-    SELECT min(starts_at)
-    FROM (
-      SELECT DISTINCT starts_at
-      FROM
-        ${keysOfQuota(quotaId)},
-        LATERAL (
-          SELECT DISTINCT starts_at FROM usage WHERE key_id = own_id AND ${condition}
-          ORDER BY starts_at DESC
-          LIMIT ${count}
-        ) AS starts
-      ORDER BY starts_at DESC
-      LIMIT ${count}
-    ) AS newest`;
+    ${keyId === undefined ? Prisma.empty : Prisma.sql`AND key_id = ${keyId}::uuid`}
+    ${further}`;
+  return quotaId === undefined
+    ? Prisma.sql`FROM usage WHERE ${condition}`
+    : Prisma.sql`FROM
+        (SELECT id AS own_id FROM api_keys WHERE quota_id = ${quotaId}::uuid) AS own,
+        LATERAL (SELECT ${columns} FROM usage WHERE key_id = own_id AND ${condition} ${end}) AS usage`;
 }

@@ -106,11 +106,6 @@ export const DeprecatedCalls = z
   .meta({ id: 'DeprecatedCalls', description: 'A key that has called a deprecated operation.' });
 export type DeprecatedCalls = z.infer<typeof DeprecatedCalls>;
 
-/** Returns a brownout as responses show it, with the number of calls within it. */
-export function shownBrownout({ from, until }: { from: Date; until: Date }, requests = 0) {
-  return { from: from.toISOString(), until: until.toISOString(), requests };
-}
-
 /** The query parameter `period`. */
 export const periodParameter = z
   .enum(PERIODS, once(`must be one of ${PERIODS.join(', ')}`))

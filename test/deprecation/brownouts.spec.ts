@@ -3,7 +3,7 @@ import { MODULE_METADATA } from '@nestjs/common/constants.js';
 import { ApiTags } from '@nestjs/swagger';
 import { AppModule } from '../../src/app.module.js';
 import { openServices } from '../../src/cli/services.js';
-import { DeprecatedCallsService } from '../../src/admin/usage/deprecated-calls.service.js';
+import { UsageRepository } from '../../src/usage/usage.repository.js';
 import { Deprecated } from '../../src/deprecation/deprecated.decorator.js';
 import { DeprecatedOperations } from '../../src/deprecation/deprecated-operations.js';
 import { Operation } from '../../src/deprecation/operation.decorator.js';
@@ -24,7 +24,7 @@ const BROWNOUTS = [
   { from: new Date('2027-03-20T00:00:00Z'), until: new Date('2027-03-21T00:00:00Z') },
 ];
 const MESSAGE =
-  'This operation is gone until 2027-03-05T12:00:00Z, in a brownout before its removal on 2027-04-01. Use GET /v1/pets instead.';
+  'This operation is gone until 2027-03-05T12:00:00.000Z, in a brownout before its removal on 2027-04-01. Use GET /v1/pets instead.';
 
 /** Returns a controller with one deprecated operation, `GET /v1/dogs`, which has these brownouts. */
 function dogsController(brownouts: Brownout[]): Type {
@@ -130,15 +130,15 @@ describe('an operation with brownouts', () => {
       deprecated: true,
       'x-sunset': '2027-04-01',
       'x-brownouts': [
-        { from: '2027-03-05T10:00:00Z', until: '2027-03-05T12:00:00Z' },
-        { from: '2027-03-20T00:00:00Z', until: '2027-03-21T00:00:00Z' },
+        { from: '2027-03-05T10:00:00.000Z', until: '2027-03-05T12:00:00.000Z' },
+        { from: '2027-03-20T00:00:00.000Z', until: '2027-03-21T00:00:00.000Z' },
       ],
     });
     expect(description).toContain(
-      '**Brownouts.** It already returns 410 from 2027-03-05T10:00:00Z until 2027-03-05T12:00:00Z, and from 2027-03-20T00:00:00Z until 2027-03-21T00:00:00Z.',
+      '**Brownouts.** It already returns 410 from 2027-03-05T10:00:00.000Z until 2027-03-05T12:00:00.000Z, and from 2027-03-20T00:00:00.000Z until 2027-03-21T00:00:00.000Z.',
     );
-    expect(responses['410']).toEqual({ $ref: '#/components/responses/DeprecatedRemovedOrBrownout' });
-    const { headers } = json.components.responses.DeprecatedRemovedOrBrownout;
+    expect(responses['410']).toEqual({ $ref: '#/components/responses/DeprecatedRemoved' });
+    const { headers } = json.components.responses.DeprecatedRemoved;
     expect(Object.keys(headers)).toEqual(expect.arrayContaining(['Retry-After', 'Deprecation', 'Sunset']));
     expect(json.components.headers.BrownoutEnd).toMatchObject({ required: false });
     expect(json.paths['/pets/{petId}'].get).not.toHaveProperty('x-brownouts');
@@ -215,7 +215,7 @@ describe('the terminal', () => {
       [...store.app.get(DeprecatedOperations).values()].filter(({ operation }) => operation !== 'listDogs'),
     );
     expect(declared.map(({ operation }) => operation)).toEqual(['getPet']);
-    expect((await services.get(DeprecatedCallsService).page(1)).entries).toHaveLength(1);
+    expect((await services.get(UsageRepository).deprecatedCalls([], 1)).entries).toHaveLength(1);
     await services.close();
   });
 });
@@ -225,19 +225,12 @@ describe('the start of a service', () => {
     [
       'overlap',
       [BROWNOUTS[0]!, { from: new Date('2027-03-05T11:00:00Z'), until: new Date('2027-03-05T13:00:00Z') }],
-      'begins before 2027-03-05T12:00:00Z, the end of the one before',
     ],
-    [
-      'reach past the removal',
-      [{ from: FROM, until: new Date('2027-04-01T01:00:00Z') }],
-      'ends after 2027-04-01T00:00:00Z, the removal',
-    ],
-  ])('fails, and names the route, if its brownouts %s', async (_name, brownouts, fault) => {
+    ['reach past the removal', [{ from: FROM, until: new Date('2027-04-01T01:00:00Z') }]],
+  ])('fails, and names the route, if its brownouts %s', async (_name, brownouts) => {
     declare(dogsController(brownouts));
-    const started = startApplication({ database: store.database });
-    await expect(started).rejects.toThrow(
-      /^The route GET \/v1\/dogs is declared wrongly: the brownout from .*Z until /,
+    await expect(startApplication({ database: store.database })).rejects.toThrow(
+      'The brownouts of GET /v1/dogs are not in order, or not from full hour to full hour.',
     );
-    await expect(started).rejects.toThrow(fault);
   });
 });

@@ -577,11 +577,11 @@ describe('usage of several replicas', () => {
       { ...of, keyName: 'Nightly import', requests: 6, lastAt },
       { ...of, keyId: gone.keyId, quotaId: gone.quotaId, keyName: null, requests: 1, lastAt },
     ].toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1));
-    expect(await repository.deprecatedCalls(10)).toEqual({ entries: callers, last: null });
-    expect(await repository.deprecatedCalls(1)).toEqual({ entries: callers.slice(0, 1), last: callers[0] });
+    expect(await repository.deprecatedCalls([], 10)).toEqual({ entries: callers, last: null });
+    expect(await repository.deprecatedCalls([], 1)).toEqual({ entries: callers.slice(0, 1), last: callers[0] });
     // A caller that calls again meanwhile keeps its position.
     await append(entry({ ...gone, keyId: callers[1]?.keyId ?? '', lastAtMs: NOON_MS + 7000 }));
-    expect(await repository.deprecatedCalls(1, callers[0])).toMatchObject({
+    expect(await repository.deprecatedCalls([], 1, callers[0])).toMatchObject({
       entries: [{ keyId: callers[1]?.keyId, lastAt: new Date(NOON_MS + 7000).toISOString() }],
       last: null,
     });

@@ -1,9 +1,12 @@
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { DeprecatedOperations } from '../../deprecation/deprecated-operations.js';
 import { Operation } from '../../deprecation/operation.decorator.js';
 import { pageLinks, pageSchema } from '../../schemas/pagination.js';
 import { PageResponse, Responses } from '../../openapi/responses.decorator.js';
+import { Clock } from '../../settings/clock.js';
+import { KEPT_MS } from '../../usage/rules/periods.js';
 import { UsageRepository } from '../../usage/usage.repository.js';
 import {
   DeprecatedCalls,
@@ -24,7 +27,6 @@ import {
   UsageQuery,
   UsageTotalsQuery,
 } from './usage.schemas.js';
-import { DeprecatedCallsService } from './deprecated-calls.service.js';
 import { UsageService } from './usage.service.js';
 import { WhatIf, WhatIfQuery } from './what-if.schemas.js';
 import { WhatIfService } from './what-if.service.js';
@@ -35,7 +37,8 @@ export class UsageController {
   constructor(
     private readonly usage: UsageService,
     private readonly repository: UsageRepository,
-    private readonly deprecatedCalls: DeprecatedCallsService,
+    private readonly deprecated: DeprecatedOperations,
+    private readonly clock: Clock,
     private readonly whatIf: WhatIfService,
   ) {}
 
@@ -102,7 +105,8 @@ export class UsageController {
     @Query({ schema: DeprecatedCallsQuery }) { limit, cursor }: DeprecatedCallsQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<DeprecatedCalls[]> {
-    const { entries, last } = await this.deprecatedCalls.page(limit, cursor);
+    const brownouts = this.deprecated.lastBrownouts(this.clock.now(), KEPT_MS.hour);
+    const { entries, last } = await this.repository.deprecatedCalls(brownouts, limit, cursor);
     reply.header('Link', pageLinks('/admin/deprecations', { limit }, last && deprecatedCallsPosition(last)));
     return entries;
   }

@@ -49,7 +49,7 @@ describe('lifecycleError', () => {
       expect(error?.body).toEqual({
         code: 'endpoint_removed',
         message:
-          'This operation is gone until 2030-11-05T12:00:00Z, in a brownout before its removal on 2030-12-05. ' +
+          'This operation is gone until 2030-11-05T12:00:00.000Z, in a brownout before its removal on 2030-12-05. ' +
           `Use ${named} /v1/pets?status=available instead.`,
         status: 410,
       });

@@ -1,5 +1,5 @@
 import { ApiError } from '../../errors/api-error.js';
-import { type Brownout, currentBrownout, timeText } from './brownout.js';
+import { type Brownout, lastBrownout } from './brownout.js';
 
 /** What a client may rely on; `docs/versioning.md` defines each. */
 export type Stability = 'stable' | 'beta' | 'experimental';
@@ -64,13 +64,13 @@ export function lifecycleError(
   if (nowMs >= removal.getTime()) {
     return new ApiError('endpoint_removed', `This operation was removed on ${removalDay}. ${useSuccessor}`);
   }
-  const brownout = currentBrownout(deprecation, nowMs);
-  if (brownout === null) {
+  const brownout = lastBrownout(deprecation, nowMs);
+  if (brownout === null || nowMs >= brownout.until.getTime()) {
     return null;
   }
   return new ApiError(
     'endpoint_removed',
-    `This operation is gone until ${timeText(brownout.until)}, in a brownout before its removal on ${removalDay}. ${useSuccessor}`,
+    `This operation is gone until ${brownout.until.toISOString()}, in a brownout before its removal on ${removalDay}. ${useSuccessor}`,
     { headers: { 'Retry-After': String(Math.ceil((brownout.until.getTime() - nowMs) / 1000)) } },
   );
 }
