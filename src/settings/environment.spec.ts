@@ -30,7 +30,7 @@ describe('readEnvironment', () => {
       STAGING_URL: 'https://staging.animal-store.example/v1',
       ANONYMOUS_LIMIT: 300,
       BAN_DURATIONS: [60_000, 300_000, 3_600_000, 86_400_000],
-      USAGE_MINUTES_KEPT: 2_592_000_000,
+      USAGE_MINUTES_KEPT: 259_200_000,
       EXPERIMENTAL: true,
       WEBHOOK_PRIVATE_ADDRESSES: true,
       SHUTDOWN_DELAY: 0,

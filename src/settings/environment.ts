@@ -37,8 +37,7 @@ const trustProxy = parsedBy(
   (text) => `must be a number of proxies or a comma-separated list of networks, not "${text}"`,
 );
 
-const DAY_MS = 86_400_000;
-const MAX_BAN_MS = 365 * DAY_MS;
+const MAX_BAN_MS = 365 * 86_400_000;
 
 /** The durations of successive bans, in milliseconds; an empty text turns bans off. */
 const banDurations = parsedBy(
@@ -51,31 +50,17 @@ const banDurations = parsedBy(
     `must be empty or a comma-separated list of durations from 1s to 365d such as 1m,5m,1h,24h, not "${text}"`,
 );
 
-/** The longest range of `what-if`. */
-const MAX_MINUTES_KEPT_MS = 30 * DAY_MS;
-/** The console shows minutes of this time, and a whole UTC day is within it. */
-const MIN_MINUTES_KEPT_MS = 2 * DAY_MS;
-
-/** How long the usage of minutes is kept, in milliseconds. */
-const minutesKept = parsedBy(
-  (text) => {
-    const keptMs = parseDuration(text);
-    return keptMs !== null && keptMs >= MIN_MINUTES_KEPT_MS && keptMs <= MAX_MINUTES_KEPT_MS ? keptMs : null;
-  },
-  (text) => `must be a duration from 2d to 30d such as 48h, not "${text}"`,
-);
-
-const MAX_SHUTDOWN_MS = 3_600_000;
-
-/** A duration of the shutdown, in milliseconds. */
-const shutdownDuration = (fromMs: number) =>
-  parsedBy(
+/** A duration in these bounds, in milliseconds. */
+const duration = (from: string, to: string, example: string) => {
+  const [fromMs, toMs] = [parseDuration(from) ?? 0, parseDuration(to) ?? 0];
+  return parsedBy(
     (text) => {
-      const durationMs = parseDuration(text);
-      return durationMs !== null && durationMs >= fromMs && durationMs <= MAX_SHUTDOWN_MS ? durationMs : null;
+      const durationMs = parseDuration(text) ?? -1;
+      return durationMs >= fromMs && durationMs <= toMs ? durationMs : null;
     },
-    (text) => `must be a duration from ${fromMs / 1000}s to 1h such as 10s, not "${text}"`,
+    (text) => `must be a duration from ${from} to ${to} such as ${example}, not "${text}"`,
   );
+};
 
 /** The time for load balancers to notice that a replica is no longer ready. */
 const PRODUCTION_DELAY_MS = 5_000;
@@ -153,7 +138,8 @@ export const settings = z.object({
   CONTACT: contact.optional(),
   ANONYMOUS_LIMIT: wholeNumber(1, 1_000_000).default(300),
   BAN_DURATIONS: banDurations.prefault('1m,5m,1h,24h'),
-  USAGE_MINUTES_KEPT: minutesKept.prefault('30d'),
+  // The console shows the minutes of two days, and a whole UTC day is within them; `what-if` reads those of 30.
+  USAGE_MINUTES_KEPT: duration('2d', '30d', '48h').prefault('3d'),
   EXPERIMENTAL: oneOf(['true', 'false']).optional(),
   CORS_ORIGINS: origins.optional(),
   TRUST_PROXY: trustProxy.optional(),
@@ -163,8 +149,8 @@ export const settings = z.object({
   OTEL_EXPORTER_OTLP_PROTOCOL: collectorProtocol.optional(),
   OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: collectorProtocol.optional(),
   OTEL_SDK_DISABLED: oneOf(['true', 'false']).optional(),
-  SHUTDOWN_DELAY: shutdownDuration(0).optional(),
-  SHUTDOWN_GRACE: shutdownDuration(1000).prefault('10s'),
+  SHUTDOWN_DELAY: duration('0s', '1h', '10s').optional(),
+  SHUTDOWN_GRACE: duration('1s', '1h', '10s').prefault('10s'),
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 

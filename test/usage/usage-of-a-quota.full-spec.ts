@@ -2,6 +2,7 @@ import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
 import { applyPendingMigrations } from '../../src/database/migrations.js';
 import { PrismaService } from '../../src/database/prisma.service.js';
 import { seedPlans } from '../../src/seed/plans.js';
+import { DAY_MS } from '../support/counters/clock.js';
 import { DebianPostgres, describeOnDebianPostgres } from '../support/database/debian-postgres.js';
 import type { TestDatabase } from '../support/database/database.js';
 import { query } from '../support/database/database.js';
@@ -50,7 +51,7 @@ describeOnDebianPostgres('usage of a quota by the minute, on an older PostgreSQL
   /** Returns the response to a request, and the rows of usage that a new replica reads for it. */
   async function read(path: string, key: string) {
     const before = await rowsRead(database, 'usage');
-    const reader = await startApplication({ database });
+    const reader = await startApplication({ database, environment: { USAGE_MINUTES_KEPT: 30 * DAY_MS } });
     const { status, json } = await send(reader.url + path, { key });
     await reader.close();
     const after = await rowsRead(database, 'usage');
