@@ -153,10 +153,7 @@ describe('GET /admin/keys/{id}/what-if', () => {
     'plan=enterprise',
     'plan=enterprise&perMinute=1&perDay=1',
     'plan=gold',
-    'plan=',
-    'plan=%00',
-    "plan='%20OR%20true%20--",
-    'plan=__proto__',
+    'plan=constructor',
   ])('returns 400 unless either a plan with limits or both limits are given: "%s"', async (query) => {
     const message =
       'The request is invalid: give either a plan with limits (business, free, pro), or those per minute and per day.';
@@ -173,6 +170,9 @@ describe('GET /admin/keys/{id}/what-if', () => {
     ['perMinute=1&perDay=', `perDay ${LIMIT}`],
     ['perMinute=1&perMinute=2&perDay=1', 'perMinute must be given once'],
     ['plan=pro&days=31', 'days must be an integer from 1 to 30'],
+    ['plan=', 'plan must be the name of a plan'],
+    ['plan=%00', 'plan must be the name of a plan'],
+    ["plan='%20OR%20true%20--", 'plan must be the name of a plan'],
     ['plan=pro&plan=free', 'plan must be given once'],
   ])('returns 400 that names the parameters that are wrong: "%s"', async (query, faults) => {
     expectInvalid(await whatIf(admin.administrator.id, query), faults);

@@ -1,16 +1,17 @@
 import { z } from 'zod';
-import { PLAN_NAME_MAX_LENGTH } from '../../rate-limit/rules/plan-name.js';
+import { isPlanName, PLAN_NAME_MAX_LENGTH } from '../../rate-limit/rules/plan-name.js';
 import { countParameter, integerParameter, once } from '../../schemas/pagination.js';
 import { dateTime, plainText } from '../../schemas/text-schemas.js';
 
 export const WHAT_IF_DAYS_MAX = 30;
 const INT32_MAX = 2_147_483_647;
+const PLAN_MESSAGE = 'must be the name of a plan';
 
 const limitParameter = (description: string) => integerParameter(INT32_MAX).optional().meta({ description });
 
 /** The limits that are tried: those of a plan, or two numbers. */
 export const WhatIfQuery = z.object({
-  plan: z.string(once('must be the name of a plan')).optional().meta({
+  plan: z.string(once(PLAN_MESSAGE)).refine(isPlanName, PLAN_MESSAGE).optional().meta({
     description: 'The plan whose limits are tried. Give this, or `perMinute` and `perDay`.',
     maxLength: PLAN_NAME_MAX_LENGTH,
   }),
