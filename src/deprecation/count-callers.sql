@@ -1,7 +1,15 @@
--- The number of keys that called each of these operations since a UTC day, while it was deprecated. An operation without calls has no row.
+-- The operations that are removed within 30 days, and the number of keys that called each in the last seven UTC days, today included.
 --
--- $1 the operations, $2 the first day.
-SELECT operation, count(DISTINCT key_id)::int
-FROM usage
-WHERE period = 'day' AND deprecated AND operation = ANY ($1::text[]) AND starts_at >= $2::timestamptz
-GROUP BY operation
+-- $1 the deprecated operations, $2 their removals, $3 now.
+SELECT
+  operation,
+  removal,
+  (
+    SELECT count(DISTINCT key_id)::int
+    FROM usage
+    WHERE
+      period = 'day' AND deprecated AND usage.operation = declared.operation
+      AND starts_at >= date_trunc('day', $3::timestamptz, 'UTC') - make_interval(hours => 6 * 24)
+  )
+FROM unnest($1::text[], $2::timestamptz[]) AS declared (operation, removal)
+WHERE removal > $3 AND removal <= $3 + make_interval(hours => 30 * 24)

@@ -149,10 +149,7 @@ const BANS = [own, ofOther].map((of) => of('bans_started_total', 'plan="free"'))
 const LAG = exported('a', 'nodejs_eventloop_lag_p99_seconds');
 const USAGE = own('usage_queued_entries');
 const DROPPED = own('usage_dropped_requests_total');
-const CALLS = own('deprecated_requests_total', 'operation="getPet"');
-const REMOVAL = own('deprecated_removal_timestamp_seconds', 'operation="getPet"');
-/** The removal of an operation so many days after the start. */
-const removal = (days: number) => `${days * 86_400}x30`;
+const CALLERS = [own, ofOther].map((of) => of('deprecated_removal_callers', 'operation="getPet"'));
 /** Each of two replicas counts so many events at once, 450 s after the start; what Prometheus extrapolates from these samples is exact. */
 const counted = (names: string[], counts: number[]): Pick<Case, 'series' | 'interval'> => ({
   series: Object.fromEntries(names.map((name, index) => [name, `0x9 ${counts[index]}x19`])),
@@ -232,22 +229,17 @@ const CASES: Record<string, Case[]> = {
   ],
   AnimalStoreDeprecatedOperationCalled: [
     {
-      when: 'it is called 30 days before',
-      series: { [CALLS]: '0x9 1x20', [REMOVAL]: removal(30) },
-      at: '20m',
+      when: 'a replica counts a key that calls it',
+      series: { [CALLERS[0]!]: '0 1x9', [CALLERS[1]!]: '0x9' },
+      at: '5m',
       fires: ticket,
     },
     {
-      when: 'it is called a little earlier',
-      series: { [CALLS]: '0x9 1x20', [REMOVAL]: removal(30.1) },
-      at: '20m',
+      when: 'no key called it in the last days',
+      series: { [CALLERS[0]!]: '1 0x9', [CALLERS[1]!]: '1 0x9' },
+      at: '5m',
     },
-    {
-      when: 'it was removed a day ago',
-      series: { [CALLS]: '0x9 1x20', [REMOVAL]: removal(-1) },
-      at: '20m',
-    },
-    { when: 'it is not called', series: { [CALLS]: '5x30', [REMOVAL]: removal(29) }, at: '20m' },
+    { when: 'it was removed', series: { [CALLERS[0]!]: '1 1 _x20' }, at: '20m' },
   ],
 };
 

@@ -574,8 +574,8 @@ describe('usage of several replicas', () => {
     await append(...days, gone, entry({ keyId, quotaId }), entry({ ...of, lastAtMs: NOON_MS + 9000 }));
     const lastAt = new Date(NOON_MS).toISOString();
     const callers = [
-      { ...of, keyName: 'Nightly import', requests: 6, lastAt },
-      { ...of, keyId: gone.keyId, quotaId: gone.quotaId, keyName: null, requests: 1, lastAt },
+      { ...of, keyName: 'Nightly import', requests: 6, lastAt, lastBrownout: null },
+      { ...of, keyId: gone.keyId, quotaId: gone.quotaId, keyName: null, requests: 1, lastAt, lastBrownout: null },
     ].toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1));
     expect(await repository.deprecatedCalls([], 10)).toEqual({ entries: callers, last: null });
     expect(await repository.deprecatedCalls([], 1)).toEqual({ entries: callers.slice(0, 1), last: callers[0] });
