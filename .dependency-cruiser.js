@@ -43,7 +43,7 @@ export default {
     {
       name: 'only-the-start-builds-the-application',
       severity: 'error',
-      from: { path: '^src', pathNot: '^src/(main|app|app\\.module|cli/documents)\\.ts$' },
+      from: { path: '^src', pathNot: '^src/(main|app|app\\.module|cli/(documents|services))\\.ts$' },
       to: { path: '^src/(main|app|app\\.module)\\.ts$' },
     },
     ...path.flatMap((step, index) =>
@@ -110,7 +110,7 @@ export default {
       to: {
         path: '^src/(auth|rate-limit|deprecation|idempotency|pets|orders|health|admin|seed|cli)/',
         pathNot:
-          '\\.decorator\\.ts$|^src/rate-limit/rules/plan-name\\.ts$|^src/deprecation/deprecated-operations\\.ts$|^src/admin/(admin-services\\.module|keys/key\\.(service|schemas))\\.ts$',
+          '\\.decorator\\.ts$|^src/rate-limit/rules/plan-name\\.ts$|^src/deprecation/deprecated-operations\\.ts$|^src/admin/(admin-services\\.module|keys/key\\.(service|schemas|view))\\.ts$',
       },
     },
     {

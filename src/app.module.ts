@@ -12,7 +12,6 @@ import { RemovalWatch } from './deprecation/removal-watch.js';
 import type { Clock } from './settings/clock.js';
 import { DatabaseModule } from './database/database.module.js';
 import type { Environment } from './settings/environment.js';
-import { OperationScopes } from './http/operation-scopes.js';
 import { RequestBodies } from './http/request-body.js';
 import { RevalidationInterceptor } from './http/revalidation.interceptor.js';
 import { DecisionCheckInterceptor } from './http/served-while-counted.js';
@@ -85,13 +84,8 @@ export class AppModule {
       // Every module may inject what it exports.
       global: true,
       imports: [SettingsModule.register(environment, clock)],
-      providers: [
-        { provide: Connections, useValue: connections },
-        DeprecatedOperations,
-        OperationScopes,
-        RemovalWatch,
-      ],
-      exports: [Connections, ConcurrencyLimit, DeprecatedOperations, OperationScopes, RemovalWatch],
+      providers: [{ provide: Connections, useValue: connections }, DeprecatedOperations, RemovalWatch],
+      exports: [Connections, ConcurrencyLimit, DeprecatedOperations, RemovalWatch],
     };
   }
 }

@@ -3,7 +3,6 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import type { FastifyInstance } from 'fastify';
 import { AppModule, RESPONSE_INTERCEPTORS } from './app.module.js';
 import { NotFoundHandler } from './http/not-found.handler.js';
-import { OperationScopes } from './http/operation-scopes.js';
 import { DeprecatedOperations } from './deprecation/deprecated-operations.js';
 import { addLifecycleHeaders } from './deprecation/lifecycle-headers.js';
 import { Clock } from './settings/clock.js';
@@ -67,10 +66,7 @@ export async function createApplication(
   );
   app.get(NotFoundHandler).addTo(fastify);
   fastify.addHook('onRoute', addLifecycleHeaders);
-  fastify.addHook('onRoute', (route) => {
-    app.get(DeprecatedOperations).addRoute(route);
-    app.get(OperationScopes).addRoute(route);
-  });
+  fastify.addHook('onRoute', (route) => app.get(DeprecatedOperations).addRoute(route));
   const { onRequest } = app.get(DocumentRateLimit);
   serveDocuments(app, environment, { onRequest });
   serveConsole(fastify, { onRequest });

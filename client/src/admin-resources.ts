@@ -16,7 +16,7 @@ export type IssuedKey = Schemas['IssuedKey'];
 export type Key = Schemas['Key'];
 /** The name of a key, and the note of administrators on it. Without `note`, the note is removed. */
 export type KeyLabel = Schemas['KeyLabel'];
-/** What a key may do, and from where. Without `scopes` it may do everything that its role may, without `allowedNetworks` from anywhere. */
+/** What a key may do, and from where. What is left out stays; null removes a restriction. */
 export type KeyRestrictions = Schemas['KeyRestrictions'];
 /** The requests of one key in a range of time. */
 export type KeyUsage = Schemas['KeyUsage'];
@@ -40,7 +40,7 @@ export type PlanLimits = Schemas['PlanLimits'];
 export type RestrictedKey = Schemas['RestrictedKey'];
 /** Options for the rotation of a key. */
 export type Rotation = Schemas['Rotation'];
-/** The scopes that a key needs, by its usage. Requests that were denied count as well. */
+/** The scopes that successful requests of a key and its successors needed, and those that none needed. */
 export type ScopeSuggestion = Schemas['ScopeSuggestion'];
 /** Options for the rotation of a secret. */
 export type SecretRotation = Schemas['SecretRotation'];

@@ -97,20 +97,20 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
         /**
          * Restrict a key
-         * @description Sets what the key may do, and from which networks. It holds on every replica within a second.
+         * @description Changes what the key may do, and from which networks. It holds on every replica within a second.
          *
          *     **Scope: `admin:write`.**
          *
          *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
-        put: operations["restrictKey"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
+        patch: operations["restrictKey"];
         trace?: never;
     };
     "/admin/keys/{id}/scopes/suggestion": {
@@ -901,7 +901,13 @@ export interface components {
             role: "client" | "admin";
             /** @description What the key may do; null for everything that its role may. */
             scopes: ("pets:read" | "pets:write" | "orders:read" | "orders:write" | "admin:read" | "admin:write")[] | null;
-            /** @description The networks from which the key may be used; null for anywhere. */
+            /**
+             * @description The networks from which the key may be used; null for anywhere.
+             * @example [
+             *       "203.0.113.0/24",
+             *       "2001:db8::/32"
+             *     ]
+             */
             allowedNetworks: string[] | null;
             /**
              * @description Current state of the key. A `rotating` key is valid until the overlap with its successor ends.
@@ -957,7 +963,13 @@ export interface components {
             role: "client" | "admin";
             /** @description What the key may do; null for everything that its role may. */
             scopes: ("pets:read" | "pets:write" | "orders:read" | "orders:write" | "admin:read" | "admin:write")[] | null;
-            /** @description The networks from which the key may be used; null for anywhere. */
+            /**
+             * @description The networks from which the key may be used; null for anywhere.
+             * @example [
+             *       "203.0.113.0/24",
+             *       "2001:db8::/32"
+             *     ]
+             */
             allowedNetworks: string[] | null;
             /**
              * @description Current state of the key. A `rotating` key is valid until the overlap with its successor ends.
@@ -1006,28 +1018,26 @@ export interface components {
             note?: string;
         };
         /**
-         * @description What a key may do, and from where. Without `scopes` it may do everything that its role may, without `allowedNetworks` from anywhere.
+         * @description What a key may do, and from where. What is left out stays; null removes a restriction.
          * @example {
          *       "scopes": [
          *         "pets:read",
          *         "orders:read"
          *       ],
-         *       "allowedNetworks": [
-         *         "203.0.113.0/24"
-         *       ]
+         *       "allowedNetworks": null
          *     }
          */
         KeyRestrictions: {
-            /** @description What the key may do. Without it, the key may do everything that its role may. */
-            scopes?: ("pets:read" | "pets:write" | "orders:read" | "orders:write" | "admin:read" | "admin:write")[];
+            /** @description What the key may do; null for everything that its role may. */
+            scopes?: ("pets:read" | "pets:write" | "orders:read" | "orders:write" | "admin:read" | "admin:write")[] | null;
             /**
-             * @description The networks from which the key may be used. Without it, any address may use it.
+             * @description The networks from which the key may be used; null for anywhere.
              * @example [
              *       "203.0.113.0/24",
              *       "2001:db8::/32"
              *     ]
              */
-            allowedNetworks?: string[];
+            allowedNetworks?: string[] | null;
         };
         /** @description The requests of one key in a range of time. */
         KeyUsage: {
@@ -1098,7 +1108,13 @@ export interface components {
             role: "client" | "admin";
             /** @description What the key may do; null for everything that its role may. */
             scopes: ("pets:read" | "pets:write" | "orders:read" | "orders:write" | "admin:read" | "admin:write")[] | null;
-            /** @description The networks from which the key may be used; null for anywhere. */
+            /**
+             * @description The networks from which the key may be used; null for anywhere.
+             * @example [
+             *       "203.0.113.0/24",
+             *       "2001:db8::/32"
+             *     ]
+             */
             allowedNetworks: string[] | null;
             /**
              * @description Current state of the key. A `rotating` key is valid until the overlap with its successor ends.
@@ -1175,16 +1191,16 @@ export interface components {
              * @enum {string}
              */
             role?: "client" | "admin";
-            /** @description What the key may do. Without it, the key may do everything that its role may. */
-            scopes?: ("pets:read" | "pets:write" | "orders:read" | "orders:write" | "admin:read" | "admin:write")[];
+            /** @description What the key may do; null for everything that its role may. */
+            scopes?: ("pets:read" | "pets:write" | "orders:read" | "orders:write" | "admin:read" | "admin:write")[] | null;
             /**
-             * @description The networks from which the key may be used. Without it, any address may use it.
+             * @description The networks from which the key may be used; null for anywhere.
              * @example [
              *       "203.0.113.0/24",
              *       "2001:db8::/32"
              *     ]
              */
-            allowedNetworks?: string[];
+            allowedNetworks?: string[] | null;
             /**
              * Format: date-time
              * @description The time from which the key is no longer valid.
@@ -1374,7 +1390,13 @@ export interface components {
             role: "client" | "admin";
             /** @description What the key may do; null for everything that its role may. */
             scopes: ("pets:read" | "pets:write" | "orders:read" | "orders:write" | "admin:read" | "admin:write")[] | null;
-            /** @description The networks from which the key may be used; null for anywhere. */
+            /**
+             * @description The networks from which the key may be used; null for anywhere.
+             * @example [
+             *       "203.0.113.0/24",
+             *       "2001:db8::/32"
+             *     ]
+             */
             allowedNetworks: string[] | null;
             /**
              * @description Current state of the key. A `rotating` key is valid until the overlap with its successor ends.
@@ -1430,20 +1452,20 @@ export interface components {
             expiresAt?: string;
         };
         /**
-         * @description The scopes that a key needs, by its usage. Requests that were denied count as well.
+         * @description The scopes that successful requests of a key and its successors needed, and those that none needed.
          * @example {
          *       "since": "2026-10-26T00:00:00.000Z",
-         *       "used": [
+         *       "scopes": [
          *         {
          *           "scope": "pets:read",
          *           "requests": 1234,
          *           "lastAt": "2026-11-24T08:30:00.000Z"
+         *         },
+         *         {
+         *           "scope": "pets:write",
+         *           "requests": 0,
+         *           "lastAt": null
          *         }
-         *       ],
-         *       "unused": [
-         *         "pets:write",
-         *         "orders:read",
-         *         "orders:write"
          *       ]
          *     }
          */
@@ -1453,23 +1475,17 @@ export interface components {
              * @description The start of the first day.
              */
             since: string;
-            /** @description The scopes that requests of the key needed. */
-            used: {
+            /** @description All scopes of the role of the key. */
+            scopes: {
                 /** @enum {string} */
                 scope: "pets:read" | "pets:write" | "orders:read" | "orders:write" | "admin:read" | "admin:write";
                 /**
                  * Format: int64
-                 * @description Requests of the key that needed the scope.
+                 * @description Successful requests that needed it; 0 if unused.
                  */
                 requests: number;
-                /**
-                 * Format: date-time
-                 * @description When the last of them was.
-                 */
-                lastAt: string;
+                lastAt: string | null;
             }[];
-            /** @description The other scopes that the role of the key includes. */
-            unused: ("pets:read" | "pets:write" | "orders:read" | "orders:write" | "admin:read" | "admin:write")[];
         };
         /**
          * @description Options for the rotation of a secret.

@@ -136,10 +136,10 @@ export class Keys {
     );
   }
 
-  /** Sets what a key may do, and from where; what is left out is removed. */
+  /** Changes what a key may do, and from where; what is left out stays, and null removes a restriction. */
   restrict(id: string, restrictions: KeyRestrictions, options: CallOptions = {}): ApiPromise<RestrictedKey> {
     return this.connection.call(options, (client, sending) =>
-      client.PUT('/admin/keys/{id}/restrictions', {
+      client.PATCH('/admin/keys/{id}/restrictions', {
         params: { path: { id } },
         body: restrictions,
         ...sending,
@@ -147,7 +147,7 @@ export class Keys {
     );
   }
 
-  /** Gets the scopes that the requests of a key needed, and the others of its role. */
+  /** Gets the scopes of a key's role, with the requests that needed them. */
   suggestScopes(id: string, query: ScopeQuery = {}, options: CallOptions = {}): ApiPromise<ScopeSuggestion> {
     return this.connection.call(options, (client, sending) =>
       client.GET('/admin/keys/{id}/scopes/suggestion', { params: { path: { id }, query }, ...sending }),

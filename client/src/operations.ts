@@ -422,7 +422,13 @@ export interface components {
             role: "client" | "admin";
             /** @description What the key may do; null for everything that its role may. */
             scopes: ("pets:read" | "pets:write" | "orders:read" | "orders:write" | "admin:read" | "admin:write")[] | null;
-            /** @description The networks from which the key may be used; null for anywhere. */
+            /**
+             * @description The networks from which the key may be used; null for anywhere.
+             * @example [
+             *       "203.0.113.0/24",
+             *       "2001:db8::/32"
+             *     ]
+             */
             allowedNetworks: string[] | null;
             /**
              * @description Current state of the key. A `rotating` key has a successor, and is valid until it expires.
@@ -476,7 +482,7 @@ export interface components {
         OwnRotation: {
             /**
              * Format: int32
-             * @description Seconds for which both keys work, at least an hour. The default is 24 hours.
+             * @description Seconds for which both keys work. The default is 24 hours. It is at least an hour.
              */
             overlapSeconds?: number;
         };
@@ -484,10 +490,10 @@ export interface components {
         OwnSuccessor: {
             /**
              * Format: uuid
-             * @description Identifier of the successor.
+             * @description Identifier of the key.
              */
             id: string;
-            /** @description The new key. It is not shown again. */
+            /** @description The key. It is not shown again. */
             key: string;
             /** @description First characters of the key. */
             prefix: string;
@@ -495,7 +501,7 @@ export interface components {
             lastFour: string;
             /**
              * Format: date-time
-             * @description When it was issued.
+             * @description When the key was issued.
              */
             createdAt: string;
             expiresAt: string | null;

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
-import { BODY_MESSAGE, OVERLAP_MAX_SECONDS } from '../admin/keys/key.schemas.js';
-import { int32 } from '../schemas/int32.js';
+import { BODY_MESSAGE, IssuedKey, overlapSeconds } from '../admin/keys/key.schemas.js';
 import { limitParameter } from '../schemas/pagination.js';
-import { shownNetworks, shownScopes } from '../schemas/restrictions.js';
+import { restrictions } from '../schemas/restrictions.js';
 import { dateTime, KEY_NAME_MAX_LENGTH, plainText, uuid } from '../schemas/text-schemas.js';
 import { DeprecatedCalls, periodParameter, totalsCursor } from '../usage/usage.schemas.js';
 
@@ -23,8 +22,7 @@ export const OwnKey = z
     role: z
       .enum(['client', 'admin'])
       .meta({ description: 'Role of the key. An `admin` key may also use the administration.' }),
-    scopes: shownScopes,
-    allowedNetworks: shownNetworks,
+    ...restrictions,
     state: z.enum(['active', 'rotating']).meta({
       description:
         'Current state of the key. A `rotating` key has a successor, and is valid until it expires.',
@@ -81,16 +79,7 @@ export type OwnKey = z.infer<typeof OwnKey>;
 const OVERLAP_MIN_SECONDS = 3600;
 
 export const RotateOwnKeyInput = z
-  .object(
-    {
-      overlapSeconds: int32(
-        'Seconds for which both keys work, at least an hour. The default is 24 hours.',
-        OVERLAP_MIN_SECONDS,
-        OVERLAP_MAX_SECONDS,
-      ).optional(),
-    },
-    BODY_MESSAGE,
-  )
+  .object({ overlapSeconds: overlapSeconds(OVERLAP_MIN_SECONDS, 'It is at least an hour.') }, BODY_MESSAGE)
   .meta({
     id: 'OwnRotation',
     description: 'Options for the rotation of your key.',
@@ -99,15 +88,15 @@ export const RotateOwnKeyInput = z
 export type RotateOwnKeyInput = z.infer<typeof RotateOwnKeyInput>;
 
 /** The successor of the key of a request, the only response with the key itself. */
-export const OwnSuccessor = z
-  .object({
-    id: uuid('Identifier of the successor.'),
-    key: plainText('The new key. It is not shown again.', KEY_MAX_LENGTH),
-    ...hints,
-    createdAt: dateTime('When it was issued.'),
-    expiresAt: dateTime('When it expires; null if it never does.').nullable(),
-    overlapEndsAt: dateTime('Until then the key of the request works, too.'),
-  })
+export const OwnSuccessor = IssuedKey.pick({
+  id: true,
+  key: true,
+  prefix: true,
+  lastFour: true,
+  createdAt: true,
+  expiresAt: true,
+})
+  .extend({ overlapEndsAt: dateTime('Until then the key of the request works, too.') })
   .meta({ id: 'OwnSuccessor', description: 'The key that replaces the key of the request.' });
 export type OwnSuccessor = z.infer<typeof OwnSuccessor>;
 

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import { restrictionFields } from '../admin/keys/key.view.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { ApiError } from '../errors/api-error.js';
 import type { Principal } from '../http/principal.js';
-import type { Scope } from '../http/rules/scope.js';
 import type { OwnKey } from './account.schemas.js';
 
 const HINTS = { prefix: true, lastFour: true, createdAt: true, expiresAt: true } as const;
@@ -32,11 +32,10 @@ export class OwnKeyRepository {
     if (record === null) {
       throw new ApiError('service_unavailable', 'The API key changes just now. Try again shortly.');
     }
-    const { quota, successor, scopes, allowedNetworks, ...key } = record;
+    const { quota, successor, ...key } = record;
     return {
       ...datesAsText(key),
-      scopes: scopes.length === 0 ? null : (scopes as Scope[]),
-      allowedNetworks: allowedNetworks.length === 0 ? null : allowedNetworks,
+      ...restrictionFields(record),
       state: successor === null ? 'active' : 'rotating',
       plan,
       perMinute,

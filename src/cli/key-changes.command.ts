@@ -3,18 +3,22 @@ import { type Command, Option } from 'commander';
 import { type CreateKeyInput, type Key, keyName, keyNote } from '../admin/keys/key.schemas.js';
 import { KeyService } from '../admin/keys/key.service.js';
 import { instant } from '../schemas/instant.js';
-import { networkSet, scopeSet } from '../schemas/restrictions.js';
 import { overlap, parsedBy, positiveInteger } from './arguments.js';
 import { changeCommand, type ChangeOptions, withServices } from './command.js';
 import { findKeyId } from './key-id.js';
 import { issuedOutput, keyOutput, keyText, limitsText } from './key-output.js';
-import { addressHint, setOption } from './key-restrictions.command.js';
+import { allowOption, scopesOption } from './key-restrictions.command.js';
 import { confirm } from './output/confirmation.js';
 
 const OVERLAP_DEFAULT = '24h';
 
 /** A quota's own limits, which override its plan's. */
 type OwnLimits = Pick<CreateKeyInput, 'perMinute' | 'perDay'>;
+
+interface IssueOptions extends ChangeOptions, CreateKeyInput {
+  expires?: Date;
+  allow?: string[] | null;
+}
 
 interface LabelOptions extends ChangeOptions {
   name?: string;
@@ -31,31 +35,16 @@ export const keyChanges: Command[] = [
     .option('--per-minute <n>', 'own limit per minute, with --per-day', positiveInteger)
     .option('--per-day <n>', 'own limit per day, with --per-minute', positiveInteger)
     .addOption(new Option('--role <role>', 'role of the key').choices(['client', 'admin']).default('client'))
-    .addOption(
-      setOption(
-        '--scopes <list>',
-        'what it may do, such as pets:read,orders:read (default: all of its role)',
-        scopeSet,
-      ),
-    )
-    .addOption(
-      setOption(
-        '--allow <list>',
-        'networks from which it may be used, such as 203.0.113.0/24 (default: any)',
-        networkSet,
-      ),
-    )
+    .addOption(scopesOption('--scopes <list>'))
+    .addOption(allowOption())
     .option('--expires <instant>', 'when it expires, such as 2027-01-01T00:00:00Z', parsedBy(instant))
     .addHelpText('after', '\nExample:\n  animal-store keys issue --name "Ann\'s shop" --plan pro')
     .hook('preAction', requireBothLimitsOrNone)
     .action(
-      withServices(
-        async (services, input: CreateKeyInput & ChangeOptions & { expires?: Date; allow?: string[] }) => {
-          const { expires: expiresAt, allow: allowedNetworks, as, ...rest } = input;
-          const issued = await services.get(KeyService).issue({ ...rest, expiresAt, allowedNetworks }, as);
-          return issuedOutput(issued, ...addressHint(services, issued));
-        },
-      ),
+      withServices(async (services, { expires, allow, as, ...input }: IssueOptions) => {
+        const restricted = { ...input, expiresAt: expires, allowedNetworks: allow };
+        return issuedOutput(await services.get(KeyService).issue(restricted, as));
+      }),
     ),
 
   changeCommand('label', 'set the name of a key and the note on it; what is not given stays')

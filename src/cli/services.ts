@@ -2,43 +2,39 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AdminServicesModule } from '../admin/admin-services.module.js';
 import { DeprecatedOperations } from '../deprecation/deprecated-operations.js';
-import { OperationScopes } from '../http/operation-scopes.js';
+import { declaredRouteConfigs } from '../http/route-config.decorator.js';
 import { Clock } from '../settings/clock.js';
 import { DatabaseModule } from '../database/database.module.js';
 import { EmbeddedPostgresError, findEmbeddedPostgres } from '../embedded-postgres/embedded-postgres.js';
 import { type Environment, readProcessEnvironment } from '../settings/environment.js';
 import { SettingsModule } from '../settings/settings.module.js';
-import { declaredRoutes } from './declared-routes.js';
+// Loads every controller, because administration reads what their routes declare.
+import '../app.module.js';
 
 class Terminal {}
-
-class DeclaredOperations {}
-
-/** Has what routes declare of operations, for every module. */
-const declaredOperations = {
-  module: DeclaredOperations,
-  global: true,
-  providers: [DeprecatedOperations, OperationScopes].map((provide) => ({
-    provide,
-    useFactory: () => withRoutes(new provide()),
-  })),
-  exports: [DeprecatedOperations, OperationScopes],
-};
 
 /** Opens the services of administration on the database of these settings, without HTTP. The caller closes them. */
 export function openServices(environment: Environment): Promise<INestApplicationContext> {
   const settings = SettingsModule.register(environment, new Clock());
   return NestFactory.createApplicationContext(
-    { module: Terminal, imports: [settings, DatabaseModule, declaredOperations, AdminServicesModule] },
+    {
+      module: Terminal,
+      global: true,
+      imports: [settings, DatabaseModule, AdminServicesModule],
+      providers: [{ provide: DeprecatedOperations, useFactory: declaredDeprecations }],
+      exports: [DeprecatedOperations],
+    },
     // The error of a failure is enough.
     { logger: false, abortOnError: false },
   );
 }
 
-function withRoutes<Operations extends DeprecatedOperations | OperationScopes>(
-  operations: Operations,
-): Operations {
-  declaredRoutes().forEach((route) => operations.addRoute(route));
+function declaredDeprecations(): DeprecatedOperations {
+  const operations = new DeprecatedOperations();
+  // The terminal shows no paths.
+  for (const config of declaredRouteConfigs()) {
+    operations.addRoute({ method: 'GET', url: '', config });
+  }
   return operations;
 }
 

@@ -20,7 +20,7 @@ const call = ({ key }: Keyed, request: string, body?: unknown, headers = {}) => 
   return send(admin.store.url + path, { method, key, body, headers });
 };
 const restrict = ({ id }: Keyed, body: unknown, headers = {}) =>
-  call(admin.administrator, `PUT /admin/keys/${id}/restrictions`, body, headers);
+  call(admin.administrator, `PATCH /admin/keys/${id}/restrictions`, body, headers);
 const remaining = async (key: Keyed) => (await call(key, 'GET /v1/rate-limit')).json.windows[1].remaining;
 
 describe('a key with scopes', () => {
@@ -75,7 +75,7 @@ describe('a key with scopes', () => {
     expect((await call(key, 'GET /admin/keys')).status).toBe(200);
     const denied = await call(key, 'POST /admin/keys', { name: 'more', plan: 'free' });
     expectError(denied, 403, 'insufficient_scope', expect.stringContaining('admin:write'));
-    for (const path of [`PUT /admin/keys/${key.id}/restrictions`, `POST /admin/keys/${key.id}/revoke`]) {
+    for (const path of [`PATCH /admin/keys/${key.id}/restrictions`, `POST /admin/keys/${key.id}/revoke`]) {
       expect((await call(key, path, {})).status).toBe(403);
     }
     expect((await call(key, 'GET /v1/pets')).status).toBe(403);
@@ -143,15 +143,19 @@ describe('a key with networks', () => {
   });
 });
 
-describe('PUT /admin/keys/{id}/restrictions', () => {
-  it('replaces both, and removes what is left out; the audit has what changed', async () => {
+describe('PATCH /admin/keys/{id}/restrictions', () => {
+  it('changes what is given, keeps what is left out, and removes what is null; the audit has what changed', async () => {
     const key = await issue(WIDE);
     const set = await restrict(key, { scopes: ['pets:read'], allowedNetworks: ['127.0.0.9/8'] });
     expect(set.status).toBe(200);
     expect(set.json).toMatchObject({ id: key.id, scopes: ['pets:read'], allowedNetworks: [HERE] });
     expect(set.json).not.toHaveProperty('warning');
-    expect((await restrict(key, { allowedNetworks: [HERE] })).json.scopes).toBeNull();
-    expect((await restrict(key, {})).json).toMatchObject({ scopes: null, allowedNetworks: null });
+    expect((await restrict(key, { scopes: null })).json.allowedNetworks).toEqual([HERE]);
+    expect((await restrict(key, { allowedNetworks: null })).json).toMatchObject({
+      scopes: null,
+      allowedNetworks: null,
+    });
+    await restrict(key, { scopes: null });
     await restrict(key, {});
     const events = (await sendAsAdmin(`GET /admin/audit?key=${key.id}&action=key.restricted`)).json;
     expect(events.map(({ before, after }: Record<string, unknown>) => [before, after])).toEqual([
@@ -170,19 +174,28 @@ describe('PUT /admin/keys/{id}/restrictions', () => {
     ]);
   });
 
+  it('keeps the changes of two administrators at once, one of the scopes and one of the networks', async () => {
+    const key = await issue(WIDE);
+    await Promise.all([restrict(key, { scopes: ['pets:read'] }), restrict(key, { allowedNetworks: [HERE] })]);
+    const stored = (await sendAsAdmin(`GET /admin/keys/${key.id}`)).json;
+    expect(stored).toMatchObject({ scopes: ['pets:read'], allowedNetworks: [HERE] });
+  });
+
   it.each([
-    [{ scopes: [] }, /^scopes must have 1 to 6 scopes/],
+    [{ scopes: [] }, /^scopes must be a list of 1 to 6 scopes/],
     [{ scopes: ['pets:delete'] }, /^scopes\[0\] must be one of pets:read, /],
-    [{ scopes: 'pets:read' }, /^scopes must be a list of scopes$/],
-    [{ scopes: null }, /^scopes must be a list of scopes$/],
+    [{ scopes: 'pets:read' }, /^scopes must be a list of 1 to 6 scopes/],
     [{ scopes: ['admin:read'] }, /^scopes must have no scope of administration/],
-    [{ allowedNetworks: [] }, /^allowedNetworks must have 1 to 50 networks/],
+    [{ allowedNetworks: [] }, /^allowedNetworks must be a list of 1 to 50 networks/],
     [{ allowedNetworks: ['10/8'] }, /must be a network such as/],
     [{ allowedNetworks: ['203.0.113.0/33'] }, /must be a network such as/],
     [{ allowedNetworks: ['010.0.0.1'] }, /must be a network such as/],
     [{ allowedNetworks: ['fe80::1%eth0'] }, /must be a network such as/],
     [{ allowedNetworks: [42] }, /must be a network such as/],
-    [{ allowedNetworks: Array<string>(51).fill(HERE) }, /^allowedNetworks must have 1 to 50 networks/],
+    [
+      { allowedNetworks: Array<string>(51).fill(HERE) },
+      /^allowedNetworks must be a list of 1 to 50 networks/,
+    ],
   ])('returns 400 for %j, and changes nothing', async (body, fault) => {
     const key = await issue();
     expectInvalid(await restrict(key, body), fault);
@@ -241,31 +254,43 @@ describe('GET /admin/keys/{id}/scopes/suggestion', () => {
   const suggest = ({ id }: Keyed, query = '') =>
     sendAsAdmin(`GET /admin/keys/${id}/scopes/suggestion${query}`);
 
-  it('returns the scopes that requests of the key needed, since when, and the others of its role', async () => {
+  const unused = (...scopes: string[]) => scopes.map((scope) => ({ scope, requests: 0, lastAt: null }));
+
+  it('returns the scopes of the role of the key, with the requests of its quota that needed them, since when', async () => {
     const key = await issue(WIDE);
     await call(key, 'GET /v1/pets');
-    await call(key, 'GET /v1/pets/1');
-    await call(key, 'GET /v1/store/orders');
     await call(key, 'GET /v1/key');
-    await until(async () => (await suggest(key)).json.used.length === 2);
+    const successor = (await call(key, 'POST /v1/key/rotate')).json;
+    await call(successor, 'GET /v1/pets');
+    await call(successor, 'GET /v1/store/orders');
+    await until(async () => (await suggest(key)).json.scopes[2].requests === 1);
     const { json } = await suggest(key, '?days=2');
     expect(json).toEqual({
       since: expect.stringMatching(/T00:00:00\.000Z$/),
-      used: [
+      scopes: [
         { scope: 'pets:read', requests: 2, lastAt: expect.any(String) },
+        ...unused('pets:write'),
         { scope: 'orders:read', requests: 1, lastAt: expect.any(String) },
+        ...unused('orders:write'),
       ],
-      unused: ['pets:write', 'orders:write'],
     });
-    expect(Date.parse(json.used[0].lastAt) - Date.parse(json.since)).toBeGreaterThan(86_400_000);
+    expect(Date.parse(json.scopes[0].lastAt) - Date.parse(json.since)).toBeGreaterThan(86_400_000);
+  });
+
+  it('does not count an attempt that was denied as use of its scope', async () => {
+    const key = await issue({ ...WIDE, scopes: ['pets:read'] });
+    expect((await call(key, 'POST /v1/pets', PET)).status).toBe(403);
+    await call(key, 'GET /v1/pets');
+    await until(async () => (await suggest(key)).json.scopes[0].requests === 1);
+    expect((await suggest(key)).json.scopes.slice(1)).toEqual(
+      unused('pets:write', 'orders:read', 'orders:write'),
+    );
   });
 
   it('returns every scope as unused of a key without usage, 404 for an unknown key, 400 for a wrong number of days', async () => {
     const key = await issue({ role: 'admin' });
-    expect((await suggest(key)).json).toMatchObject({
-      used: [],
-      unused: expect.arrayContaining(['admin:write']),
-    });
+    const all = ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'admin:read', 'admin:write'];
+    expect((await suggest(key)).json.scopes).toEqual(unused(...all));
     expectError(await suggest({ id: 'x', key: '' }), 404, 'not_found');
     expectInvalid(await suggest(key, '?days=401'), /^days must be/);
   });
@@ -341,7 +366,7 @@ describe('POST /v1/key/rotate', () => {
     ]);
   });
 
-  it('returns 409 after five rotations of the keys of a quota in a UTC day, and an administrator may still rotate them', async () => {
+  it('returns 409 after five rotations of the keys of a quota in a UTC day, but an administrator may rotate them still, and they again on the next day', async () => {
     let key: Keyed = await issue(WIDE);
     for (let rotation = 0; rotation < 5; rotation += 1) {
       const response = await call(key, 'POST /v1/key/rotate');
@@ -354,7 +379,10 @@ describe('POST /v1/key/rotate', () => {
       'conflict',
       expect.stringMatching(/5 times today/),
     );
-    expect((await sendAsAdmin(`POST /admin/keys/${key.id}/rotate`)).status).toBe(201);
+    const rotated = await sendAsAdmin(`POST /admin/keys/${key.id}/rotate`);
+    expect(rotated.status).toBe(201);
+    admin.store.clock.travelTo(new Date(admin.store.clock.now() + 86_400_000));
+    expect((await call(rotated.json, 'POST /v1/key/rotate')).status).toBe(201);
   });
 
   it('either makes a successor or is denied while the key is revoked at the same time', async () => {

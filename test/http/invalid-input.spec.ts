@@ -226,8 +226,9 @@ describe.each(withNames(api.operations.filter(({ body }) => body !== null)))('%s
     'returns 400 that names its fault, and changes nothing, for an invalid %s',
     (field, schema) =>
       unchanged(async () => {
-        const [fault, values] = wrongFields(schema);
-        for (const json of values) {
+        const [list = schema, orNull] = schema.anyOf ?? [];
+        const [fault, values] = wrongFields(list);
+        for (const json of values.filter((each) => orNull === undefined || each !== 'null')) {
           const response = await attempt(withField(field, json));
           expectInvalid(
             response,
@@ -241,7 +242,7 @@ describe.each(withNames(api.operations.filter(({ body }) => body !== null)))('%s
 
   it('returns 400 that names every fault, and changes nothing, without required and with invalid fields', () =>
     unchanged(async () => {
-      const invalid = Object.keys(properties).map((field) => `"${field}":null`);
+      const invalid = Object.keys(properties).map((field) => `"${field}":[]`);
       const faults = Object.keys(properties).map((field) => `${field} must [^;]+`);
       expectInvalid(await attempt(`{${invalid.join(',')}}`), new RegExp(`^${faults.join('; ')}$`));
       if (required.length > 0) {

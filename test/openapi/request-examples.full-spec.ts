@@ -17,9 +17,9 @@ describe('the example of a request body', () => {
   });
 
   it('exists for each operation with a body', () => {
-    const keys = ['issueKey', 'changePlan', 'labelKey', 'rotateKey'];
+    const keys = ['issueKey', 'changePlan', 'labelKey', 'restrictKey', 'rotateKey', 'revokeLeakedKey'];
     const webhooks = ['createWebhook', 'changeWebhook', 'rotateWebhookSecret'];
-    const names = ['createPet', 'createOrder', ...keys, 'setPlan', ...webhooks];
+    const names = ['createPet', 'createOrder', 'rotateOwnKey', ...keys, 'setPlan', ...webhooks];
     expect(withBody.map(({ operationId }) => operationId)).toEqual(names);
   });
 

@@ -25,7 +25,7 @@ export const ACTIONS = [
   'webhook.secret_rotated',
   'webhook.deleted',
 ] as const;
-type Action = (typeof ACTIONS)[number];
+export type Action = (typeof ACTIONS)[number];
 
 /** An action, its actor, and the fields it changed. The fields never contain keys or hashes. */
 interface NewAuditEvent {

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import type { Scope } from '../../http/rules/scope.js';
 import { instant } from '../../schemas/instant.js';
 import { int32 } from '../../schemas/int32.js';
-import { networkSet, scopeSet, shownNetworks, shownScopes } from '../../schemas/restrictions.js';
+import { restrictions } from '../../schemas/restrictions.js';
 import {
   dateTime,
   isPlainText,
@@ -16,6 +15,7 @@ import { PLAN_NAME_MAX_LENGTH } from '../../rate-limit/rules/plan-name.js';
 
 const NOTE_MAX_LENGTH = 1000;
 const KEY_MAX_LENGTH = 64;
+const WARNING_MAX_LENGTH = 1000;
 /** UTC hours whose requests are shown with a key, the current one included. */
 export const HOURS_SHOWN = 24;
 const ROLES = ['client', 'admin'] as const;
@@ -47,7 +47,15 @@ const expiresAt = instant.meta({
   format: 'date-time',
 });
 
-const restrictions = { scopes: scopeSet.optional(), allowedNetworks: networkSet.optional() };
+export const RestrictKeyInput = z
+  .object(restrictions, BODY_MESSAGE)
+  .partial()
+  .meta({
+    id: 'KeyRestrictions',
+    description: 'What a key may do, and from where. What is left out stays; null removes a restriction.',
+    examples: [{ scopes: ['pets:read', 'orders:read'], allowedNetworks: null }],
+  });
+export type RestrictKeyInput = z.infer<typeof RestrictKeyInput>;
 
 export const CreateKeyInput = z
   .object(
@@ -57,7 +65,7 @@ export const CreateKeyInput = z
       plan: planName,
       ...ownLimits,
       role: roleSchema.optional(),
-      ...restrictions,
+      ...RestrictKeyInput.shape,
       expiresAt: expiresAt.optional(),
     },
     BODY_MESSAGE,
@@ -81,14 +89,17 @@ export const ChangePlanInput = z
   });
 export type ChangePlanInput = z.infer<typeof ChangePlanInput>;
 
+export const overlapSeconds = (minimum: number, minimumText: string) =>
+  int32(
+    `Seconds for which both keys work. The default is 24 hours. ${minimumText}`,
+    minimum,
+    OVERLAP_MAX_SECONDS,
+  ).optional();
+
 export const RotateKeyInput = z
   .object(
     {
-      overlapSeconds: int32(
-        'Seconds for which both keys work. The default is 24 hours. With 0, the old key stops working immediately.',
-        0,
-        OVERLAP_MAX_SECONDS,
-      ).optional(),
+      overlapSeconds: overlapSeconds(0, 'With 0, the old key stops working immediately.'),
       expiresAt: expiresAt
         .optional()
         .meta({ description: 'When the successor expires. The default is the expiry of the old key.' }),
@@ -101,14 +112,6 @@ export const RotateKeyInput = z
     examples: [{ overlapSeconds: 3600 }],
   });
 export type RotateKeyInput = z.infer<typeof RotateKeyInput>;
-
-export const RestrictKeyInput = z.object(restrictions, BODY_MESSAGE).meta({
-  id: 'KeyRestrictions',
-  description:
-    'What a key may do, and from where. Without `scopes` it may do everything that its role may, without `allowedNetworks` from anywhere.',
-  examples: [{ scopes: ['pets:read', 'orders:read'], allowedNetworks: ['203.0.113.0/24'] }],
-});
-export type RestrictKeyInput = z.infer<typeof RestrictKeyInput>;
 
 export const RevokeLeakedKeyInput = z
   .object(
@@ -136,12 +139,6 @@ export interface KeyLabelChange {
   note?: string | null | undefined;
 }
 
-/** A change of what a key may do, and from where: what is undefined stays, and null removes the restriction. */
-export interface KeyRestrictionChange {
-  scopes?: Scope[] | null | undefined;
-  allowedNetworks?: string[] | null | undefined;
-}
-
 /** A key in responses to administrators, without the key itself. */
 export const Key = z
   .object({
@@ -149,8 +146,7 @@ export const Key = z
     name: z.string().meta(keyName.meta() ?? {}),
     note: plainText('Note of administrators on the key; null if there is none.', NOTE_MAX_LENGTH).nullable(),
     role: roleSchema,
-    scopes: shownScopes,
-    allowedNetworks: shownNetworks,
+    ...restrictions,
     state: z.enum(KEY_STATES).meta({
       description:
         'Current state of the key. A `rotating` key is valid until the overlap with its successor ends.',
@@ -178,7 +174,6 @@ export const Key = z
   .meta({ id: 'Key', description: 'An API key, without the key itself.' });
 export type Key = z.infer<typeof Key>;
 
-const WARNING_MAX_LENGTH = 1000;
 const warning = plainText(
   'What may be wrong with the networks of the request; absent if nothing is.',
   WARNING_MAX_LENGTH,

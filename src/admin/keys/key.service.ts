@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
 import { generateApiKey, hashApiKey } from '../../auth/rules/api-key.js';
 import { Clock } from '../../settings/clock.js';
@@ -11,7 +12,7 @@ import { type KeyRole, type Scope, scopesForRole } from '../../http/rules/scope.
 import { FallbackCounterStore } from '../../rate-limit/stores/fallback-counter-store.js';
 import { quotaBucketKey } from '../../rate-limit/rules/bucket-key.js';
 import { queueEvent } from '../../webhooks/queue-events.js';
-import { type Actor, keyEvent, recordAuditEvent } from '../audit/audit.js';
+import { type Action, type Actor, keyEvent, recordAuditEvent } from '../audit/audit.js';
 import { findBanEnd, findKey, lockKey, storedFields } from './key.repository.js';
 import {
   type ChangePlanInput,
@@ -19,11 +20,19 @@ import {
   type Key,
   type IssuedKey,
   type KeyLabelChange,
-  type KeyRestrictionChange,
+  type RestrictKeyInput,
   type RotatedKey,
   type RotateKeyInput,
 } from './key.schemas.js';
-import { KEY, type KeyRecord, keyState, keyView, planFields, restrictionFields } from './key.view.js';
+import {
+  KEY,
+  type KeyRecord,
+  keyState,
+  keyView,
+  planFields,
+  restrictionColumns,
+  restrictionFields,
+} from './key.view.js';
 import { quotaColumns } from './quota-plan.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -52,9 +61,9 @@ export class KeyService {
    *   the past.
    */
   async issue(input: CreateKeyInput, actor: Actor, key = this.newKey()): Promise<IssuedKey> {
-    const { name, note = null, role = 'client', scopes = [], allowedNetworks = [], expiresAt = null } = input;
+    const { name, note = null, role = 'client', expiresAt = null } = input;
     this.requireFuture(expiresAt);
-    requireWithinRole(role, scopes);
+    requireWithinRole(role, input.scopes);
     const record = await inTransaction(this.database, async (transaction) => {
       const quota = await quotaColumns(transaction, input);
       const issued = await transaction.apiKey.create({
@@ -62,8 +71,7 @@ export class KeyService {
           name,
           note,
           role,
-          scopes,
-          allowedNetworks,
+          ...restrictionColumns(input),
           expiresAt,
           ...storedFields(key),
           quota: { create: quota },
@@ -87,8 +95,7 @@ export class KeyService {
 
   /** Returns whether this key was ever issued, also if it has expired or was revoked. */
   async exists(key: string): Promise<boolean> {
-    const hash = Uint8Array.from(hashApiKey(key));
-    return (await this.database.apiKey.findUnique({ where: { hash }, select: { id: true } })) !== null;
+    return (await this.findByKey(key)) !== null;
   }
 
   /** @throws ApiError `not_found`. */
@@ -151,24 +158,30 @@ export class KeyService {
    * @throws ApiError `not_found`.
    */
   async revoke(id: string, actor: Actor): Promise<Key> {
-    return this.change(id, (transaction, old) => this.revokeLocked(transaction, old, actor));
+    return this.change(id, async (transaction, old) => {
+      if (old.revokedAt !== null) {
+        return old;
+      }
+      const data = { revokedAt: new Date(this.clock.now()) };
+      const revoked = await transaction.apiKey.update({ where: { id }, data, ...KEY });
+      await recordAuditEvent(transaction, keyEvent(actor, 'key.revoked', old, { revokedAt: null }, data));
+      await this.queueKeyEvent(transaction, 'key.revoked', old, data);
+      return revoked;
+    });
   }
 
   /**
-   * Revokes a key that leaked and every successor of it: whoever has it may have rotated it.
+   * Revokes a key that leaked, then every successor of it: whoever has it may have rotated it, but can no more. A second call goes on
+   * where the first has failed.
    *
    * @throws ApiError `not_found`.
    */
   async revokeLeaked(key: string, actor: Actor): Promise<Key> {
-    return this.change(await this.findId(key), async (transaction, old) => {
-      let next = old.successor;
-      while (next !== null) {
-        const successor = await lockKey(transaction, next.id);
-        await this.revokeLocked(transaction, successor, actor);
-        next = successor.successor;
-      }
-      return this.revokeLocked(transaction, old, actor);
-    });
+    const leaked = await this.revoke(await this.findId(key), actor);
+    for (let next = leaked.successorId; next !== null;) {
+      ({ successorId: next } = await this.revoke(next, actor));
+    }
+    return leaked;
   }
 
   /**
@@ -177,8 +190,7 @@ export class KeyService {
    * @throws ApiError `not_found`.
    */
   async findId(key: string): Promise<string> {
-    const hash = Uint8Array.from(hashApiKey(key));
-    const found = await this.database.apiKey.findUnique({ where: { hash }, select: { id: true } });
+    const found = await this.findByKey(key);
     if (found === null) {
       throw new ApiError('not_found', 'This key was never issued here. Check that it was copied whole.');
     }
@@ -186,24 +198,14 @@ export class KeyService {
   }
 
   /**
-   * Sets what a key may do, and from where. What is undefined stays; null removes the restriction.
+   * Changes what a key may do, and from where.
    *
    * @throws ApiError `not_found`; `invalid_request` if the role of the key does not include one of the scopes.
    */
-  async restrict(id: string, { scopes, allowedNetworks }: KeyRestrictionChange, actor: Actor): Promise<Key> {
-    return this.change(id, async (transaction, old) => {
-      requireWithinRole(old.role, scopes ?? []);
-      const data = {
-        scopes: scopes === undefined ? old.scopes : (scopes ?? []),
-        allowedNetworks: allowedNetworks === undefined ? old.allowedNetworks : (allowedNetworks ?? []),
-      };
-      const [before, after] = [restrictionFields(old), restrictionFields({ ...old, ...data })];
-      if (JSON.stringify(before) === JSON.stringify(after)) {
-        return old;
-      }
-      const changed = await transaction.apiKey.update({ where: { id }, data, ...KEY });
-      await recordAuditEvent(transaction, keyEvent(actor, 'key.restricted', old, before, after));
-      return changed;
+  async restrict(id: string, input: RestrictKeyInput, actor: Actor): Promise<Key> {
+    return this.edit(id, actor, 'key.restricted', restrictionFields, (transaction, { role }) => {
+      requireWithinRole(role, input.scopes);
+      return transaction.apiKey.update({ where: { id }, data: restrictionColumns(input), ...KEY });
     });
   }
 
@@ -213,15 +215,10 @@ export class KeyService {
    * @throws ApiError `not_found`.
    */
   async label(id: string, { name, note }: KeyLabelChange, actor: Actor): Promise<Key> {
-    return this.change(id, async (transaction, old) => {
-      const before = { name: old.name, note: old.note };
-      const after = { name: name ?? old.name, note: note === undefined ? old.note : note };
-      if (before.name === after.name && before.note === after.note) {
-        return old;
-      }
-      const changed = await transaction.apiKey.update({ where: { id }, data: after, ...KEY });
-      await recordAuditEvent(transaction, keyEvent(actor, 'key.labeled', old, before, after));
-      return changed;
+    const fields = (key: KeyRecord) => ({ name: key.name, note: key.note });
+    return this.edit(id, actor, 'key.labeled', fields, (transaction, old) => {
+      const data = { name: name ?? old.name, note: note === undefined ? old.note : note };
+      return transaction.apiKey.update({ where: { id }, data, ...KEY });
     });
   }
 
@@ -231,15 +228,10 @@ export class KeyService {
    * @throws ApiError `not_found`; `invalid_request` if there is no such plan, or if neither the plan nor the input has limits.
    */
   async changePlan(id: string, input: ChangePlanInput, actor: Actor): Promise<Key> {
-    return this.change(id, async (transaction, old) => {
+    return this.edit(id, actor, 'key.plan_changed', planFields, async (transaction, { quotaId }) => {
       const data = await quotaColumns(transaction, input);
-      await transaction.quota.update({ where: { id: old.quotaId }, data });
-      const changed = await findKey(transaction, id);
-      const [before, after] = [planFields(old), planFields(changed)];
-      if (JSON.stringify(before) !== JSON.stringify(after)) {
-        await recordAuditEvent(transaction, keyEvent(actor, 'key.plan_changed', old, before, after));
-      }
-      return changed;
+      await transaction.quota.update({ where: { id: quotaId }, data });
+      return findKey(transaction, id);
     });
   }
 
@@ -266,21 +258,6 @@ export class KeyService {
     return this.view(record, null);
   }
 
-  private async revokeLocked(
-    transaction: Prisma.TransactionClient,
-    old: KeyRecord,
-    actor: Actor,
-  ): Promise<KeyRecord> {
-    if (old.revokedAt !== null) {
-      return old;
-    }
-    const data = { revokedAt: new Date(this.clock.now()) };
-    const revoked = await transaction.apiKey.update({ where: { id: old.id }, data, ...KEY });
-    await recordAuditEvent(transaction, keyEvent(actor, 'key.revoked', old, { revokedAt: null }, data));
-    await this.queueKeyEvent(transaction, 'key.revoked', old, data);
-    return revoked;
-  }
-
   private newKey(): string {
     return generateApiKey(this.environment.APP_ENV);
   }
@@ -296,6 +273,29 @@ export class KeyService {
       const bannedUntil = await findBanEnd(this.counters, old.quotaId);
       return this.view(await change(transaction, old), bannedUntil);
     });
+  }
+
+  /** Runs `change` as above, and records what it changed of `fields`, if anything. */
+  private edit(
+    id: string,
+    actor: Actor,
+    action: Action,
+    fields: (key: KeyRecord) => Prisma.InputJsonObject,
+    change: (transaction: Prisma.TransactionClient, old: KeyRecord) => Promise<KeyRecord>,
+  ): Promise<Key> {
+    return this.change(id, async (transaction, old) => {
+      const changed = await change(transaction, old);
+      const [before, after] = [fields(old), fields(changed)];
+      if (!isDeepStrictEqual(before, after)) {
+        await recordAuditEvent(transaction, keyEvent(actor, action, old, before, after));
+      }
+      return changed;
+    });
+  }
+
+  private findByKey(key: string): Promise<{ id: string } | null> {
+    const hash = Uint8Array.from(hashApiKey(key));
+    return this.database.apiKey.findUnique({ where: { hash }, select: { id: true } });
   }
 
   /** Queues an event on a key for webhooks, with these facts. */
@@ -321,8 +321,8 @@ export class KeyService {
 }
 
 /** @throws ApiError `invalid_request` if the role does not include one of the scopes. */
-function requireWithinRole(role: KeyRole, scopes: readonly Scope[]): void {
-  if (!scopes.every((scope) => scopesForRole(role).includes(scope))) {
+function requireWithinRole(role: KeyRole, scopes: readonly Scope[] | null = null): void {
+  if (scopes?.every((scope) => scopesForRole(role).includes(scope)) === false) {
     const message =
       'The request is invalid: scopes must have no scope of administration, unless the role of the key is admin.';
     throw new ApiError('invalid_request', message);

@@ -1,6 +1,6 @@
 import type { Prisma } from '../../database/generated/client.js';
-import type { Scope } from '../../http/rules/scope.js';
-import type { Key, KeyState } from './key.schemas.js';
+import { type Scope, SCOPES } from '../../http/rules/scope.js';
+import type { Key, KeyState, RestrictKeyInput } from './key.schemas.js';
 
 /** What is read of a key: all but its hash. */
 export const KEY = {
@@ -28,6 +28,14 @@ export function restrictionFields({
   return {
     scopes: scopes.length === 0 ? null : (scopes as Scope[]),
     allowedNetworks: allowedNetworks.length === 0 ? null : allowedNetworks,
+  };
+}
+
+/** Returns the columns of restrictions: what is undefined stays, and scopes are each there once, in the order of the documentation. */
+export function restrictionColumns({ scopes, allowedNetworks }: RestrictKeyInput) {
+  return {
+    ...(scopes !== undefined && { scopes: SCOPES.filter((scope) => scopes?.includes(scope)) }),
+    ...(allowedNetworks !== undefined && { allowedNetworks: allowedNetworks ?? [] }),
   };
 }
 

@@ -90,7 +90,7 @@ export class KeysController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<IssuedKey> {
     const issued = await this.keys.issue(input, actor);
-    return shownOnce({ ...issued, ...this.networkWarning(issued, request) }, reply);
+    return shownOnce({ ...issued, ...this.networkWarning(input, request) }, reply);
   }
 
   @Get(':id')
@@ -140,25 +140,23 @@ export class KeysController {
     return this.keys.label(id, { name, note: note ?? null }, actor);
   }
 
-  @Put(':id/restrictions')
+  @Patch(':id/restrictions')
   @KeyId()
   @Operation(
     'stable',
     'admin:write',
     'Restrict a key',
-    'Sets what the key may do, and from which networks. It holds on every replica within a second.',
+    'Changes what the key may do, and from which networks. It holds on every replica within a second.',
   )
   @Responses({ status: 200, schema: RestrictedKey, description: 'The changed key.' })
   async restrictKey(
     @Param('id') id: string,
-    @Body({ schema: RestrictKeyInput }) { scopes, allowedNetworks }: RestrictKeyInput,
+    @Body({ schema: RestrictKeyInput }) input: RestrictKeyInput,
     @CurrentPrincipal() { keyId: actor }: Principal,
     @Req() request: FastifyRequest,
   ): Promise<RestrictedKey> {
-    // What is left out is removed.
-    const restrictions = { scopes: scopes ?? null, allowedNetworks: allowedNetworks ?? null };
-    const key = await this.keys.restrict(id, restrictions, actor);
-    return { ...key, ...this.networkWarning(key, request) };
+    const key = await this.keys.restrict(id, input, actor);
+    return { ...key, ...this.networkWarning(input, request) };
   }
 
   @Get(':id/scopes/suggestion')
@@ -197,11 +195,9 @@ export class KeysController {
     @Param('id') id: string,
     @Body({ schema: RotateKeyInput.prefault({}) }) input: RotateKeyInput,
     @CurrentPrincipal() { keyId: actor }: Principal,
-    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<IssuedKey> {
-    const issued = await this.keys.rotate(id, input, actor);
-    return shownOnce({ ...issued, ...this.networkWarning(issued, request) }, reply);
+    return shownOnce(await this.keys.rotate(id, input, actor), reply);
   }
 
   @Post(':id/revoke')
@@ -261,8 +257,8 @@ export class KeysController {
     return this.reader.findRateLimit(id);
   }
 
-  /** Warns of networks of a key behind a proxy that is not trusted. */
-  private networkWarning({ allowedNetworks }: Key, { headers, ip }: FastifyRequest): { warning?: string } {
+  /** Returns a warning if networks are set behind a proxy that is not trusted. */
+  private networkWarning({ allowedNetworks = null }: RestrictKeyInput, { headers, ip }: FastifyRequest) {
     const isForwarded =
       headers['x-forwarded-for'] !== undefined && this.environment.TRUST_PROXY === undefined;
     const warning = `Requests carry X-Forwarded-For, but TRUST_PROXY is not set, so every client has the address of the proxy, here ${ip}.`;

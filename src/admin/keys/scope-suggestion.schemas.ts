@@ -15,34 +15,30 @@ export const ScopeSuggestionQuery = z.object({
 });
 export type ScopeSuggestionQuery = z.infer<typeof ScopeSuggestionQuery>;
 
-const scope = z.enum(SCOPES);
-
-/** The scopes that a key used, and those that it did not. */
 export const ScopeSuggestion = z
   .object({
     since: dateTime('The start of the first day.'),
-    used: z
+    scopes: z
       .object({
-        scope,
-        requests: z.int().min(0).meta({ description: 'Requests of the key that needed the scope.' }),
-        lastAt: dateTime('When the last of them was.'),
+        scope: z.enum(SCOPES),
+        requests: z.int().min(0).meta({ description: 'Successful requests that needed it; 0 if unused.' }),
+        lastAt: dateTime('Time of the last request for their operations; null if unused.').nullable(),
       })
       .array()
       .max(SCOPES.length)
-      .meta({ description: 'The scopes that requests of the key needed.' }),
-    unused: scope
-      .array()
-      .max(SCOPES.length)
-      .meta({ description: 'The other scopes that the role of the key includes.' }),
+      .meta({ description: 'All scopes of the role of the key.' }),
   })
   .meta({
     id: 'ScopeSuggestion',
-    description: 'The scopes that a key needs, by its usage. Requests that were denied count as well.',
+    description:
+      'The scopes that successful requests of a key and its successors needed, and those that none needed.',
     examples: [
       {
         since: '2026-10-26T00:00:00.000Z',
-        used: [{ scope: 'pets:read', requests: 1234, lastAt: '2026-11-24T08:30:00.000Z' }],
-        unused: ['pets:write', 'orders:read', 'orders:write'],
+        scopes: [
+          { scope: 'pets:read', requests: 1234, lastAt: '2026-11-24T08:30:00.000Z' },
+          { scope: 'pets:write', requests: 0, lastAt: null },
+        ],
       },
     ],
   });
