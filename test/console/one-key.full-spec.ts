@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import type { CreateKeyInput } from '../../src/admin/keys/key.schemas.js';
 import { DAY_MS } from '../support/counters/clock.js';
 import {
+  admin,
   expectSound,
   open,
   reconnect,
@@ -78,6 +79,14 @@ describe("a key's page of the console", () => {
   it('says that there is no such key', async () => {
     const page = await open('/admin/keys/00000000-0000-4000-8000-000000000000');
     await page.getByRole('heading', { name: 'There is no such key' }).waitFor();
+  });
+
+  it('says which scope the signed-in key lacks, or that its address is not allowed', async () => {
+    const { id } = await store.issue();
+    const scoped = await store.issue({ ...OWN, scopes: ['pets:read'] });
+    const page = await open(`/admin/keys/${id}`, { apiKey: scoped.key });
+    await page.getByText('This API key lacks the scope admin:read').waitFor();
+    expect(await page.getByText('This could not be loaded').count()).toBeGreaterThan(0);
   });
 
   it('says once that its use could not be loaded, and leaves no skeleton', async () => {
@@ -256,18 +265,36 @@ describe('the dialog that restricts a key', () => {
     await store.app.get(UsageRecorder).flush();
     await press(page, 'Restrict');
     await press(page, 'Select what it used');
-    await page.getByText('Selected what the requests of the last 30 days needed').waitFor();
+    await page.getByText(/^Since .+, successful requests needed pets:read \(1 request\)/).waitFor();
+    await page.getByText(/Unused: pets:write, orders:read, orders:write\./).waitFor();
     expect(await page.getByLabel('Read animals').isChecked()).toBe(true);
     expect(await page.getByLabel('Add animals').isChecked()).toBe(false);
     expect(await page.getByLabel('Read administration').count()).toBe(0);
     await page.getByLabel('From where it may be used').fill('nonsense');
     await press(page, 'Save');
-    await page.getByText('must be a network such as').waitFor();
+    await page.getByText('Item 1 must be a network such as').waitFor();
+    await page.locator('textarea:focus').waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
     await page.getByLabel('From where it may be used').fill('127.0.0.0/8\n2001:db8::/32');
     await press(page, 'Save');
     await page.getByText('127.0.0.0/8, 2001:db8::/32').waitFor();
     await page.getByText('pets:read', { exact: true }).waitFor();
+    await page.getByText('add animals, read orders, place orders: its scopes leave that out').waitFor();
     await until(async () => (await createPet(key)) === 403);
+  });
+
+  it('keeps what another administrator changed meanwhile', async () => {
+    const { page, id } = await openKey({ name: 'Shared' });
+    await press(page, 'Restrict');
+    await page.getByLabel('Read animals').check();
+    await send(`${store.url}/admin/keys/${id}/restrictions`, {
+      method: 'PATCH',
+      key: admin.key,
+      body: { allowedNetworks: ['127.0.0.0/8'] },
+    });
+    await press(page, 'Save');
+    await page.getByText('127.0.0.0/8', { exact: true }).waitFor();
+    await page.getByText('pets:read', { exact: true }).waitFor();
   });
 });
 

@@ -87,7 +87,8 @@ describe('the overview of the console', () => {
       allowedNetworks: ['127.0.0.0/8'],
     });
     const page = await open('', { apiKey: key });
-    await page.getByText('pets:read. Other operations get 403').waitFor();
+    await page.getByText('pets:read', { exact: true }).waitFor();
+    await page.getByText('add animals, read orders, place orders: its scopes leave that out').waitFor();
     await page.getByText('127.0.0.0/8. Requests from elsewhere get 403.').waitFor();
     await page.getByRole('button', { name: 'Rotate key' }).click();
     const dialog = page.getByRole('dialog');
@@ -95,6 +96,7 @@ describe('the overview of the console', () => {
     await expectSound(page);
     await dialog.getByRole('button', { name: 'Rotate key' }).click();
     const successor = (await page.locator('.new-key').textContent()) ?? '';
+    await page.getByText('Put it wherever you use this key').waitFor();
     expect((await get('/v1/pets', successor)).status).toBe(200);
     await page.getByRole('button', { name: 'I have copied it' }).click();
     await page.getByText('This key has been replaced').waitFor();

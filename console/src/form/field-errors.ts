@@ -29,13 +29,15 @@ function splitMessage<Field extends string>(message: string, names: readonly Fie
   const text = message.replace(/^The request is invalid: /, '').replace(/\.$/, '');
   const fields: FieldErrors<Field>['fields'] = {};
   let rest: string | null = null;
-  // An error may contain a semicolon, so each begins with the name of a field.
-  for (const each of text.split(new RegExp(`; (?=(?:${names.join('|')}) )`))) {
-    const name = names.find((field) => each.startsWith(`${field} `));
+  // An error may contain a semicolon, so each begins with the name of a field, or of an item of a list.
+  const start = `(?:${names.join('|')})(?:\\[\\d+\\])? `;
+  for (const each of text.split(new RegExp(`; (?=${start})`))) {
+    const [, field, item, fault = ''] = /^(\w+)(?:\[(\d+)\])? (.+)$/.exec(each) ?? [];
+    const name = names.find((known) => known === field);
     if (name === undefined) {
       rest = message;
     } else {
-      const error = each.slice(name.length + 1);
+      const error = item === undefined ? fault : `item ${Number(item) + 1} ${fault}`;
       fields[name] = fields[name] === undefined ? capitalized(error) : `${fields[name]}; ${error}`;
     }
   }

@@ -2,6 +2,7 @@ import { Alert, Badge, Code, Group, Stack, Text } from '@mantine/core';
 import type { OwnKey } from 'animal-store-client';
 import { Instant } from '../format/instant';
 import { limitsText } from '../format/limits';
+import { deniedText } from '../keys/scopes';
 import { Fact } from '../layout/fact';
 import { Panel } from '../layout/panel';
 import { RotateOwnKey } from './rotate-own-key';
@@ -41,13 +42,16 @@ export function KeyPanel({ ownKey }: { ownKey: OwnKey }) {
   );
 }
 
-/** Says what the key cannot do, and from where. */
-function Restrictions({ ownKey: { scopes, allowedNetworks } }: { ownKey: OwnKey }) {
+/** Says what the key cannot do and why, and from where. */
+function Restrictions({ ownKey }: { ownKey: OwnKey }) {
+  const { scopes, allowedNetworks } = ownKey;
+  const denied = deniedText(ownKey);
   return (
     <>
-      {scopes !== null && (
-        <Fact label="Scopes">
-          {scopes.join(', ')}. Other operations get 403; an administrator can add scopes.
+      {scopes !== null && <Fact label="Scopes">{scopes.join(', ')}</Fact>}
+      {denied !== '' && (
+        <Fact label="It cannot">
+          {denied}: its scopes leave that out, so such requests get 403. An administrator can add scopes.
         </Fact>
       )}
       {allowedNetworks !== null && (

@@ -2,9 +2,9 @@ import { Button, Group, Input, SegmentedControl, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { ShownOnceDialog } from '../feedback/shown-once-dialog';
 import { FormDialog } from '../form/form-dialog';
 import { useSubmission } from '../form/use-submission';
-import { NewKeyDialog } from '../keys/dialogs/new-key-dialog';
 import { focusHeading } from '../layout/page';
 import { useSessionHold, useStore } from '../session/session';
 
@@ -21,13 +21,13 @@ export function RotateOwnKey({ isOffered }: { isOffered: boolean }) {
   const store = useStore();
   const queries = useQueryClient();
   const [isOpen, dialog] = useDisclosure(false);
-  const [issued, setIssued] = useState<{ key: string } | null>(null);
+  const [issued, setIssued] = useState<string | null>(null);
   const { form, ...submission } = useSubmission({
     initialValues: { overlapSeconds: '86400' },
     send: ({ overlapSeconds }) => store.rotateOwnKey({ overlapSeconds: Number(overlapSeconds) }),
     onSent: (successor) => {
       dialog.close();
-      setIssued(successor);
+      setIssued(successor.key);
     },
   });
   // The key may be rejected before the response with its successor arrives.
@@ -68,7 +68,13 @@ export function RotateOwnKey({ isOffered }: { isOffered: boolean }) {
           Sign in with the successor before this key ends. It can be rotated five times a day at most.
         </Text>
       </FormDialog>
-      <NewKeyDialog issued={issued} onClose={forget} />
+      <ShownOnceDialog
+        value={issued}
+        what="key"
+        advice="It is shown only this once, because the service keeps no copy. Put it wherever you use this key, before this one ends."
+        loss="Without a copy nobody can use it, and this key cannot be rotated again. Ask an administrator for another key before this one ends."
+        onClose={forget}
+      />
     </>
   );
 }

@@ -63,6 +63,7 @@ describe('needsConfirmation', () => {
     expect(confirmed).toEqual(
       expect.arrayContaining(['changePlan', 'rotateKey', 'revokeKey', 'unbanKey', 'setPlan']),
     );
+    expect(confirmed).toEqual(expect.arrayContaining(['restrictKey', 'revokeLeakedKey', 'rotateOwnKey']));
     expect(confirmed).not.toEqual(expect.arrayContaining(['issueKey']));
     expect(confirmed).not.toEqual(expect.arrayContaining(['getKey']));
     expect(confirmed).not.toEqual(expect.arrayContaining(['createPet']));

@@ -105,11 +105,12 @@ export function searchOperations(operations: Operation[], phrase: string): Opera
   return tags.map((tag) => ({ tag, operations: found.filter((each) => each.tag === tag) }));
 }
 
+/** These only add something. */
+const CREATES = new Set(['createPet', 'createOrder', 'issueKey', 'createWebhook']);
+
 /** Returns whether an operation changes something that exists, so that it is confirmed before it is sent. */
-export function needsConfirmation({ isAdministration, method, parameters }: Operation): boolean {
-  return (
-    isAdministration && !['GET', 'HEAD'].includes(method) && parameters.some(({ place }) => place === 'path')
-  );
+export function needsConfirmation({ id, method }: Operation): boolean {
+  return !['GET', 'HEAD'].includes(method) && !CREATES.has(id);
 }
 
 function readParameter(parameter: DocumentParameter, document: OpenApiDocument): Parameter[] {

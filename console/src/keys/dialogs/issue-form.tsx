@@ -7,6 +7,7 @@ import { DialogForm } from '../../form/dialog-form';
 import { LabelFields, toLabel } from './label-fields';
 import { PlanFields } from './plan-fields';
 import { quotaErrors, quotaFields } from './quota-values';
+import { RestrictionFields, toRestrictions } from './restriction-fields';
 
 interface IssueFormProps {
   plans: Plan[];
@@ -29,13 +30,23 @@ export function IssueForm({ plans, onClose, onIssued }: IssueFormProps) {
       perMinute: '',
       perDay: '',
       role: 'client',
+      scopes: '',
+      allowedNetworks: '',
       expires: '',
       expiresAt: '',
     },
     validate: (given) => ({ ...quotaErrors(given, planNamed(given.plan)), ...expiryError(given) }),
     send: (given): Promise<IssuedKey> => {
       const role = given.role === 'admin' ? 'admin' : 'client';
-      return store.admin.keys.issue({ ...toLabel(given), ...quotaFields(given), role, ...toExpiry(given) });
+      const quota = quotaFields(given);
+      const restrictions = toRestrictions(given);
+      return store.admin.keys.issue({
+        ...toLabel(given),
+        ...quota,
+        role,
+        ...restrictions,
+        ...toExpiry(given),
+      });
     },
     onSent: onIssued,
   });
@@ -65,6 +76,7 @@ export function IssueForm({ plans, onClose, onIssued }: IssueFormProps) {
           ]}
         />
       </Input.Wrapper>
+      <RestrictionFields form={form} role={form.values.role} />
       <ExpiryFields form={form} label="Expires" none="Never" />
       <Text size="sm">The key works at once. It is shown only once, when it is issued.</Text>
     </DialogForm>

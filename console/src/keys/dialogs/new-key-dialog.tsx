@@ -3,17 +3,17 @@ import { ShownOnceDialog } from '../../feedback/shown-once-dialog';
 
 interface NewKeyDialogProps {
   /** The key to show; null shows nothing. */
-  issued: Pick<IssuedKey, 'key'> | null;
+  issued: IssuedKey | null;
   onClose: () => void;
 }
 
-/** Shows a new key, once. */
+/** Shows an administrator a new key, once, and what may be wrong with its networks. */
 export function NewKeyDialog({ issued, onClose }: NewKeyDialogProps) {
   return (
     <ShownOnceDialog
       value={issued?.key ?? null}
       what="key"
-      advice="It is shown only this once, because the service keeps no copy. Give it to its holder over a safe channel."
+      advice={`It is shown only this once, because the service keeps no copy. Give it to its holder over a safe channel. ${issued?.warning ?? ''}`}
       loss="Without a copy nobody can use it. It stays valid until you revoke it."
       onClose={onClose}
     />

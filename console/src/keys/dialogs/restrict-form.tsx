@@ -1,37 +1,37 @@
-import { Alert, Button, Checkbox, Group, Stack, Text, Textarea } from '@mantine/core';
+import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import type { KeyRestrictions, RestrictedKey, ScopeSuggestion } from 'animal-store-client';
+import type { RestrictedKey, ScopeSuggestion } from 'animal-store-client';
 import { useState } from 'react';
 import { FormError } from '../../feedback/form-error';
 import { DialogForm } from '../../form/dialog-form';
 import { useSubmission } from '../../form/use-submission';
+import { Instant } from '../../format/instant';
+import { countText } from '../../format/number';
 import { useStore } from '../../session/session';
 import { useKeyRefresh } from '../key-query';
 import type { KeyFormProps } from './key-form';
 import { OwnKeyWarning } from './own-key-warning';
+import { RestrictionFields, toRestrictions } from './restriction-fields';
 
-type Scope = NonNullable<KeyRestrictions['scopes']>[number];
-
-const SCOPES: { value: Scope; label: string }[] = [
-  { value: 'pets:read', label: 'Read animals' },
-  { value: 'pets:write', label: 'Add animals' },
-  { value: 'orders:read', label: 'Read orders' },
-  { value: 'orders:write', label: 'Place orders' },
-  { value: 'admin:read', label: 'Read administration' },
-  { value: 'admin:write', label: 'Change keys and plans' },
-];
-
-/** Sets what a key may do, and from where. */
+/** Changes what a key may do, and from where. */
 export function RestrictForm({ apiKey, onClose, onChanged }: KeyFormProps) {
   const store = useStore();
   const refresh = useKeyRefresh();
   const [warned, setWarned] = useState<RestrictedKey | null>(null);
+  const initialValues = {
+    scopes: (apiKey.scopes ?? []).join(','),
+    allowedNetworks: (apiKey.allowedNetworks ?? []).join('\n'),
+  };
   const { form, ...submission } = useSubmission({
-    initialValues: {
-      scopes: (apiKey.scopes ?? []).join(','),
-      allowedNetworks: (apiKey.allowedNetworks ?? []).join('\n'),
+    initialValues,
+    send: (given) => {
+      const { scopes, allowedNetworks } = toRestrictions(given);
+      // What was not changed here may have been changed elsewhere meanwhile.
+      return store.admin.keys.restrict(apiKey.id, {
+        ...(given.scopes !== initialValues.scopes && { scopes }),
+        ...(given.allowedNetworks !== initialValues.allowedNetworks && { allowedNetworks }),
+      });
     },
-    send: (given) => store.admin.keys.restrict(apiKey.id, toRestrictions(given)),
     onSent: (changed) => {
       if (changed.warning === undefined) {
         onChanged(changed);
@@ -44,45 +44,29 @@ export function RestrictForm({ apiKey, onClose, onChanged }: KeyFormProps) {
   const suggestion = useMutation({ mutationFn: () => store.admin.keys.suggestScopes(apiKey.id) });
   const suggest = () =>
     suggestion.mutate(undefined, {
-      // An empty selection would allow everything.
-      onSuccess: ({ used }) => used.length > 0 && setScopes(used.map(({ scope }) => scope)),
+      onSuccess: ({ scopes }) => {
+        const used = scopes.filter(({ requests }) => requests > 0).map(({ scope }) => scope);
+        // An empty selection would allow everything.
+        if (used.length > 0) {
+          form.setFieldValue('scopes', used.join(','));
+        }
+      },
     });
-  const setScopes = (scopes: string[]) => form.setFieldValue('scopes', scopes.join(','));
   if (warned !== null) {
     return <Warned changed={warned} onDone={() => onChanged(warned)} />;
   }
-  const scopes = SCOPES.filter(({ value }) => apiKey.role === 'admin' || !value.startsWith('admin:'));
   return (
     <DialogForm action="Save" failure="The key was not restricted" submission={submission} onClose={onClose}>
-      <Checkbox.Group
-        label="What the key may do"
-        description="Without any of them, it may do everything that its role may"
-        value={form.values.scopes.split(',').filter(Boolean)}
-        onChange={setScopes}
-        error={form.errors['scopes']}
-      >
-        <Stack gap="xs" mt="xs">
-          {scopes.map(({ value, label }) => (
-            <Checkbox key={value} value={value} label={label} description={value} />
-          ))}
-        </Stack>
-      </Checkbox.Group>
+      <RestrictionFields form={form} role={apiKey.role} />
       <Group gap="sm">
         <Button variant="default" size="xs" loading={suggestion.isPending} onClick={suggest}>
           Select what it used
         </Button>
-        {suggestion.data !== undefined && <Suggested suggestion={suggestion.data} />}
       </Group>
+      {suggestion.data !== undefined && <Suggested suggestion={suggestion.data} />}
       {suggestion.error !== null && (
         <FormError error={suggestion.error} title="The usage could not be read" />
       )}
-      <Textarea
-        label="From where it may be used"
-        description="Networks such as 203.0.113.0/24 or 2001:db8::/32, one a line; without any, from everywhere"
-        rows={3}
-        autoComplete="off"
-        {...form.getInputProps('allowedNetworks')}
-      />
       <Text size="sm">Other requests get 403 within a second, and count.</Text>
       <OwnKeyWarning id={apiKey.id}>
         It also holds for this console while you are signed in with it.
@@ -91,12 +75,16 @@ export function RestrictForm({ apiKey, onClose, onChanged }: KeyFormProps) {
   );
 }
 
-function Suggested({ suggestion: { used } }: { suggestion: ScopeSuggestion }) {
+function Suggested({ suggestion: { since, scopes } }: { suggestion: ScopeSuggestion }) {
+  const used = scopes.filter(({ requests }) => requests > 0);
+  const unused = scopes.filter(({ requests }) => requests === 0);
   return (
     <Text size="sm" role="status">
+      Since <Instant at={since} />, successful requests{' '}
       {used.length === 0
-        ? 'No request of the last 30 days needed a scope'
-        : `Selected what the requests of the last 30 days needed`}
+        ? 'needed no scope.'
+        : `needed ${used.map(({ scope, requests }) => `${scope} (${countText(requests, 'request')})`).join(', ')}.`}
+      {unused.length > 0 && ` Unused: ${unused.map(({ scope }) => scope).join(', ')}.`}
     </Text>
   );
 }
@@ -114,13 +102,4 @@ function Warned({ changed, onDone }: { changed: RestrictedKey; onDone: () => voi
       </Group>
     </Stack>
   );
-}
-
-function toRestrictions(given: { scopes: string; allowedNetworks: string }): KeyRestrictions {
-  const scopes = given.scopes.split(',').filter(Boolean) as Scope[];
-  const allowedNetworks = given.allowedNetworks.split(/[\s,]+/).filter(Boolean);
-  return {
-    ...(scopes.length > 0 && { scopes }),
-    ...(allowedNetworks.length > 0 && { allowedNetworks }),
-  };
 }

@@ -8,10 +8,12 @@ import { UntrustedText } from '../../format/untrusted-text';
 import { Fact } from '../../layout/fact';
 import { Panel } from '../../layout/panel';
 import { TextLink } from '../../layout/text-link';
+import { deniedText } from '../scopes';
 
 /** Shows what is stored of a key. */
 export function KeyFactsPanel({ apiKey }: { apiKey: KeyWithUsage }) {
   const { note, plan, ownLimits, predecessorId, successorId, revokedAt } = apiKey;
+  const denied = deniedText(apiKey);
   return (
     <Panel title="Key" h="100%">
       <Stack gap="sm">
@@ -22,6 +24,7 @@ export function KeyFactsPanel({ apiKey }: { apiKey: KeyWithUsage }) {
         )}
         <Fact label="Role">{apiKey.role === 'admin' ? 'Administrator' : 'Client'}</Fact>
         <Fact label="May do">{apiKey.scopes?.join(', ') ?? 'Everything that its role may'}</Fact>
+        {denied !== '' && <Fact label="May not do">{denied}: its scopes leave that out</Fact>}
         <Fact label="Used from">{apiKey.allowedNetworks?.join(', ') ?? 'Anywhere'}</Fact>
         <Fact label="Plan">
           <Group gap="xs">

@@ -32,7 +32,8 @@ export function KeyPage() {
       </LoadedKey>
     );
   }
-  if (error instanceof PermissionDeniedError) {
+  // A key without a scope, or from another address, gets an error that says so.
+  if (error instanceof PermissionDeniedError && error.code === 'forbidden') {
     return <NotFoundPage />;
   }
   if (error instanceof NotFoundError) {
