@@ -17,7 +17,7 @@ type OwnLimits = Pick<CreateKeyInput, 'perMinute' | 'perDay'>;
 
 interface IssueOptions extends ChangeOptions, CreateKeyInput {
   expires?: Date;
-  allow?: string[] | null;
+  allow?: string[];
 }
 
 interface LabelOptions extends ChangeOptions {

@@ -61,7 +61,7 @@ export const keyRestrictions: Command[] = [
     .argument('<id>', 'id of the key')
     .addOption(allowOption().makeOptionMandatory())
     .action(
-      withServices(async (services, text: string, options: ChangeOptions & { allow: string[] | null }) => {
+      withServices(async (services, text: string, options: ChangeOptions & { allow: string[] }) => {
         const { allow: allowedNetworks, as } = options;
         const id = await findKeyId(services, text);
         return keyOutput(await services.get(KeyService).restrict(id, { allowedNetworks }, as));
@@ -73,14 +73,13 @@ export const keyRestrictions: Command[] = [
 function listOption(flags: string, description: string, schema: z.ZodType, none: string): Option {
   const items = z.preprocess(
     (text) =>
-      text === none
-        ? null
-        : String(text)
-            .split(',')
-            .map((item) => item.trim()),
+      String(text)
+        .split(',')
+        .map((item) => item.trim()),
     schema,
   );
-  return new Option(flags, description).argParser(parsedBy(items));
+  // An empty list also removes the restriction, and Commander takes no null.
+  return new Option(flags, description).argParser((text) => (text === none ? [] : parsedBy(items)(text)));
 }
 
 function requireSetOrSuggest(command: Command): void {
