@@ -727,7 +727,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The API key is valid, but it lacks the scope, or may not be used from this address. */
+        /** @description The API key is valid, but it may not be used from this address, or lacks the scope of the operation, if it has one. */
         Restricted: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
@@ -747,7 +747,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The API key is valid, but it lacks the scope, or may not be used from this address. */
+        /** @description The API key is valid, but it may not be used from this address, or lacks the scope of the operation, if it has one. */
         DeprecatedRestricted: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
@@ -763,25 +763,6 @@ export interface components {
                 Deprecation: components["headers"]["Deprecation"];
                 Sunset: components["headers"]["Sunset"];
                 Link: components["headers"]["DeprecationLinks"];
-                "X-Stability": components["headers"]["X-Stability"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description The API key is valid, but may not be used from this address. */
-        ForbiddenAddress: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
-                "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
                 "X-Stability": components["headers"]["X-Stability"];
                 [name: string]: unknown;
             };
@@ -1222,7 +1203,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["ForbiddenAddress"];
+            403: components["responses"]["Restricted"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -1549,7 +1530,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["ForbiddenAddress"];
+            403: components["responses"]["Restricted"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -1589,7 +1570,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidBody"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["ForbiddenAddress"];
+            403: components["responses"]["Restricted"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -1635,7 +1616,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidParameter"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["ForbiddenAddress"];
+            403: components["responses"]["Restricted"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -1669,7 +1650,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["ForbiddenAddress"];
+            403: components["responses"]["Restricted"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

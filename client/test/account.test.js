@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
-import { AnimalStore, ConnectionError } from 'animal-store-client';
+import { AnimalStore, ConflictError, ConnectionError } from 'animal-store-client';
 import {
   baseUrl,
   catchError,
@@ -63,6 +63,23 @@ describe('listOwnDeprecatedCalls', () => {
 });
 
 describe('AnimalStore', () => {
+  it('returns the successor, which works, as the key itself does until the overlap ends', async () => {
+    const store = await connect({ warn: () => {} });
+    const { key, prefix, lastFour, createdAt, overlapEndsAt } = await store.rotateOwnKey({
+      overlapSeconds: 3600,
+    });
+    assert.equal(Date.parse(overlapEndsAt) - Date.parse(createdAt), 3_600_000);
+    assert.equal((await new AnimalStore({ baseUrl, apiKey: key }).getOwnKey()).state, 'active');
+    const { state, successor } = await store.getOwnKey();
+    assert.deepEqual([state, successor.prefix, successor.lastFour], ['rotating', prefix, lastFour]);
+  });
+
+  it('rejects the rotation of a key that was rotated already with a ConflictError', async () => {
+    const store = await connect({ warn: () => {} });
+    await store.rotateOwnKey();
+    assert.ok((await catchError(store.rotateOwnKey())) instanceof ConflictError);
+  });
+
   it('does not rotate a key again when no response arrives', async () => {
     const { fetch, requests } = recordingFetch(() => {
       throw new TypeError('The line is cut');

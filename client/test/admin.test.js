@@ -99,6 +99,16 @@ describe('admin.keys', () => {
     assert.equal(status, 200);
   });
 
+  it('restricts a key, keeps what is left out, suggests scopes, and revokes a key that leaked', async () => {
+    const { id, key } = await admin.keys.issue({ name: 'restricted', plan: 'free', scopes: ['pets:read'] });
+    const { scopes, allowedNetworks } = await admin.keys.restrict(id, { allowedNetworks: ['203.0.113.7'] });
+    assert.deepEqual([scopes, allowedNetworks], [['pets:read'], ['203.0.113.7/32']]);
+    assert.equal((await admin.keys.restrict(id, { scopes: null })).scopes, null);
+    const suggestion = await admin.keys.suggestScopes(id, { days: 1 });
+    assert.ok(suggestion.scopes.every(({ requests, lastAt }) => requests === 0 && lastAt === null));
+    assert.equal((await admin.keys.revokeLeaked(key)).id, id);
+  });
+
   it('gets what limits would have denied', async () => {
     const { id } = await admin.keys.issue({ name: 'unused', plan: 'free' });
     const { denied, perMinute, smallestPlan } = await admin.keys.whatIf(id, { plan: 'pro', days: 2 });

@@ -74,16 +74,11 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
   },
   {
     name: 'Restricted',
-    description: 'The API key is valid, but it lacks the scope, or may not be used from this address.',
+    description:
+      'The API key is valid, but it may not be used from this address, or lacks the scope of the operation, if it has one.',
     messages: RESTRICTED,
     headers: ['ScopeChallenge'],
-    appliesTo: (operation, _method, path) => roleForPath(path) === 'client' && readScope(operation) !== null,
-  },
-  {
-    name: 'ForbiddenAddress',
-    description: 'The API key is valid, but may not be used from this address.',
-    messages: { forbidden_address: RESTRICTED.forbidden_address },
-    appliesTo: (operation, _method, path) => roleForPath(path) === 'client' && readScope(operation) === null,
+    appliesTo: (_operation, _method, path) => roleForPath(path) === 'client',
   },
   {
     name: 'NotFound',

@@ -70,6 +70,20 @@ describe('the dialog that revokes a key that leaked', () => {
 });
 
 describe('the dialog that issues a key', () => {
+  it('issues it with scopes and networks', async () => {
+    const page = await open('/admin/keys');
+    await page.getByRole('button', { name: 'Issue key' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('textbox', { name: 'Name', exact: true }).fill('Narrow');
+    await dialog.getByLabel('Read orders').check();
+    await dialog.getByLabel('From where it may be used').fill('203.0.113.0/24');
+    await dialog.getByRole('button', { name: 'Issue key' }).click();
+    await page.getByRole('button', { name: 'I have copied it' }).click();
+    await page.getByRole('link', { name: 'Narrow' }).click();
+    await page.getByText('orders:read', { exact: true }).waitFor();
+    await page.getByText('203.0.113.0/24', { exact: true }).waitFor();
+  });
+
   it('says beside the fields what is wrong, in the words of the service too', async () => {
     const page = await open('/admin/keys');
     await page.getByRole('button', { name: 'Issue key' }).click();
