@@ -3,7 +3,6 @@ import { RateLimitModule } from '../rate-limit/rate-limit.module.js';
 import { UsageModule } from '../usage/usage.module.js';
 import { AuditService } from './audit/audit.service.js';
 import { KeyReader } from './keys/key-reader.service.js';
-import { ScopeSuggestionService } from './keys/scope-suggestion.service.js';
 import { KeyService } from './keys/key.service.js';
 import { PlanService } from './plans/plan.service.js';
 import { UsageService } from './usage/usage.service.js';
@@ -13,7 +12,6 @@ import { WebhookService } from './webhooks/webhook.service.js';
 const SERVICES = [
   KeyService,
   KeyReader,
-  ScopeSuggestionService,
   PlanService,
   UsageService,
   WhatIfService,

@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import type { RestrictKeyInput } from '../admin/keys/key.schemas.js';
+import { KeyReader } from '../admin/keys/key-reader.service.js';
 import { KeyService } from '../admin/keys/key.service.js';
 import { SUGGESTION_DAYS_DEFAULT, SUGGESTION_DAYS_MAX } from '../admin/keys/scope-suggestion.schemas.js';
-import { ScopeSuggestionService } from '../admin/keys/scope-suggestion.service.js';
 import { restrictions } from '../schemas/restrictions.js';
 import { parsedBy, wholeNumber } from './arguments.js';
 import { changeCommand, type ChangeOptions, withServices } from './command.js';
@@ -51,7 +51,7 @@ export const keyRestrictions: Command[] = [
         if (!suggest) {
           return keyOutput(await services.get(KeyService).restrict(id, { scopes }, as));
         }
-        const suggestion = await services.get(ScopeSuggestionService).suggest(id, days);
+        const suggestion = await services.get(KeyReader).suggestScopes(id, days);
         const rows = suggestion.scopes.map(({ lastAt: last, ...used }) => ({ ...used, last }));
         return { value: suggestion, text: () => tableText(rows) + linesText(`Since ${suggestion.since}.`) };
       }),

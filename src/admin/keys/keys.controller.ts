@@ -39,7 +39,6 @@ import { keyPositionText, KeyQuery } from './key-query.schemas.js';
 import { KeyReader } from './key-reader.service.js';
 import { KeyService } from './key.service.js';
 import { ScopeSuggestion, ScopeSuggestionQuery } from './scope-suggestion.schemas.js';
-import { ScopeSuggestionService } from './scope-suggestion.service.js';
 
 const PATH = '/admin/keys';
 
@@ -49,7 +48,6 @@ export class KeysController {
   constructor(
     private readonly keys: KeyService,
     private readonly reader: KeyReader,
-    private readonly suggestions: ScopeSuggestionService,
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'TRUST_PROXY'>,
   ) {}
 
@@ -172,7 +170,7 @@ export class KeysController {
     @Param('id') id: string,
     @Query({ schema: ScopeSuggestionQuery }) { days }: ScopeSuggestionQuery,
   ): Promise<ScopeSuggestion> {
-    return this.suggestions.suggest(id, days);
+    return this.reader.suggestScopes(id, days);
   }
 
   @Post(':id/rotate')
