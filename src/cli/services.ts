@@ -8,13 +8,13 @@ import { DatabaseModule } from '../database/database.module.js';
 import { EmbeddedPostgresError, findEmbeddedPostgres } from '../embedded-postgres/embedded-postgres.js';
 import { type Environment, readProcessEnvironment } from '../settings/environment.js';
 import { SettingsModule } from '../settings/settings.module.js';
-// Loads every controller, because administration reads what their routes declare.
-import '../app.module.js';
 
 class Terminal {}
 
 /** Opens the services of administration on the database of these settings, without HTTP. The caller closes them. */
-export function openServices(environment: Environment): Promise<INestApplicationContext> {
+export async function openServices(environment: Environment): Promise<INestApplicationContext> {
+  // Administration reads what the routes of all controllers declare.
+  await import('../app.module.js');
   const settings = SettingsModule.register(environment, new Clock());
   return NestFactory.createApplicationContext(
     {
