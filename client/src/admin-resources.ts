@@ -42,14 +42,10 @@ export type RestrictedKey = Schemas['RestrictedKey'];
 export type Rotation = Schemas['Rotation'];
 /** The scopes that successful requests of a key and its successors needed, and those that none needed. */
 export type ScopeSuggestion = Schemas['ScopeSuggestion'];
-/** Options for the rotation of a secret. */
-export type SecretRotation = Schemas['SecretRotation'];
 /** The requests of one key for one operation in one UTC minute, hour or day. */
 export type Usage = Schemas['Usage'];
 /** A receiver of events, without its secret. */
 export type Webhook = Schemas['Webhook'];
-/** The fields of a webhook that change. */
-export type WebhookChange = Schemas['WebhookChange'];
 /** An event for one webhook. */
 export type WebhookDelivery = Schemas['WebhookDelivery'];
 /** A webhook with its new secret. */

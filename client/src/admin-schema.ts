@@ -524,7 +524,7 @@ export interface paths {
         put?: never;
         /**
          * Create a webhook
-         * @description Creates a webhook, which receives events from then on. The response shows its secret, which is not shown again.
+         * @description It receives events from then on.
          *
          *     **Scope: `admin:write`.**
          *
@@ -566,15 +566,7 @@ export interface paths {
         delete: operations["deleteWebhook"];
         options?: never;
         head?: never;
-        /**
-         * Change a webhook
-         * @description Changes the URL or the events of a webhook, disables or enables it.
-         *
-         *     **Scope: `admin:write`.**
-         *
-         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
-         */
-        patch: operations["changeWebhook"];
+        patch?: never;
         trace?: never;
     };
     "/admin/webhooks/{webhookId}/rotate": {
@@ -587,38 +579,14 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Rotate the secret of a webhook
-         * @description Replaces the secret. Both sign until the overlap ends. The response shows the new one, which is not shown again.
+         * Rotate the secret
+         * @description Both sign for 24 hours, or until the next rotation.
          *
          *     **Scope: `admin:write`.**
          *
          *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
         post: operations["rotateWebhookSecret"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/webhooks/{webhookId}/test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Send a test event
-         * @description Queues a test event for a webhook, whatever events it receives. It is sent within a second.
-         *
-         *     **Scope: `admin:write`.**
-         *
-         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
-         */
-        post: operations["testWebhook"];
         delete?: never;
         options?: never;
         head?: never;
@@ -634,7 +602,7 @@ export interface paths {
         };
         /**
          * List deliveries
-         * @description Returns one page of the deliveries of a webhook, newest first. They are kept for 30 days.
+         * @description Returns one page of those of 30 days, newest first.
          *
          *     **Scope: `admin:read`.**
          *
@@ -649,7 +617,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/admin/webhooks/{webhookId}/deliveries/{deliveryId}/retry": {
+    "/admin/webhooks/{webhookId}/deliveries/{deliveryId}/resend": {
         parameters: {
             query?: never;
             header?: never;
@@ -660,13 +628,13 @@ export interface paths {
         put?: never;
         /**
          * Send a delivery again
-         * @description Queues a delivery again, in whatever state it is.
+         * @description Queues a delivery again that is not pending.
          *
          *     **Scope: `admin:write`.**
          *
          *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
-        post: operations["retryWebhookDelivery"];
+        post: operations["resendWebhookDelivery"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1487,19 +1455,6 @@ export interface components {
                 lastAt: string | null;
             }[];
         };
-        /**
-         * @description Options for the rotation of a secret.
-         * @example {
-         *       "overlapSeconds": 3600
-         *     }
-         */
-        SecretRotation: {
-            /**
-             * Format: int32
-             * @description Seconds for which the old secret signs too. The default is 24 hours.
-             */
-            overlapSeconds?: number;
-        };
         /** @description The requests of one key for one operation in one UTC minute, hour or day. */
         Usage: {
             /**
@@ -1617,43 +1572,23 @@ export interface components {
         /** @description A receiver of events, without its secret. */
         Webhook: {
             /**
-             * Format: uuid
-             * @description Identifier of the webhook.
-             */
-            id: string;
-            /**
              * Format: uri
              * @description The http(s) address that gets the events.
              */
             url: string;
             /** @description The types of the events that it receives. */
             events: ("quota.day_limit_80" | "quota.day_limit_reached" | "quota.banned" | "key.expiring" | "key.rotated" | "key.revoked" | "operation.deprecated_called")[];
-            /** @description Whether it receives events. */
-            enabled: boolean;
-            disabledAt: string | null;
+            /**
+             * Format: uuid
+             * @description Identifier of the webhook.
+             */
+            id: string;
             previousSecretEndsAt: string | null;
             /**
              * Format: date-time
              * @description When it was created.
              */
             createdAt: string;
-        };
-        /**
-         * @description The fields of a webhook that change.
-         * @example {
-         *       "enabled": true
-         *     }
-         */
-        WebhookChange: {
-            /**
-             * Format: uri
-             * @description The http(s) address that gets the events.
-             */
-            url?: string;
-            /** @description The types of the events that it receives. */
-            events?: ("quota.day_limit_80" | "quota.day_limit_reached" | "quota.banned" | "key.expiring" | "key.rotated" | "key.revoked" | "operation.deprecated_called")[];
-            /** @description Whether it receives events. Pending deliveries fail when it is disabled. */
-            enabled?: boolean;
         };
         /** @description An event for one webhook. */
         WebhookDelivery: {
@@ -1662,7 +1597,7 @@ export interface components {
              * @description Identifier of the delivery, which is its `webhook-id`.
              */
             id: string;
-            /** @description Type of the event; `webhook.test` for one that an administrator sent. */
+            /** @description Type of the event. */
             event: string;
             /** @description The body that is sent: `type`, `timestamp` and `data`. */
             payload: {
@@ -1675,7 +1610,7 @@ export interface components {
             state: "pending" | "delivered" | "failed";
             /**
              * Format: int32
-             * @description Attempts since it was queued, the first time or again.
+             * @description Attempts since it was queued, at first or again.
              */
             attempts: number;
             /**
@@ -1690,20 +1625,17 @@ export interface components {
         /** @description A webhook with its new secret. */
         WebhookWithSecret: {
             /**
-             * Format: uuid
-             * @description Identifier of the webhook.
-             */
-            id: string;
-            /**
              * Format: uri
              * @description The http(s) address that gets the events.
              */
             url: string;
             /** @description The types of the events that it receives. */
             events: ("quota.day_limit_80" | "quota.day_limit_reached" | "quota.banned" | "key.expiring" | "key.rotated" | "key.revoked" | "operation.deprecated_called")[];
-            /** @description Whether it receives events. */
-            enabled: boolean;
-            disabledAt: string | null;
+            /**
+             * Format: uuid
+             * @description Identifier of the webhook.
+             */
+            id: string;
             previousSecretEndsAt: string | null;
             /**
              * Format: date-time
@@ -3060,7 +2992,7 @@ export interface operations {
                 /** @description Only events of exactly this actor. */
                 actor?: string;
                 /** @description Only events of this action. */
-                action?: "key.issued" | "key.rotated" | "key.revoked" | "key.labeled" | "key.plan_changed" | "key.restricted" | "key.unbanned" | "plan.created" | "plan.changed" | "webhook.created" | "webhook.changed" | "webhook.secret_rotated" | "webhook.deleted";
+                action?: "key.issued" | "key.rotated" | "key.revoked" | "key.labeled" | "key.plan_changed" | "key.restricted" | "key.unbanned" | "plan.created" | "plan.changed" | "webhook.created" | "webhook.secret_rotated" | "webhook.deleted";
                 /** @description Only events on the key with this identifier. */
                 key?: string;
                 /** @description Only events of this time or later. */
@@ -3105,7 +3037,7 @@ export interface operations {
     listWebhooks: {
         parameters: {
             query?: {
-                /** @description Maximum number of webhooks returned. */
+                /** @description Maximum number of entries returned. */
                 limit?: number;
                 /** @description Where the page begins, as the `Link` header of the page before gives it. Opaque. */
                 cursor?: string;
@@ -3155,7 +3087,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The new webhook. */
+            /** @description The new webhook, with its secret, which is not shown again. */
             201: {
                 headers: {
                     Location: components["headers"]["Location"];
@@ -3258,50 +3190,6 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    changeWebhook: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Identifier of the webhook. */
-                webhookId: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["WebhookChange"];
-            };
-        };
-        responses: {
-            /** @description The changed webhook. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
-                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Webhook"];
-                };
-            };
-            400: components["responses"]["InvalidBody"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
     rotateWebhookSecret: {
         parameters: {
             query?: never;
@@ -3312,13 +3200,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["SecretRotation"];
-            };
-        };
+        requestBody?: never;
         responses: {
-            /** @description The webhook with its new secret. */
+            /** @description The webhook with its new secret, which is not shown again. */
             200: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -3347,56 +3231,15 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    testWebhook: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Identifier of the webhook. */
-                webhookId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The delivery of the test event. */
-            201: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
-                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WebhookDelivery"];
-                };
-            };
-            400: components["responses"]["InvalidBody"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
     listWebhookDeliveries: {
         parameters: {
             query?: {
-                /** @description Maximum number of deliveries returned. */
+                /** @description Maximum number of entries returned. */
                 limit?: number;
-                /** @description Only deliveries in this state. */
-                state?: "pending" | "delivered" | "failed";
                 /** @description Where the page begins, as the `Link` header of the page before gives it. Opaque. */
                 cursor?: string;
+                /** @description Only deliveries in this state. */
+                state?: "pending" | "delivered" | "failed";
             };
             header?: never;
             path: {
@@ -3434,7 +3277,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    retryWebhookDelivery: {
+    resendWebhookDelivery: {
         parameters: {
             query?: never;
             header?: never;
@@ -3469,7 +3312,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];

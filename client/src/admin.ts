@@ -17,11 +17,9 @@ import type {
   RestrictedKey,
   Rotation,
   ScopeSuggestion,
-  SecretRotation,
   Usage,
   WhatIf,
   Webhook,
-  WebhookChange,
   WebhookDelivery,
   WebhookWithSecret,
 } from './admin-resources.js';
@@ -322,17 +320,6 @@ export class Webhooks {
     );
   }
 
-  /** Changes the URL or the events of a webhook, disables or enables it. */
-  change(webhookId: string, change: WebhookChange, options: CallOptions = {}): ApiPromise<Webhook> {
-    return this.connection.call(options, (client, sending) =>
-      client.PATCH('/admin/webhooks/{webhookId}', {
-        params: { path: { webhookId } },
-        body: change,
-        ...sending,
-      }),
-    );
-  }
-
   /** Deletes a webhook with its deliveries. */
   delete(webhookId: string, options: CallOptions = {}): ApiPromise<Webhook> {
     return this.connection.call(options, (client, sending) =>
@@ -340,28 +327,13 @@ export class Webhooks {
     );
   }
 
-  /** Replaces the secret. Both sign until the overlap ends. Repeated no more than `create`. */
-  rotateSecret(
-    webhookId: string,
-    rotation: SecretRotation = {},
-    options: CallOptions = {},
-  ): ApiPromise<WebhookWithSecret> {
+  /** Replaces the secret. Both sign for 24 hours. Repeated no more than `create`. */
+  rotateSecret(webhookId: string, options: CallOptions = {}): ApiPromise<WebhookWithSecret> {
     return this.connection.call(
       options,
       (client, sending) =>
-        client.POST('/admin/webhooks/{webhookId}/rotate', {
-          params: { path: { webhookId } },
-          body: rotation,
-          ...sending,
-        }),
+        client.POST('/admin/webhooks/{webhookId}/rotate', { params: { path: { webhookId } }, ...sending }),
       CARRIED_OUT_ONCE,
-    );
-  }
-
-  /** Sends a test event, whatever events the webhook receives. */
-  test(webhookId: string, options: CallOptions = {}): ApiPromise<WebhookDelivery> {
-    return this.connection.call(options, (client, sending) =>
-      client.POST('/admin/webhooks/{webhookId}/test', { params: { path: { webhookId } }, ...sending }),
     );
   }
 
@@ -382,10 +354,10 @@ export class Webhooks {
     );
   }
 
-  /** Sends a delivery again. */
-  retry(webhookId: string, deliveryId: string, options: CallOptions = {}): ApiPromise<WebhookDelivery> {
+  /** Sends a delivery again that is not pending. */
+  resend(webhookId: string, deliveryId: string, options: CallOptions = {}): ApiPromise<WebhookDelivery> {
     return this.connection.call(options, (client, sending) =>
-      client.POST('/admin/webhooks/{webhookId}/deliveries/{deliveryId}/retry', {
+      client.POST('/admin/webhooks/{webhookId}/deliveries/{deliveryId}/resend', {
         params: { path: { webhookId, deliveryId } },
         ...sending,
       }),

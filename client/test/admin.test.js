@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
-import { AnimalStore, ConflictError, ConnectionError, PermissionDeniedError } from 'animal-store-client';
+import {
+  AnimalStore,
+  ConflictError,
+  ConnectionError,
+  NotFoundError,
+  PermissionDeniedError,
+} from 'animal-store-client';
 import {
   baseUrl,
   catchError,
@@ -161,20 +167,19 @@ describe('admin.plans', () => {
 });
 
 describe('admin.webhooks', () => {
-  it('creates, lists, changes, tests and deletes a webhook, and rotates its secret', async () => {
+  it('creates, lists and deletes a webhook, rotates its secret, and sends a delivery again', async () => {
     const events = ['key.revoked'];
     const { secret, ...webhook } = await admin.webhooks.create({ url: 'https://ops.example/', events });
     assert.match(secret, /^whsec_/);
     assert.deepEqual(await admin.webhooks.get(webhook.id), webhook);
     assert.ok((await collect(admin.webhooks.list({ limit: 1 }))).some(({ id }) => id === webhook.id));
-    const rotated = await admin.webhooks.rotateSecret(webhook.id, { overlapSeconds: 60 });
+    const rotated = await admin.webhooks.rotateSecret(webhook.id);
     assert.notEqual(rotated.secret, secret);
-    const sent = await admin.webhooks.test(webhook.id);
-    const again = await admin.webhooks.retry(webhook.id, sent.id);
-    assert.deepEqual([again.event, again.state], ['webhook.test', 'pending']);
+    const key = await admin.keys.issue({ name: 'Ann', plan: 'free' });
+    await admin.keys.revoke(key.id);
     const [delivery] = await collect(admin.webhooks.deliveries(webhook.id, { limit: 1 }));
-    assert.equal(delivery.id, sent.id);
-    assert.equal((await admin.webhooks.change(webhook.id, { enabled: false })).enabled, false);
+    assert.deepEqual([delivery.event, delivery.payload.data.keyId], ['key.revoked', key.id]);
+    await assert.rejects(admin.webhooks.resend(webhook.id, webhook.id), NotFoundError);
     assert.equal((await admin.webhooks.delete(webhook.id)).id, webhook.id);
   });
 });
@@ -259,12 +264,10 @@ describe('admin', () => {
       () => webhooks.list(),
       () => webhooks.get('{webhookId}'),
       () => webhooks.create({}),
-      () => webhooks.change('{webhookId}', {}),
       () => webhooks.delete('{webhookId}'),
       () => webhooks.rotateSecret('{webhookId}'),
-      () => webhooks.test('{webhookId}'),
       () => webhooks.deliveries('{webhookId}'),
-      () => webhooks.retry('{webhookId}', '{deliveryId}'),
+      () => webhooks.resend('{webhookId}', '{deliveryId}'),
       () => audit.list(),
       () => unserved.health(),
     ];

@@ -50,23 +50,23 @@ export class PeriodicTask {
 export abstract class PeriodicDatabaseTask implements OnModuleInit, OnApplicationShutdown {
   protected readonly logger = new Logger(this.constructor.name);
   private readonly task: PeriodicTask;
-  private isFailing = false;
 
   /**
    * @param work does a part, and returns whether there is more.
    * @param failure the log's text before the reason.
    */
   constructor(intervalMs: number, work: () => Promise<boolean>, failure: string) {
+    let isFailing = false;
     const run = async () => {
       const more = await work();
-      this.isFailing = false;
+      isFailing = false;
       return more;
     };
     this.task = new PeriodicTask(intervalMs, run, (error) => {
-      if (!this.isFailing) {
-        this.isFailing = true;
+      if (!isFailing) {
         this.logger.warn(`${failure}: ${databaseReason(error)}`);
       }
+      isFailing = true;
     });
   }
 

@@ -160,11 +160,5 @@ export class ServiceMetrics {
     metrics.counter('webhook_attempts_total', 'Attempts to deliver an event.', ['outcome'], () =>
       Object.entries(webhooks.outcomes).map(([outcome, count]) => [count, outcome]),
     );
-    metrics.gauge('webhook_pending_deliveries', 'Deliveries of all replicas that wait.', [], () => [
-      [webhooks.backlog[0]],
-    ]);
-    metrics.gauge('webhook_oldest_pending_seconds', 'Age of the oldest of them.', [], () => [
-      [webhooks.backlog[1]],
-    ]);
   }
 }

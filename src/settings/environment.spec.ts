@@ -32,7 +32,7 @@ describe('readEnvironment', () => {
       BAN_DURATIONS: [60_000, 300_000, 3_600_000, 86_400_000],
       USAGE_MINUTES_KEPT: 259_200_000,
       EXPERIMENTAL: true,
-      WEBHOOK_PRIVATE_ADDRESSES: true,
+      WEBHOOK_PRIVATE_ADDRESSES: false,
       SHUTDOWN_DELAY: 0,
       SHUTDOWN_GRACE: 10_000,
       LOG_LEVEL: 'info',

@@ -143,7 +143,9 @@ export const settings = z.object({
   EXPERIMENTAL: oneOf(['true', 'false']).optional(),
   CORS_ORIGINS: origins.optional(),
   TRUST_PROXY: trustProxy.optional(),
-  WEBHOOK_PRIVATE_ADDRESSES: oneOf(['true', 'false']).optional(),
+  WEBHOOK_PRIVATE_ADDRESSES: oneOf(['true', 'false'])
+    .prefault('false')
+    .transform((text) => text === 'true'),
   OTEL_EXPORTER_OTLP_ENDPOINT: collectorUrl.optional(),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: collectorUrl.optional(),
   OTEL_EXPORTER_OTLP_PROTOCOL: collectorProtocol.optional(),
@@ -157,12 +159,11 @@ export const settings = z.object({
 type Settings = z.infer<typeof settings>;
 
 /** The settings, with the defaults that depend on other settings. */
-export interface Environment extends Omit<Settings, 'EXPERIMENTAL' | 'WEBHOOK_PRIVATE_ADDRESSES'> {
+export interface Environment extends Omit<Settings, 'EXPERIMENTAL'> {
   APP_ENV: 'production' | 'staging';
   HOST: string;
   EXPERIMENTAL: boolean;
   SHUTDOWN_DELAY: number;
-  WEBHOOK_PRIVATE_ADDRESSES: boolean;
 }
 
 /** Dependency-injection token of the `Environment`. */
@@ -211,20 +212,9 @@ export function readEnvironment(variables: NodeJS.ProcessEnv): Environment {
   }
   const read = result.data;
   const { APP_ENV = 'staging', HOST = embedded ? '127.0.0.1' : '0.0.0.0' } = read;
-  const isOn = (setting: 'true' | 'false' | undefined, byDefault: boolean) =>
-    setting === undefined ? byDefault : setting === 'true';
-  const EXPERIMENTAL = isOn(read.EXPERIMENTAL, APP_ENV === 'staging');
-  // Receivers that a developer tries run on the same machine.
-  const WEBHOOK_PRIVATE_ADDRESSES = isOn(read.WEBHOOK_PRIVATE_ADDRESSES, embedded);
+  const EXPERIMENTAL = read.EXPERIMENTAL === undefined ? APP_ENV === 'staging' : read.EXPERIMENTAL === 'true';
   const defaultDelayMs = read.NODE_ENV === 'production' ? Math.min(PRODUCTION_DELAY_MS, graceMs / 2) : 0;
-  return {
-    ...read,
-    APP_ENV,
-    HOST,
-    EXPERIMENTAL,
-    SHUTDOWN_DELAY: read.SHUTDOWN_DELAY ?? defaultDelayMs,
-    WEBHOOK_PRIVATE_ADDRESSES,
-  };
+  return { ...read, APP_ENV, HOST, EXPERIMENTAL, SHUTDOWN_DELAY: read.SHUTDOWN_DELAY ?? defaultDelayMs };
 }
 
 /**

@@ -9,6 +9,3 @@ export const EVENT_TYPES = [
   'operation.deprecated_called',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
-
-/** The type of the event that an administrator sends to try a webhook, whatever events it receives. */
-export const TEST_EVENT = 'webhook.test';

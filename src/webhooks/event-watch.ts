@@ -1,23 +1,25 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Prisma } from '../database/generated/client.js';
+import type { Prisma } from '../database/generated/client.js';
 import { inTransaction } from '../database/in-transaction.js';
 import { PeriodicDatabaseTask } from '../database/periodic-task.js';
 import { PrismaService } from '../database/prisma.service.js';
+import { loadSql, QueryRunner } from '../database/query-runner.js';
 import { DeprecatedOperations } from '../deprecation/deprecated-operations.js';
+import { parseQuotaId } from '../rate-limit/rules/bucket-key.js';
 import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
 import { Clock } from '../settings/clock.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
-import { bans, dayLimits, deprecatedCalls, expiringKeys } from './event-queries.js';
-import { EVENTS_MAX, queueEvents, serverNow } from './queue-events.js';
+import type { EventType } from './event-types.js';
+import { queueEvents } from './queue-events.js';
 
+const FIND_EVENTS = loadSql(import.meta.url, 'find-events');
 const INTERVAL_MS = 30_000;
-/** The number of the advisory lock that a search holds; it only has to be the same in all processes. */
-const LOCK = 7_446_220_113;
 
-/** Finds the events that no transaction causes, and queues each once, outside the request path. */
+/** Queues the events that no transaction causes, outside the request path, and deletes old deliveries. */
 @Injectable()
 export class WebhookEventWatch extends PeriodicDatabaseTask {
   constructor(
+    private readonly queries: QueryRunner,
     private readonly prisma: PrismaService,
     private readonly clock: Clock,
     private readonly counters: FallbackCounterStore,
@@ -28,32 +30,33 @@ export class WebhookEventWatch extends PeriodicDatabaseTask {
   }
 
   /**
-   * Queues the events that were not queued before, and returns whether there may be more.
+   * Queues events that were not queued before, whichever replica finds them first, and returns whether there may be more.
    *
-   * @throws the database's error; CounterStoreError, which delays bans alone.
+   * @throws the database's error; CounterStoreError.
    */
   async findEvents(): Promise<boolean> {
-    if ((await this.prisma.webhookEndpoint.count({ where: { disabledAt: null } })) === 0) {
+    if ((await this.prisma.webhookEndpoint.count()) === 0) {
       return false;
     }
-    const now = serverNow(this.clock.storeOffsetMs);
-    const ofPostgres = this.environment.COUNTER_STORE === undefined;
-    const queries = [
-      dayLimits(now, ofPostgres),
-      expiringKeys(now),
-      deprecatedCalls(now, [...this.deprecated.values()]),
-    ];
-    const found = await this.queue(Prisma.join(queries, ' UNION ALL '));
-    const banned = await this.queue(bans(now, await this.counters.bans()));
-    return Math.max(found, banned) >= EVENTS_MAX;
-  }
-
-  /** Queues the events of a query, unless another replica does so at this moment, and returns the number of deliveries. */
-  private queue(events: Prisma.Sql): Promise<number> {
-    return inTransaction(this.prisma, async (transaction) => {
-      const [lock] = await transaction.$queryRaw<[{ isFree: boolean }]>`
-        SELECT pg_try_advisory_xact_lock(${LOCK}) AS "isFree"`;
-      return lock.isFree ? queueEvents(transaction, events, this.clock.storeOffsetMs) : 0;
-    });
+    const bans = [...(await this.counters.bans())].map(([bucketKey, bannedUntil]) => ({
+      quotaId: parseQuotaId(bucketKey),
+      bannedUntil,
+    }));
+    const removals = [...this.deprecated.values()].map(({ operation, removal }) => ({
+      operation,
+      removedAt: removal,
+    }));
+    const found = await this.queries.run<[EventType, string, Prisma.InputJsonObject]>(FIND_EVENTS, [
+      this.clock.storeOffsetMs,
+      this.environment.COUNTER_STORE === undefined,
+      JSON.stringify(bans),
+      JSON.stringify(removals),
+    ]);
+    const events = found.map(([type, subject, data]) => ({ type, subject, data }));
+    await inTransaction(this.prisma, (transaction) => queueEvents(transaction, events));
+    // No event is found again after so long, except a ban of months.
+    await this.prisma.$executeRaw`
+      DELETE FROM webhook_deliveries WHERE created_at < statement_timestamp() - interval '30 days'`;
+    return events.length > 0;
   }
 }

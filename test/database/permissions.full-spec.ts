@@ -5,7 +5,6 @@ import type { Environment } from '../../src/settings/environment.js';
 import { UsageJournal } from '../../src/usage/usage.journal.js';
 import { UsageCleanup } from '../../src/usage/usage.cleanup.js';
 import { WebhookEventWatch } from '../../src/webhooks/event-watch.js';
-import { WebhookCleanup } from '../../src/webhooks/webhook.cleanup.js';
 import { IdempotencyCleanup } from '../../src/idempotency/idempotency.cleanup.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
@@ -99,8 +98,8 @@ describe('a service whose role lacks privileges', () => {
       [`PATCH /admin/keys/${issued.id}`, { plan: 'pro' }],
       [`POST /admin/keys/${issued.id}/unban`],
       [`POST /admin/keys/${issued.id}/revoke`],
-      [`POST /admin/webhooks/${webhook.id}/test`],
-      [`PATCH /admin/webhooks/${webhook.id}`, { enabled: true }],
+      [`POST /admin/webhooks/${webhook.id}/rotate`],
+      [`GET /admin/webhooks/${webhook.id}/deliveries`],
       ...['v1/pets', 'v1/store/orders', 'v1/rate-limit'].map((path) => [`GET /${path}`] as const),
       ...['keys', 'usage', 'audit'].map((path) => [`GET /admin/${path}`] as const),
     ] as const) {
@@ -111,7 +110,6 @@ describe('a service whose role lacks privileges', () => {
     await app.get(UsageCleanup).deleteExpired();
     await app.get(IdempotencyCleanup).deleteExpired();
     await app.get(WebhookEventWatch).findEvents();
-    await app.get(WebhookCleanup).deleteExpired();
     await call(`DELETE /admin/webhooks/${webhook.id}`);
     expect([...errors.mock.calls, ...warnings.mock.calls]).toEqual([]);
   });

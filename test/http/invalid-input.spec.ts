@@ -13,7 +13,7 @@ const ID = '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11';
 const POSITIONS: [position: string, lists: string[]][] = [
   ['7', ['/v1/pets', '/v1/store/orders', '/admin/audit']],
   ['free', ['/admin/plans']],
-  [ID, ['/admin/keys', '/admin/webhooks']],
+  [ID, ['/admin/keys', '/admin/webhooks', '/admin/webhooks/{webhookId}/deliveries']],
 ];
 /** What a query of these operations has at least, and the parameters that it then may not have. */
 const REQUIRED: Record<string, string> = { getWhatIf: 'plan=pro' };

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { TestClock } from '../support/counters/clock.js';
@@ -98,7 +99,7 @@ const rarely = <Value>(usual: fc.Arbitrary<Value>, unusual: fc.Arbitrary<Value>)
   fc.oneof({ weight: 3, arbitrary: usual }, { weight: 1, arbitrary: unusual });
 
 function parameterValue({ schema, name }: Parameter, method: string): fc.Arbitrary<string> {
-  const isSpared = name !== 'webhookId' || !['PATCH', 'DELETE'].includes(method);
+  const isSpared = name !== 'webhookId' || method !== 'DELETE';
   const usual =
     name in ids
       ? fc.constantFrom(...(isSpared ? [ids[name] ?? ''] : otherWebhookIds))
@@ -188,12 +189,16 @@ describe('any request', () => {
       narrow: await issue({ ...UNLIMITED, perMinute: 3, perDay: 10, role: 'admin' }),
     };
     const { id } = await store.issue();
-    const create = async (path: string, body?: object): Promise<string> =>
-      (await send(`${store.url}/admin/webhooks${path}`, { method: 'POST', key: keys.admin, body })).json.id;
-    const input = { url: 'https://webhooks.invalid/', events: ['key.revoked'] };
-    const webhookId = await create('', input);
-    ids = { id, webhookId, deliveryId: await create(`/${webhookId}/test`) };
-    otherWebhookIds = await Promise.all(Array.from({ length: 20 }, () => create('', input)));
+    const body = { url: 'https://webhooks.invalid/', events: ['key.revoked'] };
+    const create = async (): Promise<string> =>
+      (await send(`${store.url}/admin/webhooks`, { method: 'POST', key: keys.admin, body })).json.id;
+    ids = { id, webhookId: await create(), deliveryId: randomUUID() };
+    otherWebhookIds = await Promise.all(Array.from({ length: 20 }, create));
+    await store.database.query(
+      `INSERT INTO webhook_deliveries (id, endpoint_id, event, event_key, payload, state)
+       VALUES ($1, $2, 'key.revoked', 'a', '{}', 'failed')`,
+      [ids['deliveryId'], ids['webhookId']],
+    );
     await store.database.query(
       `INSERT INTO pets (name, category_id, status) SELECT n, n, 'sold' FROM generate_series(1, 120) n`,
     );

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
 import type { WebhookDelivery } from '../../src/admin/webhooks/webhook.schemas.js';
 import { UsageJournal } from '../../src/usage/usage.journal.js';
@@ -30,7 +31,9 @@ async function createWebhook(events: readonly string[]): Promise<string> {
 /** Returns the types and the data of the events that a webhook receives, the oldest first. */
 async function listEvents(id = webhookId): Promise<[string, unknown][]> {
   const { json } = await admin.send(`GET /admin/webhooks/${id}/deliveries?limit=100`);
-  return (json as WebhookDelivery[]).toReversed().map(({ event, payload }) => [event, payload['data']]);
+  return (json as z.infer<typeof WebhookDelivery>[])
+    .toReversed()
+    .map(({ event, payload }) => [event, payload['data']]);
 }
 
 const findEvents = ({ app }: Pick<TestApplication, 'app'> = admin.store) =>
@@ -63,18 +66,16 @@ describe('the event key.revoked', () => {
     expect(await listEvents()).toEqual([['key.revoked', data]]);
   });
 
-  it('is queued for each webhook that receives it and is enabled, and for no other', async () => {
-    const [receiving, other, disabled] = await Promise.all([
+  it('is queued for each webhook that receives it, and for no other', async () => {
+    const [receiving, other] = await Promise.all([
       createWebhook(['key.revoked']),
       createWebhook(['key.rotated']),
-      createWebhook(['key.revoked']),
     ]);
-    await admin.send(`PATCH /admin/webhooks/${disabled}`, { enabled: false });
     await act(await admin.issue(), 'revoke');
     const counts = await Promise.all(
-      [webhookId, receiving, other, disabled].map(async (id) => (await listEvents(id)).length),
+      [webhookId, receiving, other].map(async (id) => (await listEvents(id)).length),
     );
-    expect(counts).toEqual([1, 1, 0, 0]);
+    expect(counts).toEqual([1, 1, 0]);
   });
 
   it('is not queued if the revocation is rolled back', async () => {

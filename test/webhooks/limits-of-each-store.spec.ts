@@ -37,7 +37,7 @@ describe.each(sharedStores)('the events of a quota that %s counts', (_name, star
     };
     const found = async () => {
       const rows = await home.database.query<{ payload: { type: string; data: Record<string, unknown> } }>(
-        'SELECT payload FROM webhook_deliveries ORDER BY created_at',
+        'SELECT payload FROM webhook_deliveries ORDER BY created_at, event',
       );
       return rows.map(({ payload: { type, data } }) => [type, data['quotaId'], data['used']]);
     };
@@ -47,8 +47,8 @@ describe.each(sharedStores)('the events of a quota that %s counts', (_name, star
     expect(await found()).toEqual([['quota.day_limit_80', key.quotaId, 9]]);
     await use(21);
     expect((await found()).slice(1)).toEqual([
-      ['quota.day_limit_reached', key.quotaId, 10],
       ['quota.banned', key.quotaId, undefined],
+      ['quota.day_limit_reached', key.quotaId, 10],
     ]);
     await use(1);
     expect(await found()).toHaveLength(3);

@@ -2,12 +2,9 @@ import { useAdministration } from '../support/keys/administration.js';
 import { expectError, expectInvalid } from '../support/http/expectations.js';
 import { parseLinks } from '../support/http/links.js';
 import { readPages } from '../support/http/pages.js';
-import { useApplication } from '../support/service/application.js';
-import { send } from '../support/http/http.js';
 import { changingNothing } from '../support/database/stored-state.js';
 
-const URL_FAULT =
-  'url must be an http(s) address without credentials and fragment, of at most 2048 characters';
+const URL_FAULT = 'url must be an http(s) address without credentials, of at most 2048 characters';
 const UNKNOWN_ID = '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11';
 const INPUT = { url: 'https://ops.example/hook', events: ['key.revoked', 'quota.banned'] };
 const SECRET = /^whsec_[A-Za-z0-9+/]{43}=$/;
@@ -17,6 +14,8 @@ const admin = useAdministration();
 beforeEach(() => admin.store.database.query('DELETE FROM webhook_endpoints'));
 
 const create = async (input: object = INPUT) => (await admin.send('POST /admin/webhooks', input)).json;
+/** Causes an event. */
+const revokeKey = async () => admin.send(`POST /admin/keys/${(await admin.issue()).id}/revoke`);
 const listAudit = async (id: string) =>
   admin.store.database.query(
     'SELECT actor, action, before, after FROM audit_events WHERE subject = $1 ORDER BY id',
@@ -33,8 +32,6 @@ describe('POST /admin/webhooks', () => {
     expect(secret).toMatch(SECRET);
     expect(shown).toEqual({
       ...INPUT,
-      enabled: true,
-      disabledAt: null,
       previousSecretEndsAt: null,
       createdAt: expect.any(String),
     });
@@ -45,7 +42,7 @@ describe('POST /admin/webhooks', () => {
         actor: admin.administrator.id,
         action: 'webhook.created',
         before: null,
-        after: { ...INPUT, enabled: true },
+        after: INPUT,
       },
     ]);
   });
@@ -55,7 +52,6 @@ describe('POST /admin/webhooks', () => {
     ['another scheme', { ...INPUT, url: 'ftp://ops.example/' }, URL_FAULT],
     ['a path alone', { ...INPUT, url: '/hook' }, URL_FAULT],
     ['credentials', { ...INPUT, url: 'https://user:secret@ops.example/' }, URL_FAULT],
-    ['a fragment', { ...INPUT, url: 'https://ops.example/#here' }, URL_FAULT],
     ['a number', { ...INPUT, url: 7 }, URL_FAULT],
     ['an overlong URL', { ...INPUT, url: `https://ops.example/${'a'.repeat(2048)}` }, URL_FAULT],
     ['no events', { url: INPUT.url }, 'events is required'],
@@ -71,30 +67,6 @@ describe('POST /admin/webhooks', () => {
       expectInvalid(response, /^events(\[0\])? must be a list of one or more of quota\.day_limit_80, /);
     },
   );
-
-  it.each([
-    ['http://127.0.0.1/', '127.0.0.1'],
-    ['http://2130706433/', '127.0.0.1'],
-    ['http://10.1.2.3/', '10.1.2.3'],
-    ['http://169.254.169.254/latest', '169.254.169.254'],
-    ['http://[::1]:8080/', '::1'],
-    ['http://[fd00::1]/', 'fd00::1'],
-    ['http://[::ffff:192.168.0.1]/', '::ffff:c0a8:1'],
-  ])('returns 400 for the address %s, which is not public', async (url, address) => {
-    const message = `url must have a public address, and ${address} is none (WEBHOOK_PRIVATE_ADDRESSES)`;
-    expectInvalid(await admin.send('POST /admin/webhooks', { ...INPUT, url }), message);
-  });
-});
-
-describe('POST /admin/webhooks in production', () => {
-  const store = useApplication({ environment: { APP_ENV: 'production' } });
-
-  it('returns 400 for a URL without TLS', async () => {
-    const { key } = await store.issue({ plan: 'business', role: 'admin' });
-    const body = { ...INPUT, url: 'http://ops.example/' };
-    const response = await send(`${store.url}/admin/webhooks`, { method: 'POST', key, body });
-    expectInvalid(response, 'url must begin with https:// in production');
-  });
 });
 
 describe('GET /admin/webhooks', () => {
@@ -108,30 +80,6 @@ describe('GET /admin/webhooks', () => {
     );
     expect(pages.map((page) => page.length)).toEqual([2, 1]);
     expect(pages.flat().map(({ id }) => id)).toEqual(created.map(({ id }) => id));
-  });
-});
-
-describe('PATCH /admin/webhooks/{webhookId}', () => {
-  it('returns 200 with what changed, keeps the rest, and records the change', async () => {
-    const { id } = await create();
-    const changed = await admin.send(`PATCH /admin/webhooks/${id}`, { events: ['key.rotated'] });
-    expect([changed.status, changed.json]).toMatchObject([200, { url: INPUT.url, events: ['key.rotated'] }]);
-    const disabled = await admin.send(`PATCH /admin/webhooks/${id}`, { enabled: false });
-    expect(disabled.json).toMatchObject({ enabled: false, disabledAt: expect.any(String) });
-    await admin.send(`PATCH /admin/webhooks/${id}`, {});
-    const [, ...events] = await listAudit(id);
-    const state = { url: INPUT.url, events: ['key.rotated'], enabled: true };
-    const actor = admin.administrator.id;
-    expect(events).toEqual([
-      { actor, action: 'webhook.changed', before: { ...state, events: INPUT.events }, after: state },
-      { actor, action: 'webhook.changed', before: state, after: { ...state, enabled: false } },
-    ]);
-  });
-
-  it('returns 400 for a URL that is not allowed', async () => {
-    const { id } = await create();
-    const response = await admin.send(`PATCH /admin/webhooks/${id}`, { url: 'http://10.0.0.1/' });
-    expectInvalid(response, /^url must have a public address/);
   });
 });
 
@@ -153,7 +101,7 @@ describe('POST /admin/webhooks/{webhookId}/rotate', () => {
 describe('DELETE /admin/webhooks/{webhookId}', () => {
   it('returns 200 with the deleted webhook, which is gone with its deliveries', async () => {
     const { id, secret: _secret, ...shown } = await create();
-    await admin.send(`POST /admin/webhooks/${id}/test`);
+    await revokeKey();
     const deleted = await admin.send(`DELETE /admin/webhooks/${id}`);
     expect([deleted.status, deleted.json]).toEqual([200, { id, ...shown }]);
     expectError(await admin.send(`GET /admin/webhooks/${id}`), 404, 'not_found');
@@ -166,9 +114,8 @@ describe('GET /admin/webhooks/{webhookId}/deliveries', () => {
   it('returns 200 with the deliveries over all pages, the newest first, also of one state', async () => {
     const { id } = await create();
     await admin.store.database.query(
-      `INSERT INTO webhook_deliveries (endpoint_id, event, event_key, payload, state, next_attempt_at, created_at, kept_until)
-       SELECT $1, 'key.revoked', n::text, '{}', (CASE WHEN n % 2 = 0 THEN 'failed' ELSE 'delivered' END)::webhook_delivery_state,
-         NULL, now() - make_interval(secs => n / 3), now() + interval '1 day'
+      `INSERT INTO webhook_deliveries (id, endpoint_id, event, event_key, payload, state, next_attempt_at)
+       SELECT gen_random_uuid(), $1, 'key.revoked', n::text, '{}', (CASE WHEN n % 2 = 0 THEN 'failed' ELSE 'delivered' END)::webhook_delivery_state, NULL
        FROM generate_series(1, 7) n`,
       [id],
     );
@@ -177,8 +124,8 @@ describe('GET /admin/webhooks/{webhookId}/deliveries', () => {
     const pages = await readPages<{ id: string; createdAt: string }>(get, `${list}?limit=2`);
     const all = pages.flat();
     expect(new Set(all.map((delivery) => delivery.id)).size).toBe(7);
-    const times = all.map(({ createdAt }) => createdAt);
-    expect(times).toEqual(times.toSorted().toReversed());
+    const ids = all.map((delivery) => delivery.id);
+    expect(ids).toEqual(ids.toSorted().toReversed());
     expect((await get(`${list}?state=failed`)).json).toHaveLength(3);
     expectInvalid(await get(`${list}?state=lost`), 'state must be one of pending, delivered, failed');
   });
@@ -187,23 +134,23 @@ describe('GET /admin/webhooks/{webhookId}/deliveries', () => {
 describe('a request on a webhook that does not exist', () => {
   it.each([
     'GET /admin/webhooks/ID',
-    'PATCH /admin/webhooks/ID',
     'DELETE /admin/webhooks/ID',
     'POST /admin/webhooks/ID/rotate',
-    'POST /admin/webhooks/ID/test',
     'GET /admin/webhooks/ID/deliveries',
-    `POST /admin/webhooks/ID/deliveries/${UNKNOWN_ID}/retry`,
+    `POST /admin/webhooks/ID/deliveries/${UNKNOWN_ID}/resend`,
   ])('gets 404: %s', async (request) => {
     for (const id of [UNKNOWN_ID, 'x', '%00']) {
-      const body = request.startsWith('PATCH') ? {} : undefined;
-      expectError(await admin.send(request.replace('ID', id), body), 404, 'not_found');
+      expectError(await admin.send(request.replace('ID', id)), 404, 'not_found');
     }
   });
 
   it('gets 404 for a delivery of another webhook', async () => {
     const [one, other] = [await create(), await create()];
-    const { json: delivery } = await admin.send(`POST /admin/webhooks/${one.id}/test`);
-    const retry = await admin.send(`POST /admin/webhooks/${other.id}/deliveries/${delivery.id}/retry`);
-    expectError(retry, 404, 'not_found');
+    await revokeKey();
+    const [delivery] = (await admin.send(`GET /admin/webhooks/${one.id}/deliveries`)).json;
+    await admin.store.database.query("UPDATE webhook_deliveries SET state = 'failed'");
+    const resend = (id: string) => admin.send(`POST /admin/webhooks/${id}/deliveries/${delivery.id}/resend`);
+    expectError(await resend(other.id), 404, 'not_found');
+    expect((await resend(one.id)).status).toBe(200);
   });
 });

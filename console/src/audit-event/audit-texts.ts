@@ -12,7 +12,6 @@ export const ACTIONS: Record<string, string> = {
   'plan.created': 'Created a plan',
   'plan.changed': 'Changed a plan',
   'webhook.created': 'Created a webhook',
-  'webhook.changed': 'Changed a webhook',
   'webhook.secret_rotated': 'Rotated the secret of a webhook',
   'webhook.deleted': 'Deleted a webhook',
 };

@@ -22,6 +22,7 @@ const COLORS: Record<WebhookDelivery['state'], string> = {
   delivered: 'forest.6',
   failed: 'red.6',
 };
+const SOON_MS = 60_000;
 const STATES = ['pending', 'delivered', 'failed'] as const;
 
 /** Lists the deliveries of a webhook, and sends one again. */
@@ -30,8 +31,9 @@ export function DeliveriesPanel({ webhook }: { webhook: Webhook }) {
   const [state, setState] = useState<WebhookDelivery['state']>();
   const pages = useCursorPages<WebhookDelivery>({
     queryKey: ['webhooks', 'deliveries', webhook.id, state],
-    // It is sent within a second.
-    isChanging: (delivery) => delivery.state === 'pending' && delivery.attempts === 0,
+    // It is in flight, or sent soon.
+    isChanging: ({ nextAttemptAt }) =>
+      nextAttemptAt !== null && Date.parse(nextAttemptAt) < Date.now() + SOON_MS,
     load: (cursor, signal) =>
       store.admin.webhooks.deliveries(
         webhook.id,
@@ -52,7 +54,7 @@ export function DeliveriesPanel({ webhook }: { webhook: Webhook }) {
         minWidth={720}
         empty={
           <EmptyState icon={IconSend} title="No deliveries">
-            Send a test event to try the receiver.
+            It receives the next of its events.
           </EmptyState>
         }
       />
@@ -71,9 +73,10 @@ function columnsFor(webhook: Webhook): Column<WebhookDelivery>[] {
     },
     { id: 'attempts', header: 'Attempts', cell: ({ row: { original } }) => <Attempts delivery={original} /> },
     {
-      id: 'retry',
+      id: 'resend',
       header: 'Again',
-      cell: ({ row: { original } }) => <RetryButton webhook={webhook} delivery={original} />,
+      cell: ({ row: { original } }) =>
+        original.state !== 'pending' && <ResendButton webhook={webhook} delivery={original} />,
     },
   ];
 }
@@ -98,23 +101,17 @@ function Attempts({ delivery: { attempts, lastFailure, nextAttemptAt } }: { deli
   );
 }
 
-function RetryButton({ webhook, delivery }: { webhook: Webhook; delivery: WebhookDelivery }) {
+function ResendButton({ webhook, delivery }: { webhook: Webhook; delivery: WebhookDelivery }) {
   const store = useStore();
   const refresh = useWebhookRefresh();
   const { mutate, isPending } = useMutation({
-    mutationFn: () => store.admin.webhooks.retry(webhook.id, delivery.id),
+    mutationFn: () => store.admin.webhooks.resend(webhook.id, delivery.id),
     onSuccess: () => refresh(),
     onError: (error) =>
       notifications.show({ color: 'red', title: 'It was not sent again', message: errorMessage(error) }),
   });
   return (
-    <Button
-      size="compact-sm"
-      variant="default"
-      loading={isPending}
-      disabled={!webhook.enabled}
-      onClick={() => mutate()}
-    >
+    <Button size="compact-sm" variant="default" loading={isPending} onClick={() => mutate()}>
       Send again
     </Button>
   );

@@ -1,51 +1,31 @@
 import { Button, Modal, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { notifications } from '@mantine/notifications';
-import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { Webhook } from 'animal-store-client';
 import { useState } from 'react';
-import { errorMessage } from '../feedback/error-message';
 import { DialogForm } from '../form/dialog-form';
 import { useSubmission } from '../form/use-submission';
 import { focusHeading } from '../layout/page';
 import { useStore } from '../session/session';
-import { WebhookForm } from './webhook-form';
 import { useWebhookRefresh } from './webhook-query';
 import { WebhookSecretDialog } from './webhook-secret-dialog';
 
 const TITLES = {
-  change: 'Change webhook',
   rotate: 'Rotate the secret?',
   delete: 'Delete this webhook?',
 };
 type Action = keyof typeof TITLES;
 
-/** The buttons that change a webhook, or send a test event to it. */
+/** The buttons that rotate the secret of a webhook, and delete it. */
 export function WebhookActions({ webhook }: { webhook: Webhook }) {
   const store = useStore();
   const navigate = useNavigate();
   const refresh = useWebhookRefresh();
   // The last action stays while its dialog fades.
-  const [action, setAction] = useState<Action>('change');
+  const [action, setAction] = useState<Action>('rotate');
   const [isOpen, dialog] = useDisclosure(false);
   const [secret, setSecret] = useState<string | null>(null);
   const close = dialog.close;
-  const onError = (error: Error) =>
-    notifications.show({ color: 'red', title: 'This was not done', message: errorMessage(error) });
-  const test = useMutation({
-    mutationFn: () => store.admin.webhooks.test(webhook.id),
-    onSuccess: () => {
-      notifications.show({ title: 'Test event queued', message: 'It is sent within a second.' });
-      refresh();
-    },
-    onError,
-  });
-  const toggle = useMutation({
-    mutationFn: () => store.admin.webhooks.change(webhook.id, { enabled: !webhook.enabled }),
-    onSuccess: refresh,
-    onError,
-  });
   const rotation = useSubmission({
     initialValues: {},
     send: () => store.admin.webhooks.rotateSecret(webhook.id),
@@ -68,15 +48,6 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
   });
   return (
     <>
-      <Button size="sm" disabled={!webhook.enabled} loading={test.isPending} onClick={() => test.mutate()}>
-        Send test event
-      </Button>
-      <Button size="sm" {...opens('change')}>
-        Change
-      </Button>
-      <Button size="sm" variant="default" loading={toggle.isPending} onClick={() => toggle.mutate()}>
-        {webhook.enabled ? 'Disable' : 'Enable'}
-      </Button>
       <Button size="sm" {...opens('rotate')}>
         Rotate secret
       </Button>
@@ -84,19 +55,6 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
         Delete
       </Button>
       <Modal opened={isOpen} onClose={close} title={TITLES[action]}>
-        {action === 'change' && (
-          <WebhookForm
-            action="Save"
-            failure="The webhook was not changed"
-            initial={webhook}
-            send={(changed) => store.admin.webhooks.change(webhook.id, changed)}
-            onSent={(changed) => {
-              close();
-              refresh(changed);
-            }}
-            onClose={close}
-          />
-        )}
         {action === 'rotate' && (
           <DialogForm
             action="Rotate secret"
@@ -107,7 +65,7 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
           >
             <Text size="sm">
               A new secret is shown once. For 24 hours every event is signed with both, so that the receiver
-              can change.
+              can change. If the old one leaked, rotate twice.
             </Text>
           </DialogForm>
         )}

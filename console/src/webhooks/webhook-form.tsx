@@ -1,30 +1,27 @@
 import { Checkbox, Stack, TextInput } from '@mantine/core';
-import type { NewWebhook } from 'animal-store-client';
+import type { WebhookWithSecret } from 'animal-store-client';
 import { DialogForm } from '../form/dialog-form';
 import { useSubmission } from '../form/use-submission';
+import { useStore } from '../session/session';
 import { type EventType, EVENTS } from './event-texts';
 
-interface WebhookFormProps<Result> {
-  action: string;
-  failure: string;
-  noResponse?: string;
-  initial: NewWebhook;
-  send: (webhook: NewWebhook) => Promise<Result>;
-  onSent: (result: Result) => void;
-  onClose: () => void;
-}
-
-/** Asks for the URL of a webhook and the events that it receives. */
-export function WebhookForm<Result>(props: WebhookFormProps<Result>) {
-  const { initial, send, onSent, ...dialog } = props;
+/** Asks for the URL of a new webhook and the events that it receives, and creates it. */
+export function WebhookForm(props: { onSent: (created: WebhookWithSecret) => void; onClose: () => void }) {
+  const store = useStore();
   const { form, ...submission } = useSubmission({
-    initialValues: { url: initial.url, events: initial.events.join(',') },
+    initialValues: { url: '', events: '' },
     validate: (values) => (values.events === '' ? { events: 'Choose at least one' } : {}),
-    send: (values) => send({ url: values.url, events: values.events.split(',') as EventType[] }),
-    onSent,
+    send: ({ url, events }) => store.admin.webhooks.create({ url, events: events.split(',') as EventType[] }),
+    onSent: props.onSent,
   });
   return (
-    <DialogForm {...dialog} submission={submission}>
+    <DialogForm
+      action="Create webhook"
+      failure="The webhook was not created"
+      noResponse="A webhook may have been created all the same. Look for it in the list, and rotate its secret there: nobody has seen it."
+      submission={submission}
+      onClose={props.onClose}
+    >
       <TextInput
         {...form.getInputProps('url')}
         label="URL"

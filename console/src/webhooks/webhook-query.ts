@@ -1,6 +1,5 @@
 import { queryOptions, useQueryClient } from '@tanstack/react-query';
-import type { AnimalStore, Webhook } from 'animal-store-client';
-import { useStore } from '../session/session';
+import type { AnimalStore } from 'animal-store-client';
 
 export const webhookQuery = (store: AnimalStore, id: string) =>
   queryOptions({
@@ -8,17 +7,10 @@ export const webhookQuery = (store: AnimalStore, id: string) =>
     queryFn: ({ signal }) => store.admin.webhooks.get(id, { signal }),
   });
 
-/** Returns a function that reloads webhooks and the audit. Until then, the pages show the webhook from the response. */
+/** Returns a function that reloads webhooks and the audit. */
 export function useWebhookRefresh() {
-  const store = useStore();
   const queryClient = useQueryClient();
-  return (changed?: Webhook): void => {
-    if (changed !== undefined) {
-      queryClient.setQueryData(
-        webhookQuery(store, changed.id).queryKey,
-        (webhook) => webhook && { ...webhook, ...changed },
-      );
-    }
+  return (): void => {
     for (const name of ['webhooks', 'audit']) {
       void queryClient.invalidateQueries({ queryKey: [name] });
     }

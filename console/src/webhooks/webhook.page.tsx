@@ -13,7 +13,6 @@ import { DeliveriesPanel } from './deliveries-panel';
 import { eventText } from './event-texts';
 import { WebhookActions } from './webhook-actions';
 import { webhookQuery } from './webhook-query';
-import { WebhookState } from './webhooks.page';
 
 const route = getRouteApi('/admin/webhooks/$id');
 
@@ -37,10 +36,7 @@ function OneWebhook({ id }: { id: string }) {
     <Page
       title="Webhook"
       description={<TextLink to="/admin/webhooks">Webhooks</TextLink>}
-      {...(webhook !== undefined && {
-        badge: <WebhookState webhook={webhook} />,
-        actions: <WebhookActions webhook={webhook} />,
-      })}
+      {...(webhook !== undefined && { actions: <WebhookActions webhook={webhook} /> })}
     >
       <Loaded query={query} skeleton={<Skeleton height={520} radius="lg" />}>
         {(loaded) => (
@@ -55,7 +51,7 @@ function OneWebhook({ id }: { id: string }) {
 }
 
 function FactsPanel({ webhook }: { webhook: Webhook }) {
-  const { url, events, createdAt, disabledAt, previousSecretEndsAt } = webhook;
+  const { url, events, createdAt, previousSecretEndsAt } = webhook;
   return (
     <Panel title="About">
       <Stack gap={6}>
@@ -70,12 +66,7 @@ function FactsPanel({ webhook }: { webhook: Webhook }) {
         <Fact label="Created">
           <Instant at={createdAt} />
         </Fact>
-        {disabledAt !== null && (
-          <Fact label="Disabled">
-            <Instant at={disabledAt} />
-          </Fact>
-        )}
-        {previousSecretEndsAt !== null && (
+        {previousSecretEndsAt !== null && Date.parse(previousSecretEndsAt) > Date.now() && (
           <Fact label="Old secret">
             signs too until <Instant at={previousSecretEndsAt} />
           </Fact>

@@ -5,7 +5,6 @@ import type { Webhook, WebhookWithSecret } from 'animal-store-client';
 import { useRef, useState } from 'react';
 import { EmptyState } from '../feedback/empty-state';
 import { Instant } from '../format/instant';
-import { StatusBadge } from '../format/status-badge';
 import { Page } from '../layout/page';
 import { Panel } from '../layout/panel';
 import { TextLink } from '../layout/text-link';
@@ -28,11 +27,6 @@ const COLUMNS: Column<Webhook>[] = [
     ),
   },
   {
-    id: 'state',
-    header: 'State',
-    cell: ({ row: { original } }) => <WebhookState webhook={original} />,
-  },
-  {
     id: 'events',
     header: 'Events',
     cell: ({ row: { original } }) => (
@@ -47,11 +41,6 @@ const COLUMNS: Column<Webhook>[] = [
     cell: ({ row: { original } }) => <Instant at={original.createdAt} dateOnly />,
   },
 ];
-
-/** Shows whether a webhook receives events. */
-export function WebhookState({ webhook: { enabled } }: { webhook: Webhook }) {
-  return <StatusBadge status={enabled ? 'enabled' : 'disabled'} color={enabled ? 'forest.6' : 'gray.6'} />;
-}
 
 /** Lists the webhooks, and creates one. */
 export function WebhooksPage() {
@@ -94,11 +83,6 @@ export function WebhooksPage() {
       </Panel>
       <Modal opened={isCreating} onClose={creating.close} title="New webhook">
         <WebhookForm
-          action="Create webhook"
-          failure="The webhook was not created"
-          noResponse="A webhook may have been created all the same. Look for it in the list, and rotate its secret there: nobody has seen it."
-          initial={{ url: '', events: [] }}
-          send={(webhook) => store.admin.webhooks.create(webhook)}
           onSent={(webhook) => {
             creating.close();
             setCreated(webhook);

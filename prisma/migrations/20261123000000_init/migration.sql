@@ -160,14 +160,13 @@ CREATE TABLE "webhook_endpoints" (
     "previous_secret" TEXT,
     "previous_secret_ends_at" TIMESTAMPTZ(3),
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-    "disabled_at" TIMESTAMPTZ(3),
 
     CONSTRAINT "webhook_endpoints_pkey" PRIMARY KEY ("id")
 );
 
 -- CreateTable
 CREATE TABLE "webhook_deliveries" (
-    "id" UUID NOT NULL DEFAULT gen_random_uuid(),
+    "id" UUID NOT NULL,
     "endpoint_id" UUID NOT NULL,
     "event" TEXT NOT NULL,
     "event_key" TEXT NOT NULL,
@@ -175,11 +174,9 @@ CREATE TABLE "webhook_deliveries" (
     "state" "webhook_delivery_state" NOT NULL DEFAULT 'pending',
     "attempts" INTEGER NOT NULL DEFAULT 0,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-    "next_attempt_at" TIMESTAMPTZ(3) DEFAULT CURRENT_TIMESTAMP,
-    "leased_until" TIMESTAMPTZ(3),
     "last_attempt_at" TIMESTAMPTZ(3),
     "last_failure" TEXT,
-    "kept_until" TIMESTAMPTZ(3) NOT NULL,
+    "next_attempt_at" TIMESTAMPTZ(3) DEFAULT CURRENT_TIMESTAMP,
 
     CONSTRAINT "webhook_deliveries_pkey" PRIMARY KEY ("id")
 );
@@ -212,10 +209,10 @@ CREATE INDEX "api_keys_quota_id_idx" ON "api_keys"("quota_id");
 CREATE INDEX "usage_period_starts_at_key_id_operation_deprecated_idx" ON "usage"("period", "starts_at" DESC, "key_id", "operation", "deprecated");
 
 -- CreateIndex
-CREATE INDEX "webhook_deliveries_endpoint_id_created_at_id_idx" ON "webhook_deliveries"("endpoint_id", "created_at" DESC, "id" DESC);
+CREATE INDEX "webhook_deliveries_endpoint_id_id_idx" ON "webhook_deliveries"("endpoint_id", "id" DESC);
 
 -- CreateIndex
-CREATE INDEX "webhook_deliveries_kept_until_idx" ON "webhook_deliveries"("kept_until");
+CREATE INDEX "webhook_deliveries_created_at_idx" ON "webhook_deliveries"("created_at");
 
 -- CreateIndex
 CREATE UNIQUE INDEX "webhook_deliveries_event_key_endpoint_id_key" ON "webhook_deliveries"("event_key", "endpoint_id");
@@ -293,7 +290,7 @@ CREATE INDEX "usage_deprecated_idx" ON "usage" ("operation", "key_id") WHERE "de
 ALTER TABLE "usage" SET (fillfactor = 85);
 
 -- Finds the deliveries that are due without those of the last weeks.
-CREATE INDEX "webhook_deliveries_due_idx" ON "webhook_deliveries" ("next_attempt_at") WHERE "state" = 'pending';
+CREATE INDEX "webhook_deliveries_due_idx" ON "webhook_deliveries" ("endpoint_id", "next_attempt_at") WHERE "state" = 'pending';
 
 -- Replicas cache keys with the limits of their quotas, and drop them when one of these tables changes, whoever changes it.
 -- A new row needs no notice: what was not there is not cached. Equal notices of one transaction are sent once.

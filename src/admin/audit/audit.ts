@@ -21,7 +21,6 @@ export const ACTIONS = [
   'plan.created',
   'plan.changed',
   'webhook.created',
-  'webhook.changed',
   'webhook.secret_rotated',
   'webhook.deleted',
 ] as const;
@@ -37,19 +36,16 @@ interface NewAuditEvent {
   after: Prisma.InputJsonObject;
 }
 
-/** Returns a function that returns the event of an action on a subject of this kind. */
-const eventOn =
-  (kind: 'key' | 'webhook') =>
-  (
-    actor: Actor,
-    action: Action,
-    { id }: { id: string },
-    before: NewAuditEvent['before'],
-    after: NewAuditEvent['after'],
-  ): NewAuditEvent => ({ actor, action, subject: `${kind}:${id}`, before, after });
-
-export const keyEvent = eventOn('key');
-export const webhookEvent = eventOn('webhook');
+/** Returns the event of an action on a key. */
+export function keyEvent(
+  actor: Actor,
+  action: Action,
+  { id }: { id: string },
+  before: NewAuditEvent['before'],
+  after: NewAuditEvent['after'],
+): NewAuditEvent {
+  return { actor, action, subject: `key:${id}`, before, after };
+}
 
 /** Records an event in the transaction of its change, so that neither is stored without the other. */
 export async function recordAuditEvent(

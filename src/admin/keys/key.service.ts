@@ -11,7 +11,7 @@ import { ApiError } from '../../errors/api-error.js';
 import { type KeyRole, type Scope, scopesForRole } from '../../http/rules/scope.js';
 import { FallbackCounterStore } from '../../rate-limit/stores/fallback-counter-store.js';
 import { quotaBucketKey } from '../../rate-limit/rules/bucket-key.js';
-import { queueEvent } from '../../webhooks/queue-events.js';
+import { queueKeyEvent } from '../../webhooks/queue-events.js';
 import { type Action, type Actor, keyEvent, recordAuditEvent } from '../audit/audit.js';
 import { findBanEnd, findKey, lockKey, storedFields } from './key.repository.js';
 import {
@@ -143,7 +143,7 @@ export class KeyService {
       const before = { expiresAt: old.expiresAt, successorId: null };
       const after = { expiresAt: endsAt, successorId: created.id, successorExpiresAt: expiresAt };
       await recordAuditEvent(transaction, keyEvent(actor, 'key.rotated', old, before, after));
-      await this.queueKeyEvent(transaction, 'key.rotated', old, {
+      await queueKeyEvent(transaction, 'key.rotated', old, {
         expiresAt: endsAt,
         successorId: created.id,
       });
@@ -165,7 +165,7 @@ export class KeyService {
       const data = { revokedAt: new Date(this.clock.now()) };
       const revoked = await transaction.apiKey.update({ where: { id }, data, ...KEY });
       await recordAuditEvent(transaction, keyEvent(actor, 'key.revoked', old, { revokedAt: null }, data));
-      await this.queueKeyEvent(transaction, 'key.revoked', old, data);
+      await queueKeyEvent(transaction, 'key.revoked', old, data);
       return revoked;
     });
   }
@@ -296,17 +296,6 @@ export class KeyService {
   private findByKey(key: string): Promise<{ id: string } | null> {
     const hash = Uint8Array.from(hashApiKey(key));
     return this.database.apiKey.findUnique({ where: { hash }, select: { id: true } });
-  }
-
-  /** Queues an event on a key for webhooks, with these facts. */
-  private async queueKeyEvent(
-    transaction: Prisma.TransactionClient,
-    type: 'key.rotated' | 'key.revoked',
-    { id, name, quotaId }: KeyRecord,
-    facts: Record<string, unknown>,
-  ): Promise<void> {
-    const data = { keyId: id, name, quotaId, ...facts };
-    await queueEvent(transaction, type, id, data, this.clock.storeOffsetMs);
   }
 
   private view(record: KeyRecord, bannedUntil: Date | null): Key {

@@ -1,4 +1,4 @@
-import { isPublicAddress, literalAddress } from './public-address.js';
+import { isPublicAddress } from './public-address.js';
 
 describe('isPublicAddress', () => {
   it.each(['1.1.1.1', '93.184.216.34', '2606:4700:4700::1111', '2a00:1450:4001::1', '::ffff:1.1.1.1'])(
@@ -38,19 +38,5 @@ describe('isPublicAddress', () => {
     '4000::1',
   ])('is false for a loopback, private, link-local or reserved address: %s', (address) => {
     expect(isPublicAddress(address)).toBe(false);
-  });
-});
-
-describe('literalAddress', () => {
-  it.each([
-    ['http://127.0.0.1/', '127.0.0.1'],
-    ['http://0x7f.1/', '127.0.0.1'],
-    ['http://2130706433/', '127.0.0.1'],
-    ['http://[::1]:80/', '::1'],
-    ['https://localhost/', null],
-    ['https://ops.example/', null],
-    ['https://127.0.0.1.nip.io/', null],
-  ])('returns the address of %s, or null for a name', (url, address) => {
-    expect(literalAddress(new URL(url))).toBe(address);
   });
 });

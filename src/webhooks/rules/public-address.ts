@@ -8,9 +8,3 @@ export function isPublicAddress(text: string): boolean {
   const address = ipaddr.process(text);
   return address.range() === 'unicast' && (address instanceof ipaddr.IPv4 || address.match(...GLOBAL_IPV6));
 }
-
-/** Returns the address that the host of a URL is, or null if it is a name. */
-export function literalAddress({ hostname }: URL): string | null {
-  const text = hostname.replaceAll(/[[\]]/g, '');
-  return ipaddr.isValid(text) ? text : null;
-}

@@ -1,0 +1,32 @@
+-- Leases deliveries that are due, a few for each webhook, and returns what their requests need.
+--
+-- $1 milliseconds to add to the server's clock (0 in production), $2 webhooks that get none for now, $3 the most for each of the others,
+-- $4 the lease in milliseconds. A lease keeps other replicas away during the request without a transaction that stays open: until it ends,
+-- the delivery is not due. SKIP LOCKED keeps concurrent claims from waiting for each other, and from taking the same rows.
+WITH clock AS MATERIALIZED (
+  SELECT statement_timestamp() + make_interval(secs => $1::float8 / 1000) AS now
+),
+due AS MATERIALIZED (
+  SELECT delivery.id, endpoint.url, array_remove(ARRAY[
+    endpoint.secret, CASE WHEN endpoint.previous_secret_ends_at > now THEN endpoint.previous_secret END
+  ], NULL) AS secrets
+  FROM clock, webhook_endpoints AS endpoint, LATERAL (
+    SELECT id FROM webhook_deliveries
+    WHERE endpoint_id = endpoint.id AND state = 'pending' AND next_attempt_at <= now
+    ORDER BY next_attempt_at
+    LIMIT $3::int
+    FOR UPDATE SKIP LOCKED
+  ) AS delivery
+  WHERE endpoint.id <> ALL ($2::uuid[])
+)
+UPDATE webhook_deliveries AS delivery
+SET
+  attempts = attempts + 1,
+  last_attempt_at = now,
+  next_attempt_at = now + make_interval(secs => $4::float8 / 1000)
+FROM due, clock
+WHERE delivery.id = due.id
+RETURNING json_build_object(
+  'id', delivery.id, 'endpointId', endpoint_id, 'url', url, 'secrets', secrets, 'body', payload::text, 'attempts', attempts,
+  'attemptedAt', last_attempt_at
+)
