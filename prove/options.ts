@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { parsedBy } from '../src/cli/arguments.js';
 import { Refusal } from './refusal.js';
 
-/** The stores of counters that a run can try; `postgres` counts in the service's own database. */
-export const STORES = ['postgres', 'redis', 'cluster', 'sentinel'] as const;
+/** Where a run has the service count: in its database, which `patroni` fails over, or in a Redis, which `sentinel` fails over. */
+export const STORES = ['postgres', 'patroni', 'redis', 'cluster', 'sentinel'] as const;
 export type StoreName = (typeof STORES)[number];
 
 export interface Options {
@@ -26,12 +26,18 @@ export function readOptions(args: string[]): Options {
   return new Command('npm run prove --')
     .option('--minutes <number>', 'how long it runs', parseNumber('number', 0.5, 24 * 60), 10)
     .option('--replicas <count>', 'of the service', parseNumber('whole number', 1, 8), 3)
-    .addOption(new Option('--store <name>', 'of the counters').choices(STORES).default('postgres'))
+    .addOption(
+      new Option('--store <name>', 'of the counters; patroni and sentinel fail over')
+        .choices(STORES)
+        .default('postgres'),
+    )
     .option('--seed <number>', 'of the schedule of faults', parseNumber('whole number', 0, MAX_SEED), seed)
     .allowExcessArguments(false)
-    .helpOption(false)
     .configureOutput({ writeErr: () => {} })
-    .exitOverride(({ message }: CommanderError) => {
+    .exitOverride(({ message, exitCode }: CommanderError) => {
+      if (exitCode === 0) {
+        process.exit(); // It has printed the help.
+      }
       throw new Refusal(`${message}\nThe options are --minutes, --replicas, --store and --seed.`);
     })
     .parse(args, { from: 'user' })

@@ -6,14 +6,30 @@ import type { StoreName } from './options.js';
 import { Refusal } from './refusal.js';
 import { FAKETIME } from './stage/replica.js';
 
+const REDIS: [debianPackage: string, program: string][] = [['redis-server', 'redis-server']];
+const PROGRAMS: Record<StoreName, [debianPackage: string, program: string][]> = {
+  postgres: [],
+  patroni: [
+    ['patroni', 'patroni'],
+    ['etcd-server', 'etcd'],
+    ['haproxy', 'haproxy'],
+  ],
+  redis: REDIS,
+  cluster: REDIS,
+  sentinel: REDIS,
+};
+
 /** @throws Refusal that names all that a run with this store lacks on this machine. */
 export function requirePrograms(store: StoreName): void {
-  const needsRedis = store !== 'postgres';
-  const packages = [
-    ...(hasDebianPostgres ? [] : ['postgresql']),
-    ...(needsRedis && findProgram('redis-server', 'redis-server') === undefined ? ['redis-server'] : []),
-    ...(FAKETIME === undefined ? ['faketime'] : []),
+  const needed: [debianPackage: string, isThere: boolean][] = [
+    ['postgresql', hasDebianPostgres],
+    ['faketime', FAKETIME !== undefined],
+    ...PROGRAMS[store].map(([debianPackage, program]): [string, boolean] => [
+      debianPackage,
+      findProgram(debianPackage, program) !== undefined,
+    ]),
   ];
+  const packages = needed.flatMap(([debianPackage, isThere]) => (isThere ? [] : [debianPackage]));
   if (packages.length > 0) {
     throw new Refusal(`This machine lacks Debian packages: apt-get install ${packages.join(' ')}`);
   }

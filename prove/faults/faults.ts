@@ -1,8 +1,7 @@
-import type { DatabaseProxy } from '../../test/support/database/database-proxy.js';
 import { type FaultLine, Ledger, monotonicMs } from '../ledger.js';
 import type { Link } from '../stage/counter-stores.js';
+import type { FailoverGroup } from '../stage/failover-watch.js';
 import type { Replica } from '../stage/replica.js';
-import type { RedisSentinels } from '../stage/redis-sentinels.js';
 import type { Server } from '../stage/server.js';
 import type { Stage } from '../stage/stage.js';
 import type { FaultKind, PlannedFault, Targets } from './schedule.js';
@@ -137,10 +136,10 @@ function freezeServer(server: Server): Driver {
   return { cause: () => server.freeze(), undo: () => server.goOn() };
 }
 
-function failOver(group: RedisSentinels): Driver {
+function failOver(group: FailoverGroup): Driver {
   return { cause: () => group.failOver(), undo: () => {} };
 }
 
-function breakLink({ proxy }: Link, cause: (proxy: DatabaseProxy) => void): Driver {
+function breakLink({ proxy }: Link, cause: (proxy: Link['proxy']) => void): Driver {
   return { cause: () => cause(proxy), undo: () => proxy.comeBack() };
 }

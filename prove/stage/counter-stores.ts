@@ -4,6 +4,7 @@ import { startRedis, startRedisCluster } from '../../test/support/counters/redis
 import { type DatabaseProxy, startDatabaseProxy } from '../../test/support/database/database-proxy.js';
 import { createFolder } from '../../test/support/programs/programs.js';
 import type { StoreName } from '../options.js';
+import type { FailoverGroup } from './failover-watch.js';
 import type { Guard } from './guard.js';
 import { RedisSentinels } from './redis-sentinels.js';
 import { RedisServer } from './redis-server.js';
@@ -12,7 +13,7 @@ import type { Server } from './server.js';
 /** A connection that faults can cut, by name. */
 export interface Link {
   name: string;
-  /** With Sentinels, another one after a failover. */
+  /** Of what fails over, another one after a failover. */
   readonly proxy: DatabaseProxy;
 }
 
@@ -20,23 +21,27 @@ export interface Link {
 interface CounterStoreOnStage {
   servers: Server[];
   /** Those of the servers of which another can take over. */
-  groups: RedisSentinels[];
+  groups: FailoverGroup[];
   links: Link[];
   /** The value of `COUNTER_STORE` for each replica. */
   addresses: string[];
 }
+
+/** The service counts in its own database. */
+const inDatabase = async (replicas: string[]): Promise<CounterStoreOnStage> => ({
+  servers: [],
+  groups: [],
+  links: [],
+  addresses: replicas.map(() => ''),
+});
 
 /** Starts the counter store of a name, and leads the replicas of these names to it. */
 export const COUNTER_STORES: Record<
   StoreName,
   (replicas: string[], guard: Guard) => Promise<CounterStoreOnStage>
 > = {
-  postgres: async (replicas) => ({
-    servers: [],
-    groups: [],
-    links: [],
-    addresses: replicas.map(() => ''),
-  }),
+  postgres: inDatabase,
+  patroni: inDatabase,
 
   redis: async (replicas, guard) => {
     const settings = RedisServer.settings(await createDataFolder(guard));

@@ -1,14 +1,11 @@
-import pg from 'pg';
 import { DebianPostgres } from '../../test/support/database/debian-postgres.js';
-import { run } from '../../test/support/service/service-process.js';
 import type { Guard } from './guard.js';
-import type { Server } from './server.js';
+import type { DatabaseServer } from './server.js';
 
 const NAME = 'postgres';
-const DATABASE = 'animal_store';
 
 /** PostgreSQL with the service's database. */
-export class PostgresServer implements Server {
+export class PostgresServer implements DatabaseServer {
   readonly name = NAME;
 
   private constructor(
@@ -25,28 +22,8 @@ export class PostgresServer implements Server {
     return created;
   }
 
-  /** The address of the database. */
-  get url(): string {
-    return this.server.url(DATABASE);
-  }
-
-  /**
-   * Creates the database, its tables, its plans and the first administrator.
-   *
-   * @returns the administrator's key.
-   */
-  async seed(settings: Record<string, string>): Promise<string> {
-    const client = new pg.Client(this.server.url());
-    await client.connect();
-    await client.query(`CREATE DATABASE ${DATABASE}`);
-    await client.end();
-    await runCommand({ ...settings, DATABASE_URL: this.url }, 'migrate');
-    const output = await runCommand({ ...settings, DATABASE_URL: this.url }, 'seed');
-    const [key] = /ask_\w+/.exec(output) ?? [];
-    if (key === undefined) {
-      throw new Error(`The seed printed no key of an administrator:\n${output}`);
-    }
-    return key;
+  url(database: string): string {
+    return this.server.url(database);
   }
 
   async start(): Promise<void> {
@@ -71,12 +48,4 @@ export class PostgresServer implements Server {
     this.guard.forget(NAME);
     await this.server.remove();
   }
-}
-
-async function runCommand(settings: Record<string, string>, command: string): Promise<string> {
-  const { code, stdout, stderr } = await run('cli/admin.js', settings, command);
-  if (code !== 0) {
-    throw new Error(`animal-store ${command} failed:\n${stdout}${stderr}`);
-  }
-  return stdout;
 }

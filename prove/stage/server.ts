@@ -11,3 +11,9 @@ export interface Server {
   /** Ends and removes it, in whichever state a fault left it. */
   close(): Promise<void>;
 }
+
+/** A server that has the service's database. */
+export interface DatabaseServer extends Server {
+  /** Returns the address of a database, past all links. */
+  url(database: string): string;
+}

@@ -1,12 +1,16 @@
 import { startDatabaseProxy } from '../../test/support/database/database-proxy.js';
 import { freePort } from '../../test/support/programs/free-port.js';
-import type { Options } from '../options.js';
+import type { Options, StoreName } from '../options.js';
 import { COUNTER_STORES, type Link } from './counter-stores.js';
+import type { Failover, FailoverGroup } from './failover-watch.js';
 import { Guard } from './guard.js';
+import { PatroniServers } from './patroni-servers.js';
 import { PostgresServer } from './postgres-server.js';
 import { Replica } from './replica.js';
-import type { Failover, RedisSentinels } from './redis-sentinels.js';
-import type { Server } from './server.js';
+import { seedDatabase } from './seed.js';
+import type { DatabaseServer, Server } from './server.js';
+
+const DATABASE = 'animal_store';
 
 /** Short, so that a run sees many bans and their ends. */
 export const BAN_DURATIONS_S = [5, 10, 20];
@@ -24,25 +28,25 @@ const SETTINGS = {
 /** All that a run starts beside its clients. */
 export class Stage {
   private readonly guard = new Guard();
-  private postgres: PostgresServer | null = null;
   replicas: Replica[] = [];
   servers: Server[] = [];
-  groups: RedisSentinels[] = [];
+  groups: FailoverGroup[] = [];
   links: Link[] = [];
+  /** The address of the database, past all links. */
+  databaseUrl = '';
 
   /** Starts all of it. @returns the administrator's key. */
   async start({ replicas: count, store }: Options): Promise<string> {
     const names = Array.from({ length: count }, (_, index) => `replica-${index + 1}`);
-    const postgres = await PostgresServer.create(this.guard);
-    this.postgres = postgres;
-    this.servers = [postgres];
-    const adminKey = await postgres.seed(SETTINGS);
+    const postgres = await this.startDatabase(store);
+    const adminKey = await seedDatabase((name) => postgres.url(name), DATABASE, SETTINGS);
+    this.databaseUrl = postgres.url(DATABASE);
     const counters = await COUNTER_STORES[store](names, this.guard);
     this.servers.push(...counters.servers);
-    this.groups = counters.groups;
-    this.links = [...counters.links];
+    this.groups.push(...counters.groups);
+    this.links.push(...counters.links);
     for (const [index, name] of names.entries()) {
-      const proxy = await startDatabaseProxy(postgres.url);
+      const proxy = await startDatabaseProxy(this.databaseUrl);
       this.links.push({ name: `${name}:postgres`, proxy });
       const settings = {
         ...SETTINGS,
@@ -56,14 +60,6 @@ export class Stage {
     return adminKey;
   }
 
-  /** The address of the database, past all links. */
-  get databaseUrl(): string {
-    if (this.postgres === null) {
-      throw new Error('There is no database yet');
-    }
-    return this.postgres.url;
-  }
-
   /** Waits until all that fails over is whole again. Returns the failovers since the last call. */
   async settle(): Promise<Failover[]> {
     return (await Promise.all(this.groups.map((group) => group.settle()))).flat();
@@ -75,5 +71,18 @@ export class Stage {
     this.links.forEach(({ proxy }) => proxy.close());
     await Promise.all(this.servers.map((server) => server.close()));
     this.guard.close();
+  }
+
+  private async startDatabase(store: StoreName): Promise<DatabaseServer> {
+    if (store !== 'patroni') {
+      const postgres = await PostgresServer.create(this.guard);
+      this.servers.push(postgres);
+      return postgres;
+    }
+    const servers = await PatroniServers.create(this.guard);
+    this.servers.push(servers);
+    this.groups.push(servers);
+    this.links.push(servers);
+    return servers;
   }
 }

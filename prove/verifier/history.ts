@@ -10,7 +10,15 @@ const UNKNOWN_MS = 10_000;
 /** The difference that the two clocks may gain in a run. */
 const DRIFT_MS = 50;
 /** The counts that a crash or a failover of the counter store may lose: those of its last second; Redis may sync a second later. */
-const LOSS_MS: Record<string, number> = { postgres: 1000, redis: 2000, cluster: 2000, sentinel: 1000 };
+const LOSS_MS: Record<string, number> = {
+  postgres: 1000,
+  patroni: 1000,
+  redis: 2000,
+  cluster: 2000,
+  sentinel: 1000,
+};
+/** Where a server that is killed loses counts by the failover that follows. */
+const FAILING_OVER = new Set(['patroni', 'sentinel']);
 
 /** A response that was counted against its quota. */
 export interface Counted extends Request {
@@ -37,15 +45,11 @@ export class History {
   constructor(private readonly evidence: Evidence) {
     const { clock, store } = evidence.run;
     this.offsetMs = clock.nowMs - clock.monotonicMs;
-    this.serverName = store === 'postgres' ? 'postgres' : 'redis';
+    this.serverName = store === 'postgres' || store === 'patroni' ? 'postgres' : 'redis';
     this.lossMs = LOSS_MS[store] ?? 0;
+    const crash = FAILING_OVER.has(store) ? 'store-failover' : 'store-kill';
     this.crashes = evidence.faults
-      // A master that is killed loses counts by the failover that follows.
-      .filter(
-        ({ fault, target }) =>
-          fault === (store === 'sentinel' ? 'store-failover' : 'store-kill') &&
-          target.startsWith(this.serverName),
-      )
+      .filter(({ fault, target }) => fault === crash && target.startsWith(this.serverName))
       .map(({ startMs, causedMs }) => ({ startMs, endMs: causedMs ?? Infinity }));
     this.byQuota = groupBy(
       evidence.changes

@@ -454,9 +454,12 @@ describe('verify does not call a violation', () => {
     expect(broken()).toEqual([]);
   });
 
-  it('what a Sentinel failover has lost, up to its end', () => {
-    evidence.run.store = 'sentinel';
-    evidence.faults.push(fault({ target: 'redis' }));
+  it.each([
+    ['sentinel', 'redis'],
+    ['patroni', 'postgres'],
+  ])('what a failover of %s has lost, up to its end', (store, target) => {
+    evidence.run.store = store;
+    evidence.faults.push(fault({ target }));
     add({ sentMs: MINUTE_MS + 1000 }, 1);
     add({ sentMs: MINUTE_MS + 3000 }, 1);
     // Another server took over after a kill, or it is the same one that forgot.
@@ -464,7 +467,7 @@ describe('verify does not call a violation', () => {
     evidence.faults.push(
       fault({
         fault: 'store-failover',
-        target: 'redis',
+        target,
         startMs: MINUTE_MS + 1500,
         causedMs: MINUTE_MS + 2500,
         endMs: MINUTE_MS + 2500,

@@ -130,7 +130,8 @@ export async function freezeServer(data: string): Promise<number[]> {
   return [postmaster, ...children.filter((child) => signal(child, 'SIGSTOP'))];
 }
 
-async function findPostmaster(data: string): Promise<number> {
+/** Returns the process of a server that starts all others. */
+export async function findPostmaster(data: string): Promise<number> {
   const [pid] = (await readFile(path.join(data, 'postmaster.pid'), 'utf8')).split('\n');
   return Number(pid);
 }

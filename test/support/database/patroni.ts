@@ -5,7 +5,7 @@ import { freePort } from '../programs/free-port.js';
 import { haproxy } from '../programs/load-balancers.js';
 import { asNobody, createFolder, findProgram, type Program, startProgram } from '../programs/programs.js';
 import { type DatabaseProxy, startDatabaseProxy } from './database-proxy.js';
-import { freezeServer, POSTGRES_PROGRAMS, signal } from './debian-postgres.js';
+import { findPostmaster, freezeServer, POSTGRES_PROGRAMS, signal } from './debian-postgres.js';
 
 const PATRONI = findProgram('patroni', 'patroni');
 const ETCD = findProgram('etcd-server', 'etcd');
@@ -36,7 +36,10 @@ export class PatroniCluster {
   private readonly programs: Program[] = [];
   private port = 0;
 
-  private constructor(private readonly folder: string) {}
+  private constructor(
+    /** Of the servers' account. */
+    readonly folder: string,
+  ) {}
 
   static async start(): Promise<PatroniCluster> {
     const cluster = new PatroniCluster(await createFolder('patroni-'));
@@ -66,6 +69,23 @@ export class PatroniCluster {
   async primary(): Promise<string | undefined> {
     const roles = await Promise.all(this.nodes.map((node) => isHealthy(node, 'primary')));
     return this.nodes[roles.indexOf(true)]?.name;
+  }
+
+  /** Returns the processes that start all others, by a name for each. */
+  async processes(): Promise<Map<string, number>> {
+    const processes = new Map(
+      this.programs.map(({ process }, index) => [`program ${index}`, process.pid ?? NaN]),
+    );
+    for (const node of this.nodes) {
+      processes.set(`patroni ${node.name}`, node.patroni?.process.pid ?? NaN);
+      processes.set(`server ${node.name}`, await findPostmaster(dataOf(node)));
+    }
+    return processes;
+  }
+
+  /** Returns the proxies through which a node is reached, and reaches others. */
+  proxies(name: string): Node['proxies'] {
+    return this.node(name).proxies;
   }
 
   /** Returns the port of the standby's server. */

@@ -1,0 +1,102 @@
+import { PatroniCluster } from '../../test/support/database/patroni.js';
+import { type Failover, type FailoverGroup, FailoverWatch } from './failover-watch.js';
+import type { Guard } from './guard.js';
+import type { DatabaseServer } from './server.js';
+
+const NAME = 'postgres';
+
+/**
+ * A PostgreSQL with a synchronous standby, of which Patroni makes the primary when that is gone. As a server, and as a link, it is the primary
+ * when a fault begins, for everybody: HAProxy, the standby and the store of Patroni.
+ */
+export class PatroniServers implements DatabaseServer, FailoverGroup {
+  readonly name = NAME;
+  private target: string;
+
+  private constructor(
+    private readonly cluster: PatroniCluster,
+    private readonly watch: FailoverWatch<string>,
+    private readonly guard: Guard,
+  ) {
+    this.target = watch.primary;
+  }
+
+  static async create(guard: Guard): Promise<PatroniServers> {
+    const cluster = await PatroniCluster.start();
+    guard.removeAtEnd(cluster.folder);
+    const primary = await cluster.primary();
+    if (primary === undefined) {
+      throw new Error('Patroni made no server the primary');
+    }
+    const watch = new FailoverWatch(NAME, primary, () => cluster.primary());
+    const created = new PatroniServers(cluster, watch, guard);
+    await created.settle();
+    return created;
+  }
+
+  url(database: string): string {
+    return this.cluster.url(database);
+  }
+
+  /** The server that is the primary now, also once it is no longer. */
+  get proxy() {
+    this.target = this.watch.primary;
+    const { postgres } = this.cluster.proxies(this.target);
+    let isCut = false;
+    return {
+      ...postgres,
+      goAway: () => {
+        isCut = true;
+        this.cluster.cutOff(this.target);
+      },
+      comeBack: async () => {
+        if (isCut) {
+          await this.watch.replaced(this.target);
+        }
+        await this.cluster.connectAgain(this.target);
+      },
+    };
+  }
+
+  /** Starts the server that was killed, once the other is the primary. */
+  async start(): Promise<void> {
+    await this.watch.replaced(this.target);
+    await this.cluster.restart(this.target);
+  }
+
+  async kill(): Promise<void> {
+    this.target = this.watch.primary;
+    this.guard.forget(`server ${this.target}`);
+    this.guard.forget(`patroni ${this.target}`);
+    await this.cluster.kill(this.target);
+  }
+
+  async freeze(): Promise<void> {
+    this.target = this.watch.primary;
+    await this.cluster.freeze(this.target);
+  }
+
+  /** Lets the server that was frozen go on, once the other is the primary: it takes itself for that still. */
+  async goOn(): Promise<void> {
+    await this.watch.replaced(this.target);
+    this.cluster.goOn(this.target);
+  }
+
+  async failOver(): Promise<void> {
+    this.target = this.watch.primary;
+    await this.cluster.switchOver();
+    await this.watch.replaced(this.target);
+  }
+
+  /** Waits until there are a primary and a synchronous standby. */
+  async settle(): Promise<Failover[]> {
+    await this.cluster.settle();
+    (await this.cluster.processes()).forEach((pid, name) => this.guard.watch(name, pid));
+    return this.watch.settle();
+  }
+
+  async close(): Promise<void> {
+    await this.watch.close();
+    await this.cluster.remove();
+  }
+}
