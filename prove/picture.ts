@@ -1,4 +1,4 @@
-import type { FaultLine } from './ledger.js';
+import type { Fault } from './verifier/evidence.js';
 import type { Second } from './progress.js';
 
 const [WIDTH, HEIGHT] = [960, 360];
@@ -11,7 +11,7 @@ const DECISIONS_A_GRID_LINE = [100, 200, 500, 1000, 2000, 5000];
  *
  * @param startMs when the run started, by the clock of the faults.
  */
-export function drawThroughput(seconds: Second[], faults: FaultLine[], startMs: number): string {
+export function drawThroughput(seconds: Second[], faults: Fault[], startMs: number): string {
   const length = Math.max(1, ...seconds.map(({ second }) => second));
   const greatest = Math.max(1, ...seconds.map(({ counts }) => counts.decisions));
   const x = (second: number) => LEFT + (Math.min(second, length) / length) * (WIDTH - LEFT - RIGHT);

@@ -1,5 +1,6 @@
-import type { Counts } from './clients/messages.js';
-import { type FaultLine, monotonicMs } from './ledger.js';
+import { addCounts, type Counts, NO_COUNTS } from './clients/messages.js';
+import { monotonicMs } from './ledger.js';
+import type { Fault } from './verifier/evidence.js';
 
 /** The counts of all clients in one second. */
 export interface Second {
@@ -17,33 +18,22 @@ export class Progress {
   private readonly timer: NodeJS.Timeout;
 
   /** @param faults those that were caused so far. */
-  constructor(private readonly faults: FaultLine[]) {
+  constructor(private readonly faults: Fault[]) {
     this.timer = setInterval(() => this.print(), LINE_INTERVAL_MS);
   }
 
   add(counts: Counts): void {
     const second = Math.floor((monotonicMs() - this.startMs) / 1000);
-    let entry = this.seconds.at(-1);
-    if (entry?.second !== second) {
-      entry = { second, counts: { ...counts } };
-      this.seconds.push(entry);
-      return;
+    if (this.seconds.at(-1)?.second !== second) {
+      this.seconds.push({ second, counts: { ...NO_COUNTS } });
     }
-    for (const name of Object.keys(counts) as (keyof Counts)[]) {
-      entry.counts[name] += counts[name];
-    }
+    addCounts((this.seconds.at(-1) as Second).counts, counts);
   }
 
   get total(): Counts {
-    const sum = (name: keyof Counts) => this.seconds.reduce((total, { counts }) => total + counts[name], 0);
-    return {
-      decisions: sum('decisions'),
-      served: sum('served'),
-      denied: sum('denied'),
-      degraded: sum('degraded'),
-      unavailable: sum('unavailable'),
-      withoutResponse: sum('withoutResponse'),
-    };
+    const total = { ...NO_COUNTS };
+    this.seconds.forEach(({ counts }) => addCounts(total, counts));
+    return total;
   }
 
   stop(): void {

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { type FaultLine, OUT } from './ledger.js';
+import { OUT } from './ledger.js';
+import type { Fault } from './verifier/evidence.js';
 import type { Options } from './options.js';
 import { drawThroughput } from './picture.js';
 import type { Progress } from './progress.js';
@@ -11,7 +12,7 @@ interface Run {
   startedAt: string;
   endedMs: number;
   progress: Progress;
-  faults: FaultLine[];
+  faults: Fault[];
   /** Why it ended early, if it did. */
   failure: string | null;
   /** What the verifier printed. */
@@ -19,15 +20,8 @@ interface Run {
 }
 
 /** Writes `REPORT.md` and its picture. Returns the path of the report. */
-export function writeReport({
-  options,
-  startedAt,
-  endedMs,
-  progress,
-  faults,
-  failure,
-  verdict,
-}: Run): string {
+export function writeReport(run: Run): string {
+  const { options, startedAt, endedMs, progress, faults, failure, verdict } = run;
   const { seed, store, replicas, minutes } = options;
   const { startMs, total } = progress;
   const lasted = ((endedMs - startMs) / 60_000).toFixed(1);
@@ -47,7 +41,7 @@ export function writeReport({
     '',
     '| decisions | of them allowed | denied | counted locally | 503 | without response |',
     '| --- | --- | --- | --- | --- | --- |',
-    `| ${[total.decisions, total.served, total.denied, total.degraded, total.unavailable, total.withoutResponse].join(' | ')} |`,
+    `| ${Object.values(total).join(' | ')} |`,
     '',
     '![Decisions a second, with the faults](throughput.svg)',
     '',
@@ -63,7 +57,7 @@ export function writeReport({
   return file;
 }
 
-function describeFault(line: FaultLine, index: number, startMs: number): string {
+function describeFault(line: Fault, index: number, startMs: number): string {
   const lasted =
     line.endMs === null ? 'until the end' : `${((line.endMs - line.startMs) / 1000).toFixed(1)} s`;
   const second = ((line.startMs - startMs) / 1000).toFixed(1);

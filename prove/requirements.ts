@@ -6,14 +6,11 @@ import type { StoreName } from './options.js';
 import { Refusal } from './refusal.js';
 import { FAKETIME } from './stage/replica.js';
 
-const REDIS: [debianPackage: string, program: string][] = [['redis-server', 'redis-server']];
-const PROGRAMS: Record<StoreName, [debianPackage: string, program: string][]> = {
-  postgres: [],
-  patroni: [
-    ['patroni', 'patroni'],
-    ['etcd-server', 'etcd'],
-    ['haproxy', 'haproxy'],
-  ],
+const REDIS = { 'redis-server': 'redis-server' };
+/** The programs that a store needs, by their Debian packages. */
+const PROGRAMS: Record<StoreName, Record<string, string>> = {
+  postgres: {},
+  patroni: { patroni: 'patroni', 'etcd-server': 'etcd', haproxy: 'haproxy' },
   redis: REDIS,
   cluster: REDIS,
   sentinel: REDIS,
@@ -21,15 +18,15 @@ const PROGRAMS: Record<StoreName, [debianPackage: string, program: string][]> = 
 
 /** @throws Refusal that names all that a run with this store lacks on this machine. */
 export function requirePrograms(store: StoreName): void {
-  const needed: [debianPackage: string, isThere: boolean][] = [
-    ['postgresql', hasDebianPostgres],
-    ['faketime', FAKETIME !== undefined],
-    ...PROGRAMS[store].map(([debianPackage, program]): [string, boolean] => [
-      debianPackage,
-      findProgram(debianPackage, program) !== undefined,
-    ]),
-  ];
-  const packages = needed.flatMap(([debianPackage, isThere]) => (isThere ? [] : [debianPackage]));
+  const packages = Object.entries(PROGRAMS[store]).flatMap(([name, program]) =>
+    findProgram(name, program) === undefined ? [name] : [],
+  );
+  if (!hasDebianPostgres) {
+    packages.push('postgresql');
+  }
+  if (FAKETIME === undefined) {
+    packages.push('faketime');
+  }
   if (packages.length > 0) {
     throw new Refusal(`This machine lacks Debian packages: apt-get install ${packages.join(' ')}`);
   }

@@ -11,10 +11,8 @@ const QUERIES: Record<string, string> = {
   orders: 'SELECT * FROM orders ORDER BY id',
   stored_responses: `SELECT quota_id, key, encode(fingerprint, 'hex') AS fingerprint, body, location, stored_at
     FROM stored_responses ORDER BY quota_id, key`,
-  quotas: 'SELECT * FROM quotas ORDER BY id',
   keys: `SELECT id, quota_id, name, role, created_at, expires_at, revoked_at, predecessor_id
     FROM api_keys ORDER BY id`,
-  audit: 'SELECT * FROM audit_events ORDER BY id',
 };
 const ROWS_AT_ONCE = 10_000;
 

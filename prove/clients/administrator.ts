@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type ChangeLine, Ledger } from '../ledger.js';
+import { Ledger } from '../ledger.js';
+import type { Change } from '../verifier/evidence.js';
 import { Random } from '../random.js';
 import { exchange } from './exchange.js';
 import { receive, report, type Setup } from './messages.js';
@@ -30,7 +31,7 @@ const FEWEST_KEYS = FIRST_QUOTAS.length;
 
 /** A process that issues keys for the clients, and then changes keys, plans and bans until it is told to stop. */
 class Administrator {
-  private readonly ledger = new Ledger<ChangeLine>('administrator');
+  private readonly ledger = new Ledger<Change>('administrator');
   private readonly random: Random;
   /** The keys that may be changed; those of the first quota never are. */
   private readonly keys: LiveKey[] = [];
@@ -102,7 +103,6 @@ class Administrator {
     const path = `/admin/keys/${key.id}/rotate`;
     const rotated = await this.send('POST', path, { overlapSeconds }, key, () => ({
       change: 'rotate',
-      successor,
       // The overlap begins before the response arrives.
       endsAt: isoIn(overlapSeconds),
     }));
@@ -147,7 +147,7 @@ class Administrator {
     path: string,
     body: object | null,
     { name, quota, perMinute, perDay }: Omit<LiveKey, 'id'>,
-    describe: () => Pick<ChangeLine, 'change'> & Partial<ChangeLine>,
+    describe: () => Pick<Change, 'change'> & Partial<Change>,
   ): Promise<KeyBody | null> {
     const { adminKey = '', replicas } = this.setup;
     const request = {
@@ -159,7 +159,7 @@ class Administrator {
       idempotencyKey: null,
       abandonAfterMs: null,
     };
-    const key = { key: name, quota, perMinute, perDay, successor: null, endsAt: null };
+    const key = { key: name, quota, perMinute, perDay, endsAt: null };
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const outcome = await exchange(this.random.pick(replicas), request);
       if (outcome !== null) {

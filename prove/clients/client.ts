@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Ledger, type RequestLine } from '../ledger.js';
+import { Ledger } from '../ledger.js';
+import type { Request } from '../verifier/evidence.js';
 import { Random } from '../random.js';
 import { exchange, type PlannedRequest, requestLine } from './exchange.js';
 import { KeyRing } from './key-ring.js';
-import { type Counts, receive, type ReplicaAddress, report, type Setup } from './messages.js';
+import { NO_COUNTS, receive, type ReplicaAddress, report, type Setup } from './messages.js';
 import { Workload } from './workload.js';
 
 /** Requests that the client has in flight, apart from bursts. */
@@ -21,17 +22,15 @@ const BURST_MS = 150;
 const BURST_REQUESTS = 40;
 const TWIN_INTERVAL_MS = 250;
 
-const none: Counts = { decisions: 0, served: 0, denied: 0, degraded: 0, unavailable: 0, withoutResponse: 0 };
-
 /** A process that sends requests until it is told to stop, and writes each into its ledger. */
 class Client {
-  private readonly ledger: Ledger<RequestLine>;
+  private readonly ledger: Ledger<Request>;
   private readonly random: Random;
   readonly keys: KeyRing;
   private readonly workload: Workload;
   private readonly inFlight = new Map<string, number>();
   private readonly refusedUntilMs = new Map<string, number>();
-  private counts = { ...none };
+  private counts = { ...NO_COUNTS };
   private sent = 0;
   private isOver = false;
 
@@ -46,7 +45,7 @@ class Client {
   async run(): Promise<void> {
     const reporting = setInterval(() => {
       void report({ type: 'counts', counts: this.counts });
-      this.counts = { ...none };
+      this.counts = { ...NO_COUNTS };
     }, REPORT_INTERVAL_MS);
     const loops = Array.from({ length: LOOPS }, () => this.loop());
     await Promise.all([...loops, this.sendBursts(), this.sendTwins()]);
@@ -122,7 +121,7 @@ class Client {
     return line.status;
   }
 
-  private count({ status, receivedMs, headers }: RequestLine): void {
+  private count({ status, receivedMs, headers }: Request): void {
     if (receivedMs === null) {
       this.counts.withoutResponse += 1;
     } else if (status === 503) {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Agent, type IncomingMessage, request } from 'node:http';
-import { type LimitHeaders, monotonicMs, type RequestLine } from '../ledger.js';
+import { monotonicMs } from '../ledger.js';
+import type { LimitHeaders, ReportedWindow, Request, Row } from '../verifier/evidence.js';
 import type { ClientKey, ReplicaAddress } from './messages.js';
 
 /** A request that a client has decided to send. */
@@ -13,7 +14,7 @@ export interface PlannedRequest {
   /** The body as text, so that integers keep all their digits. */
   body: string | null;
   /** What the body says, for the ledger. */
-  record: Record<string, unknown> | null;
+  record: Row | null;
   /** When the client closes the connection, whatever came until then; null: never. */
   abandonAfterMs: number | null;
 }
@@ -67,10 +68,10 @@ export function exchange(replica: ReplicaAddress, planned: PlannedRequest): Prom
 
 /** Returns the line of the ledger for a request and its outcome. */
 export function requestLine(
-  { id, replica }: Pick<RequestLine, 'id' | 'replica'>,
-  { key, method, path, idempotencyKey, body: sent, record }: PlannedRequest,
+  { id, replica }: Pick<Request, 'id' | 'replica'>,
+  { key, method, path, idempotencyKey, record }: PlannedRequest,
   { sentMs, receivedMs, status, headers, body }: Outcome,
-): RequestLine {
+): Request {
   return {
     kind: 'request',
     id,
@@ -82,7 +83,6 @@ export function requestLine(
     method,
     path,
     idempotencyKey,
-    requestDigest: sent === null ? null : sha256(sent),
     request: record,
     status,
     code:
@@ -113,7 +113,7 @@ function readHeaders({ headers }: IncomingMessage): LimitHeaders {
       /"(\w+)"((?:;\w=\d+)+)/g,
     )) {
       for (const [, parameter, value] of parameters.matchAll(/;([qrt])=(\d+)/g)) {
-        const window = (read[name as 'minute' | 'day'] ??= {});
+        const window = (read[name as 'minute' | 'day'] ??= {} as ReportedWindow);
         window[parameter as 'q' | 'r' | 't'] = Number(value);
       }
     }

@@ -34,6 +34,21 @@ export interface Counts {
   withoutResponse: number;
 }
 
+export const NO_COUNTS: Readonly<Counts> = {
+  decisions: 0,
+  served: 0,
+  denied: 0,
+  degraded: 0,
+  unavailable: 0,
+  withoutResponse: 0,
+};
+
+export function addCounts(total: Counts, counts: Counts): void {
+  for (const name of Object.keys(counts) as (keyof Counts)[]) {
+    total[name] += counts[name];
+  }
+}
+
 export type ToProcess =
   | { type: 'setup'; setup: Setup }
   | { type: 'key'; key: ClientKey }

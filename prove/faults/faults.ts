@@ -1,4 +1,5 @@
-import { type FaultLine, Ledger, monotonicMs } from '../ledger.js';
+import { Ledger, monotonicMs } from '../ledger.js';
+import type { Fault } from '../verifier/evidence.js';
 import type { Link } from '../stage/counter-stores.js';
 import type { FailoverGroup } from '../stage/failover-watch.js';
 import type { Replica } from '../stage/replica.js';
@@ -8,15 +9,15 @@ import type { FaultKind, PlannedFault, Targets } from './schedule.js';
 
 /** How a fault is caused, and how it is undone. */
 interface Driver {
-  cause(): Promise<unknown> | void;
-  undo(): Promise<unknown> | void;
+  cause(): unknown;
+  undo(): unknown;
 }
 
 /** Causes the faults of a schedule, and writes them into the ledger. */
 export class Faults {
-  private readonly ledger = new Ledger<FaultLine>('faults');
+  private readonly ledger = new Ledger<Fault>('faults');
   /** Those that are over, for the report. */
-  readonly seen: FaultLine[] = [];
+  readonly seen: Fault[] = [];
 
   constructor(private readonly stage: Stage) {}
 
@@ -36,7 +37,7 @@ export class Faults {
     const { fault, target, lastsMs } = planned;
     await this.settle();
     const driver = this.driver(planned);
-    const line: FaultLine = {
+    const line: Fault = {
       kind: 'fault',
       startMs: monotonicMs(),
       causedMs: null,
@@ -63,10 +64,10 @@ export class Faults {
   }
 
   /** Waits until what fails over is whole. A failover that is not planned is a fault of its own, from the start of the one that led to it. */
-  private async settle(during?: FaultLine): Promise<void> {
+  private async settle(during?: Fault): Promise<void> {
     for (const { target, startMs, endMs } of await this.stage.settle()) {
       if (during?.fault !== 'store-failover') {
-        const line: FaultLine = {
+        const line: Fault = {
           kind: 'fault',
           startMs: during?.target === target ? Math.min(startMs, during.startMs) : startMs,
           causedMs: endMs,
@@ -81,65 +82,26 @@ export class Faults {
   }
 
   private driver({ fault, target, byMs }: PlannedFault): Driver {
-    const { replicas, servers, links, groups } = this.stage;
-    const drivers: Record<FaultKind, () => Driver> = {
-      'replica-kill': () => endReplica(find(replicas, target), 'SIGKILL'),
-      'replica-stop': () => endReplica(find(replicas, target), 'SIGTERM'),
-      'replica-freeze': () => freezeReplica(find(replicas, target)),
-      'clock-skew': () => skewClock(find(replicas, target), byMs),
-      'store-kill': () => killServer(find(servers, target)),
-      'store-freeze': () => freezeServer(find(servers, target)),
-      'store-failover': () => failOver(find(groups, target)),
-      'link-cut': () => breakLink(find(links, target), (proxy) => proxy.goAway()),
-      'link-slow': () => breakLink(find(links, target), (proxy) => proxy.slowDown(byMs)),
-      'link-half-open': () => breakLink(find(links, target), (proxy) => proxy.loseReplies()),
+    const isTarget = ({ name }: { name: string }) => name === target;
+    // Each kind of fault uses the one that the schedule chose among its own targets.
+    const replica = this.stage.replicas.find(isTarget) as Replica;
+    const server = this.stage.servers.find(isTarget) as Server;
+    const group = this.stage.groups.find(isTarget) as FailoverGroup;
+    // Of what fails over, the link is another one after a failover.
+    const proxy = this.stage.links.find(isTarget)?.proxy as Link['proxy'];
+    const drivers: Record<FaultKind, Driver> = {
+      'replica-kill': { cause: () => replica.end('SIGKILL'), undo: () => replica.start() },
+      'replica-stop': { cause: () => replica.end('SIGTERM'), undo: () => replica.start() },
+      'replica-freeze': { cause: () => replica.freeze(), undo: () => replica.goOn() },
+      // The clock of a process cannot be moved while it runs.
+      'clock-skew': { cause: () => replica.restart(byMs), undo: () => replica.restart() },
+      'store-kill': { cause: () => server.kill(), undo: () => server.start() },
+      'store-freeze': { cause: () => server.freeze(), undo: () => server.goOn() },
+      'store-failover': { cause: () => group.failOver(), undo: () => {} },
+      'link-cut': { cause: () => proxy.goAway(), undo: () => proxy.comeBack() },
+      'link-slow': { cause: () => proxy.slowDown(byMs), undo: () => proxy.comeBack() },
+      'link-half-open': { cause: () => proxy.loseReplies(), undo: () => proxy.comeBack() },
     };
-    return drivers[fault]();
+    return drivers[fault];
   }
-}
-
-function find<T extends { name: string }>(list: T[], name: string): T {
-  const found = list.find((each) => each.name === name);
-  if (found === undefined) {
-    throw new Error(`There is no ${name}`);
-  }
-  return found;
-}
-
-function endReplica(replica: Replica, signal: 'SIGKILL' | 'SIGTERM'): Driver {
-  return { cause: () => replica.end(signal), undo: () => replica.start() };
-}
-
-function freezeReplica(replica: Replica): Driver {
-  return { cause: () => replica.freeze(), undo: () => replica.goOn() };
-}
-
-/** The clock of a process cannot be moved while it runs, so the fault begins and ends with a restart. */
-function skewClock(replica: Replica, clockAheadMs: number): Driver {
-  return {
-    cause: async () => {
-      await replica.end('SIGTERM');
-      await replica.start(clockAheadMs);
-    },
-    undo: async () => {
-      await replica.end('SIGTERM');
-      await replica.start();
-    },
-  };
-}
-
-function killServer(server: Server): Driver {
-  return { cause: () => server.kill(), undo: () => server.start() };
-}
-
-function freezeServer(server: Server): Driver {
-  return { cause: () => server.freeze(), undo: () => server.goOn() };
-}
-
-function failOver(group: FailoverGroup): Driver {
-  return { cause: () => group.failOver(), undo: () => {} };
-}
-
-function breakLink({ proxy }: Link, cause: (proxy: Link['proxy']) => void): Driver {
-  return { cause: () => cause(proxy), undo: () => proxy.comeBack() };
 }

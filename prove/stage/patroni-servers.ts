@@ -40,20 +40,19 @@ export class PatroniServers implements DatabaseServer, FailoverGroup {
 
   /** The server that is the primary now, also once it is no longer. */
   get proxy() {
-    this.target = this.watch.primary;
-    const { postgres } = this.cluster.proxies(this.target);
+    const { primary } = this.watch;
     let isCut = false;
     return {
-      ...postgres,
+      ...this.cluster.proxies(primary).postgres,
       goAway: () => {
         isCut = true;
-        this.cluster.cutOff(this.target);
+        this.cluster.cutOff(primary);
       },
       comeBack: async () => {
         if (isCut) {
-          await this.watch.replaced(this.target);
+          await this.watch.replaced(primary);
         }
-        await this.cluster.connectAgain(this.target);
+        await this.cluster.connectAgain(primary);
       },
     };
   }

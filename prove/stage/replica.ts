@@ -45,6 +45,11 @@ export class Replica {
     await until(isReady, PATIENCE_MS);
   }
 
+  async restart(clockAheadMs = 0): Promise<void> {
+    await this.end('SIGTERM');
+    await this.start(clockAheadMs);
+  }
+
   /** Ends it by SIGKILL, or by SIGTERM in good order. */
   async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     await this.process?.kill(signal);

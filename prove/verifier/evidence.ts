@@ -8,6 +8,19 @@ export interface ReportedWindow {
   t: number;
 }
 
+/** The headers of a response that matter; those that did not come are left out. */
+export interface LimitHeaders {
+  limit?: number;
+  remaining?: number;
+  reset?: number;
+  retryAfter?: number;
+  location?: string;
+  minute?: ReportedWindow;
+  day?: ReportedWindow;
+  degraded?: true;
+  replayed?: true;
+}
+
 /** A request, and its response if one came whole. See ledger.md. */
 export interface Request {
   kind: 'request';
@@ -20,20 +33,11 @@ export interface Request {
   method: string;
   path: string;
   idempotencyKey: string | null;
-  request: Record<string, string | number> | null;
+  /** What the body says, so the record that it creates. */
+  request: Row | null;
   status: number | null;
   code: string | null;
-  headers: {
-    limit?: number;
-    remaining?: number;
-    reset?: number;
-    retryAfter?: number;
-    location?: string;
-    minute?: ReportedWindow;
-    day?: ReportedWindow;
-    degraded?: true;
-    replayed?: true;
-  };
+  headers: LimitHeaders;
   digest: string | null;
   recordId: string | null;
 }
@@ -84,41 +88,21 @@ export interface Evidence {
 /** The evidence cannot be read. Its message names the file and the line. */
 export class EvidenceError extends Error {}
 
-/** The fields that a line must have, and their types; `?` may be null. */
+/** The fields that a line must have, by their types; those of `?` may be null. */
 const FIELDS: Record<string, Record<string, string>> = {
   request: {
-    id: 'string',
-    sentMs: 'number',
-    receivedMs: 'number?',
-    replica: 'string',
-    key: 'string?',
-    quota: 'string?',
-    method: 'string',
-    path: 'string',
-    idempotencyKey: 'string?',
-    status: 'number?',
-    code: 'string?',
-    headers: 'object',
-    digest: 'string?',
-    recordId: 'string?',
+    string: 'id replica method path',
+    'string?': 'key quota idempotencyKey code digest recordId',
+    number: 'sentMs',
+    'number?': 'receivedMs status',
+    object: 'headers',
   },
   change: {
-    sentMs: 'number',
-    receivedMs: 'number?',
-    change: 'string',
-    key: 'string',
-    quota: 'string',
-    perMinute: 'number',
-    perDay: 'number',
-    status: 'number?',
+    string: 'change key quota',
+    number: 'sentMs perMinute perDay',
+    'number?': 'receivedMs status',
   },
-  fault: {
-    startMs: 'number',
-    causedMs: 'number?',
-    endMs: 'number?',
-    fault: 'string',
-    target: 'string',
-  },
+  fault: { number: 'startMs', 'number?': 'causedMs endMs', string: 'fault target' },
 };
 
 /**
@@ -179,9 +163,13 @@ function checkLine(line: Line): string | null {
   if (fields === undefined) {
     return 'has no known kind';
   }
-  const wrong = Object.entries(fields).find(([name, type]) => {
-    const value = line[name];
-    return value === null ? !type.endsWith('?') : typeof value !== type.replace('?', '');
-  });
-  return wrong === undefined ? null : `has no valid ${wrong[0]}`;
+  for (const [type, names] of Object.entries(fields)) {
+    const isValid = (value: unknown) =>
+      value === null ? type.endsWith('?') : typeof value === type.replace('?', '');
+    const wrong = names.split(' ').find((name) => !isValid(line[name]));
+    if (wrong !== undefined) {
+      return `has no valid ${wrong}`;
+    }
+  }
+  return null;
 }
