@@ -1,6 +1,4 @@
-import { once } from 'node:events';
-import { createWriteStream, mkdirSync } from 'node:fs';
-import { finished } from 'node:stream/promises';
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 import { OUT } from './ledger.js';
@@ -25,26 +23,16 @@ export async function dumpTables(databaseUrl: string): Promise<void> {
   try {
     await client.query('BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
     for (const [table, query] of Object.entries(QUERIES)) {
-      await dumpRows(client, query, path.join(folder, `${table}.jsonl`));
+      const file = path.join(folder, `${table}.jsonl`);
+      writeFileSync(file, '');
+      await client.query(`DECLARE ${table}_rows CURSOR FOR ${query}`);
+      let rows: unknown[];
+      do {
+        ({ rows } = await client.query<object>(`FETCH ${ROWS_AT_ONCE} FROM ${table}_rows`));
+        appendFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+      } while (rows.length > 0);
     }
   } finally {
     await client.end();
   }
-}
-
-async function dumpRows(client: pg.Client, query: string, name: string): Promise<void> {
-  const file = createWriteStream(name);
-  await client.query(`DECLARE table_rows CURSOR FOR ${query}`);
-  for (;;) {
-    const { rows } = await client.query(`FETCH ${ROWS_AT_ONCE} FROM table_rows`);
-    if (rows.length === 0) {
-      break;
-    }
-    if (!file.write(rows.map((row) => `${JSON.stringify(row)}\n`).join(''))) {
-      await once(file, 'drain');
-    }
-  }
-  await client.query('CLOSE table_rows');
-  file.end();
-  await finished(file);
 }

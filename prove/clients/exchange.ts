@@ -95,18 +95,24 @@ export function requestLine(
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
+const isTrue = (text: string) => (text === 'true' ? true : undefined);
+/** The names in the ledger, and the values, of headers. */
+const READERS = {
+  'x-ratelimit-limit': ['limit', Number],
+  'x-ratelimit-remaining': ['remaining', Number],
+  'x-ratelimit-reset': ['reset', Number],
+  'retry-after': ['retryAfter', Number],
+  'x-ratelimit-degraded': ['degraded', isTrue],
+  'idempotent-replayed': ['replayed', isTrue],
+  location: ['location', String],
+} as const;
+
 function readHeaders({ headers }: IncomingMessage): LimitHeaders {
-  const read: LimitHeaders = {};
-  for (const [name, header] of [
-    ['limit', 'x-ratelimit-limit'],
-    ['remaining', 'x-ratelimit-remaining'],
-    ['reset', 'x-ratelimit-reset'],
-    ['retryAfter', 'retry-after'],
-  ] as const) {
-    if (headers[header] !== undefined) {
-      read[name] = Number(headers[header]);
-    }
-  }
+  const read: LimitHeaders = Object.fromEntries(
+    Object.entries(READERS).flatMap(([header, [name, convert]]) =>
+      headers[header] === undefined ? [] : [[name, convert(String(headers[header]))]],
+    ),
+  );
   // The IETF form: `"minute";q=60;w=60, "day";q=1000;w=86400` and `"minute";r=59;t=31, "day";r=959;t=52310`.
   for (const header of ['ratelimit-policy', 'ratelimit']) {
     for (const [, name, parameters = ''] of String(headers[header] ?? '').matchAll(
@@ -117,15 +123,6 @@ function readHeaders({ headers }: IncomingMessage): LimitHeaders {
         window[parameter as 'q' | 'r' | 't'] = Number(value);
       }
     }
-  }
-  if (headers['x-ratelimit-degraded'] === 'true') {
-    read.degraded = true;
-  }
-  if (headers['idempotent-replayed'] === 'true') {
-    read.replayed = true;
-  }
-  if (headers.location !== undefined) {
-    read.location = headers.location;
   }
   return read;
 }

@@ -4,7 +4,6 @@ import { startRedis, startRedisCluster } from '../../test/support/counters/redis
 import { type DatabaseProxy, startDatabaseProxy } from '../../test/support/database/database-proxy.js';
 import { createFolder } from '../../test/support/programs/programs.js';
 import type { StoreName } from '../options.js';
-import type { FailoverGroup } from './failover-watch.js';
 import type { Guard } from './guard.js';
 import { RedisSentinels } from './redis-sentinels.js';
 import { RedisServer } from './redis-server.js';
@@ -20,8 +19,6 @@ export interface Link {
 /** What counts requests beside the service's database. */
 interface CounterStoreOnStage {
   servers: Server[];
-  /** Those of the servers of which another can take over. */
-  groups: FailoverGroup[];
   links: Link[];
   /** The value of `COUNTER_STORE` for each replica. */
   addresses: string[];
@@ -30,7 +27,6 @@ interface CounterStoreOnStage {
 /** The service counts in its own database. */
 const inDatabase = async (replicas: string[]): Promise<CounterStoreOnStage> => ({
   servers: [],
-  groups: [],
   links: [],
   addresses: replicas.map(() => ''),
 });
@@ -51,7 +47,6 @@ export const COUNTER_STORES: Record<
     );
     return {
       servers: [new RedisServer('redis', running, settings, guard)],
-      groups: [],
       links,
       addresses: links.map(({ proxy }) => proxy.url),
     };
@@ -83,7 +78,6 @@ export const COUNTER_STORES: Record<
       servers: masters.map(
         (master, index) => new RedisServer(`redis-${index + 1}`, master, settings[index] ?? {}, guard),
       ),
-      groups: [],
       links,
       addresses: replicas.map(() => address),
     };
@@ -94,7 +88,6 @@ export const COUNTER_STORES: Record<
     const sentinels = await RedisSentinels.create(guard);
     return {
       servers: [sentinels],
-      groups: [sentinels],
       links: [sentinels],
       addresses: replicas.map(() => sentinels.url),
     };

@@ -30,7 +30,6 @@ export class Stage {
   private readonly guard = new Guard();
   replicas: Replica[] = [];
   servers: Server[] = [];
-  groups: FailoverGroup[] = [];
   links: Link[] = [];
   /** The address of the database, past all links. */
   databaseUrl = '';
@@ -43,7 +42,6 @@ export class Stage {
     this.databaseUrl = postgres.url(DATABASE);
     const counters = await COUNTER_STORES[store](names, this.guard);
     this.servers.push(...counters.servers);
-    this.groups.push(...counters.groups);
     this.links.push(...counters.links);
     for (const [index, name] of names.entries()) {
       const proxy = await startDatabaseProxy(this.databaseUrl);
@@ -58,6 +56,11 @@ export class Stage {
     }
     await Promise.all(this.replicas.map((replica) => replica.start()));
     return adminKey;
+  }
+
+  /** Those of the servers of which another can take over. */
+  get groups(): FailoverGroup[] {
+    return this.servers.filter((server): server is Server & FailoverGroup => 'failOver' in server);
   }
 
   /** Waits until all that fails over is whole again. Returns the failovers since the last call. */
@@ -81,7 +84,6 @@ export class Stage {
     }
     const servers = await PatroniServers.create(this.guard);
     this.servers.push(servers);
-    this.groups.push(servers);
     this.links.push(servers);
     return servers;
   }

@@ -25,22 +25,7 @@ export function checkBans({ requests, run }: Evidence, history: History, claim: 
         [sentMs, receivedMs].map((ms) => Math.floor(history.toWallMs(ms) / MINUTE_MS)),
       ),
     );
-    for (const minute of minutes) {
-      const fromMs = history.toMonotonicMs(new Date(minute * MINUTE_MS).toISOString());
-      const toMs = fromMs + MINUTE_MS;
-      if (history.mayLiftBan(quota, fromMs, toMs + PATIENCE_MS)) {
-        claim.weaken();
-        continue;
-      }
-      // The shared store may have counted these all the same.
-      const unknown = all.filter(
-        ({ sentMs, receivedMs, status, headers }) =>
-          (receivedMs === null || status === 503 || headers.degraded === true) &&
-          sentMs <= toMs &&
-          (receivedMs ?? sentMs + PATIENCE_MS) >= fromMs,
-      ).length;
-      checkMinute({ quota, minute, fromMs, toMs, unknown }, denied, bans, history, claim);
-    }
+    minutes.forEach((minute) => checkMinute(quota, minute, all, denied, bans, history, claim));
   }
 }
 
@@ -73,7 +58,7 @@ function checkThatBanLasts(
   history: History,
   claim: Claim,
 ): void {
-  const endMs = history.toMonotonicMs(new Date((endSeconds - 1) * 1000).toISOString());
+  const endMs = history.toMonotonicMs((endSeconds - 1) * 1000);
   const during = all
     .filter(isCounted)
     .filter(
@@ -92,22 +77,28 @@ function checkThatBanLasts(
   }
 }
 
-interface Minute {
-  quota: string;
-  minute: number;
-  fromMs: number;
-  toMs: number;
-  /** The requests of this minute whose outcome is unknown. */
-  unknown: number;
-}
-
 function checkMinute(
-  { quota, minute, fromMs, toMs, unknown }: Minute,
+  quota: string,
+  minute: number,
+  all: Request[],
   denied: Counted[],
   bans: Ban[],
   history: History,
   claim: Claim,
 ): void {
+  const fromMs = history.toMonotonicMs(minute * MINUTE_MS);
+  const toMs = fromMs + MINUTE_MS;
+  if (history.mayLiftBan(quota, fromMs, toMs + PATIENCE_MS)) {
+    claim.weaken();
+    return;
+  }
+  // The shared store may have counted these all the same.
+  const unknown = all.filter(
+    ({ sentMs, receivedMs, status, headers }) =>
+      (receivedMs === null || status === 503 || headers.degraded === true) &&
+      sentMs <= toMs &&
+      (receivedMs ?? sentMs + PATIENCE_MS) >= fromMs,
+  ).length;
   const limits = history.limitsDuring(quota, fromMs, toMs).perMinute;
   const [least, most] = [Math.min(...limits), Math.max(...limits)];
   const mayBeHere = ({ sentMs, receivedMs }: Counted) => sentMs <= toMs && receivedMs >= fromMs;
@@ -115,7 +106,7 @@ function checkMinute(
   const isHere = (each: Counted) => history.findWindow(each, MINUTE_MS, each.headers.minute.t) === minute;
   const name = `the minute ${new Date(minute * MINUTE_MS).toISOString()} of ${quota}`;
   const forgotten = history.countForgotten(refused, fromMs, toMs);
-  const hasCrash = history.hasCrash(fromMs, toMs);
+  const hasCrash = history.crashesDuring(fromMs, toMs).length > 0;
   // A ban of which no response came whole would start the count anew.
   const upTo = (most - 1) * (unknown > 0 ? 2 : 1) + forgotten;
   let beforeMs = -Infinity;

@@ -1,5 +1,5 @@
 import { groupBy } from './group.js';
-import type { Change, Evidence, Fault, Request } from './evidence.js';
+import type { Change, Evidence, Request } from './evidence.js';
 
 export const MINUTE_MS = 60_000;
 export const DAY_MS = 86_400_000;
@@ -65,8 +65,8 @@ export class History {
   }
 
   /** Returns the monotonic time of an instant. */
-  toMonotonicMs(instant: string): number {
-    return Date.parse(instant) - this.offsetMs;
+  toMonotonicMs(instant: string | number): number {
+    return new Date(instant).getTime() - this.offsetMs;
   }
 
   /** Returns whether a request may have been decided in the second that begins at this wall-clock time. */
@@ -128,33 +128,27 @@ export class History {
     );
   }
 
-  /** Returns whether the counter store may have lost counts or bans at some instant of this time. */
-  hasCrash(fromMs: number, toMs: number): boolean {
-    return this.crashes.some(({ startMs, endMs }) => startMs <= toMs && endMs >= fromMs);
+  /** Returns the crashes at some instant of this time. */
+  crashesDuring(fromMs: number, toMs: number): History['crashes'] {
+    return this.crashes.filter(({ startMs, endMs }) => startMs <= toMs && endMs >= fromMs);
   }
 
   /** Returns how many of these responses a crash within this time may have forgotten. */
   countForgotten(responses: Counted[], fromMs: number, toMs: number): number {
-    return this.crashes
-      .filter(({ startMs, endMs }) => startMs <= toMs && endMs >= fromMs)
-      .map(({ startMs, endMs }) =>
-        responses.filter(({ sentMs, receivedMs }) => receivedMs > startMs - this.lossMs && sentMs <= endMs),
-      )
-      .reduce((sum, { length }) => sum + length, 0);
+    const lost = this.crashesDuring(fromMs, toMs).flatMap(({ startMs, endMs }) =>
+      responses.filter(({ sentMs, receivedMs }) => receivedMs > startMs - this.lossMs && sentMs <= endMs),
+    );
+    return lost.length;
   }
 
-  /** Returns the faults that could keep a replica from its counter store in this time, `recoveryMs` after their end included. */
-  findOutages(replica: string, fromMs: number, toMs: number, recoveryMs: number): Fault[] {
-    return this.evidence.faults.filter(({ fault, target, startMs, endMs }) => {
+  /** Returns whether a fault could keep a replica from its counter store in this time, `recoveryMs` after its end included. */
+  mayBeAway(replica: string, fromMs: number, toMs: number, recoveryMs: number): boolean {
+    return this.evidence.faults.some(({ fault, target, startMs, endMs }) => {
       const [first = '', second] = target.split(':');
-      const server = second ?? first;
-      const concerns = server.startsWith(this.serverName) && (second === undefined || first === replica);
-      return (
-        concerns &&
-        /^(store|link)-/.test(fault) &&
-        startMs <= toMs &&
-        fromMs <= (endMs ?? Infinity) + recoveryMs
-      );
+      const concerns =
+        (second ?? first).startsWith(this.serverName) && (second === undefined || first === replica);
+      const isHere = startMs <= toMs && fromMs <= (endMs ?? Infinity) + recoveryMs;
+      return concerns && isHere && /^(store|link)-/.test(fault);
     });
   }
 

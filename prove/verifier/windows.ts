@@ -176,8 +176,8 @@ function checkRemaining(name: string, responses: Counted[], window: Window, clai
 /** After a crash the count goes on from what was counted before the time that the crash may have forgotten. */
 function checkKept(name: string, responses: Counted[], window: Window, history: History, claim: Claim): void {
   const used = ({ headers }: Counted) => headers[window.name].q - headers[window.name].r;
+  const allowed = responses.filter((response) => !isDenied(response));
   for (const { startMs } of history.crashes) {
-    const allowed = responses.filter((response) => !isDenied(response));
     const later = allowed.filter(({ sentMs }) => sentMs > startMs);
     const kept = allowed.filter(
       (response) => response.receivedMs < startMs && !history.mayForget(response, startMs),
@@ -200,7 +200,7 @@ function checkLocal(counted: Counted[], window: Window, history: History, claim:
   const local = counted.filter((request) => request.headers.degraded === true);
   for (const { id, replica, sentMs, receivedMs } of local) {
     claim.check(
-      history.findOutages(replica, sentMs, receivedMs, RECOVERY_MS).length > 0,
+      history.mayBeAway(replica, sentMs, receivedMs, RECOVERY_MS),
       () => `${id} was decided by ${replica} alone, though nothing kept it from the store`,
     );
   }
