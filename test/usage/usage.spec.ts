@@ -575,10 +575,21 @@ describe('usage of several replicas', () => {
     const lastAt = new Date(NOON_MS).toISOString();
     const callers = [
       { ...of, keyName: 'Nightly import', requests: 6, lastAt, lastBrownout: null },
-      { ...of, keyId: gone.keyId, quotaId: gone.quotaId, keyName: null, requests: 1, lastAt, lastBrownout: null },
+      {
+        ...of,
+        keyId: gone.keyId,
+        quotaId: gone.quotaId,
+        keyName: null,
+        requests: 1,
+        lastAt,
+        lastBrownout: null,
+      },
     ].toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1));
     expect(await repository.deprecatedCalls([], 10)).toEqual({ entries: callers, last: null });
-    expect(await repository.deprecatedCalls([], 1)).toEqual({ entries: callers.slice(0, 1), last: callers[0] });
+    expect(await repository.deprecatedCalls([], 1)).toEqual({
+      entries: callers.slice(0, 1),
+      last: callers[0],
+    });
     // A caller that calls again meanwhile keeps its position.
     await append(entry({ ...gone, keyId: callers[1]?.keyId ?? '', lastAtMs: NOON_MS + 7000 }));
     expect(await repository.deprecatedCalls([], 1, callers[0])).toMatchObject({
