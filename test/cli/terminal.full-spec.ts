@@ -235,6 +235,8 @@ describe('animal-store keys what-if', () => {
 
   it('fails unless either a plan with limits or both limits are given', async () => {
     const { id } = await issue();
+    const plans = (await json('plans', 'list')) as { name: string; perDay: number | null }[];
+    const names = plans.flatMap(({ name, perDay }) => (perDay === null ? [] : [name]));
     for (const options of [
       '',
       '--plan enterprise',
@@ -243,7 +245,7 @@ describe('animal-store keys what-if', () => {
     ]) {
       expectFailure(
         await called(`keys what-if ${id} ${options}`.trim()),
-        'The request is invalid: give either a plan with limits (business, free, pro), or those per minute and per day.',
+        `The request is invalid: give either a plan with limits (${names.join(', ')}), or those per minute and per day.`,
       );
     }
   });

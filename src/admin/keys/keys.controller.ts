@@ -12,7 +12,7 @@ import {
   Req,
   Res,
 } from '@nestjs/common';
-import { ApiBody, ApiConflictResponse, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiConflictResponse, ApiNotFoundResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator.js';
 import { Operation } from '../../deprecation/operation.decorator.js';
@@ -213,6 +213,7 @@ export class KeysController {
 
   @Post('revoke')
   @HttpCode(200)
+  @ApiNotFoundResponse()
   @Operation(
     'stable',
     'admin:write',
