@@ -35,7 +35,7 @@ export async function queueEvents(
 /**
  * Queues an event on a key in the transaction that causes it: none is lost, and none is sent of a change that did not happen.
  *
- * @param facts what is told of it beside the key.
+ * @param facts the data of the event beside the key.
  */
 export function queueKeyEvent(
   transaction: Prisma.TransactionClient,

@@ -171,7 +171,7 @@ export class KeyService {
   }
 
   /**
-   * Revokes a key that leaked, then every successor of it: whoever has it may have rotated it, but can no more. A second call goes on
+   * Revokes a key that leaked, then every successor of it: its thief may have rotated it, but can no more. A second call goes on
    * where the first has failed.
    *
    * @throws ApiError `not_found`.
