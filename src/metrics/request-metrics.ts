@@ -37,7 +37,7 @@ export class RequestMetrics implements ResponseInterceptor {
   intercept(request: FastifyRequest, { statusCode, elapsedTime }: FastifyReply): void {
     // Read once, because Fastify makes a new object of it each time.
     const { routeOptions } = request;
-    this.durationsOf(request, routeOptions, statusCode).observe(elapsedTime / 1000);
+    this.histogram(request, routeOptions, statusCode).observe(elapsedTime / 1000);
     if (routeOptions.config.deprecation !== undefined) {
       this.deprecated.inc({ operation: operationName({ routeOptions }) });
     }
@@ -46,7 +46,7 @@ export class RequestMetrics implements ResponseInterceptor {
     }
   }
 
-  private durationsOf(request: FastifyRequest, route: FastifyRequest['routeOptions'], status: number) {
+  private histogram(request: FastifyRequest, route: FastifyRequest['routeOptions'], status: number) {
     const { url = '' } = route;
     const method = knownMethod(request.method);
     const scheme = urlScheme(request.protocol);
@@ -65,7 +65,7 @@ export class RequestMetrics implements ResponseInterceptor {
       this.durations.set(key, [histogram, labels]);
       if (route.config.operation !== undefined) {
         // Otherwise its first failures would be no increase.
-        FAILURES.forEach((failure) => this.durationsOf(request, route, failure));
+        FAILURES.forEach((failure) => this.histogram(request, route, failure));
       }
     }
     return histogram;

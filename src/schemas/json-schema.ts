@@ -35,9 +35,9 @@ export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchem
   return converted;
 }
 
-/** Returns the JSON Schemas of all zod schemas with an `id`, by that; they refer to each other by `pathOf`. */
-export function namedJsonSchemas(pathOf: (id: string) => string): Record<string, JsonSchema> {
-  const { schemas } = z.toJSONSchema(z.globalRegistry, { ...OPTIONS, io: 'input', uri: pathOf });
+/** Returns the JSON Schemas of all zod schemas with an `id`, by that; they refer to each other by `pathById`. */
+export function namedJsonSchemas(pathById: (id: string) => string): Record<string, JsonSchema> {
+  const { schemas } = z.toJSONSchema(z.globalRegistry, { ...OPTIONS, io: 'input', uri: pathById });
   return Object.fromEntries(
     Object.entries(schemas)
       // By name, because the order of declaration is that of the imports.

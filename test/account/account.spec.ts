@@ -146,7 +146,7 @@ describe('GET /v1/usage', () => {
   });
 
   it('returns an empty array for a quota without earlier requests', async () => {
-    expect((await get('/v1/usage', await store.issue())).json).toEqual([]);
+    expect((await get('/v1/usage', await store.issue())).json).toStrictEqual([]);
   });
 });
 
@@ -184,14 +184,14 @@ describe('GET /v1/deprecations', () => {
 
   it('returns an empty array to a quota that called none, or only operations that no longer exist', async () => {
     const key = await store.issue();
-    expect((await get('/v1/deprecations', key)).json).toEqual([]);
+    expect((await get('/v1/deprecations', key)).json).toStrictEqual([]);
     await store.database.query(
       `INSERT INTO usage (key_id, quota_id, period, starts_at, operation, deprecated,
          succeeded, redirected, client_errors, server_errors, refusals, last_at)
        VALUES ($1, $2, 'day', '2027-03-05', 'getDog', true, 1, 0, 0, 0, 0, '2027-03-05')`,
       [key.id, key.quotaId],
     );
-    expect((await get('/v1/deprecations', key)).json).toEqual([]);
+    expect((await get('/v1/deprecations', key)).json).toStrictEqual([]);
   });
 });
 

@@ -131,7 +131,7 @@ describe('POST /admin/keys', () => {
       `{"name":"x","plan":"free","__proto__":{"role":"admin"},"":null,${JSON.stringify(chosen).slice(1)}`,
     );
     expect([status, json.role]).toEqual([201, 'client']);
-    expect(Object.entries(chosen).filter(([name, value]) => json[name] === value)).toEqual([]);
+    expect(Object.entries(chosen).filter(([name, value]) => json[name] === value)).toStrictEqual([]);
   });
 
   const input = (fields: Record<string, unknown>) => JSON.stringify({ name: 'x', plan: 'free', ...fields });
@@ -259,7 +259,7 @@ describe('GET /admin/keys', () => {
         expect([text, await found(text)]).toEqual([text, [key.id]]);
       }
       expect(await found(key.key.slice(-4))).toContain(key.id);
-      expect(await found(key.key.slice(-4).repeat(2))).toEqual([]);
+      expect(await found(key.key.slice(-4).repeat(2))).toStrictEqual([]);
     });
   });
 
@@ -282,7 +282,7 @@ describe('GET /admin/keys', () => {
     expect(await inState('expired')).toEqual([expired.id]);
     expect(await inState('revoked')).toEqual([revoked.id]);
     admin.store.clock.stopAt(inFuture(HOUR_MS));
-    expect(await inState('rotating')).toEqual([]);
+    expect(await inState('rotating')).toStrictEqual([]);
     expect(await inState('expired')).toEqual([rotating.id, expired.id, expiring.id]);
   });
 });

@@ -104,7 +104,7 @@ describe('GET /admin/usage', () => {
 
   it('returns an empty array for a key without requests', async () => {
     const { id } = await store.issue();
-    expect((await get(`/admin/keys/${id}/usage`)).json).toEqual([]);
+    expect((await get(`/admin/keys/${id}/usage`)).json).toStrictEqual([]);
   });
 });
 

@@ -267,14 +267,14 @@ describe('GET /admin/audit', () => {
       await send(`${admin.store.url}/admin/keys/${key.id}/revoke`, { method: 'POST', key: other.key });
       const toActions = (entries: AuditEvent[]) => entries.map(({ action }) => action);
       expect(toActions(await get(`actor=${other.id}`))).toEqual(['key.revoked']);
-      expect(await get(`actor=${other.id.slice(1)}`)).toEqual([]);
+      expect(await get(`actor=${other.id.slice(1)}`)).toStrictEqual([]);
       expect(toActions(await get(`key=${key.id.toUpperCase()}`))).toEqual([
         'key.revoked',
         'key.rotated',
         'key.issued',
       ]);
       expect(toActions(await get(`key=${key.id}&action=key.rotated`))).toEqual(['key.rotated']);
-      expect(await get(`key=${key.id}&action=key.rotated&actor=terminal`)).toEqual([]);
+      expect(await get(`key=${key.id}&action=key.rotated&actor=terminal`)).toStrictEqual([]);
       expect(new Set(toActions(await get('action=plan.created')))).toEqual(new Set(['plan.created']));
     });
 
@@ -302,7 +302,7 @@ describe('GET /admin/audit', () => {
       const times = async (query: string) => (await get(`actor=timed&${query}`)).map((entry) => entry.at);
       expect(await times(`since=${at(2)}&until=${at(4)}`)).toEqual([at(3), at(2)]);
       expect(await times(`since=${at(4)}`)).toEqual([at(4)]);
-      expect(await times(`until=${at(1)}`)).toEqual([]);
+      expect(await times(`until=${at(1)}`)).toStrictEqual([]);
       expect(await times('since=2001-01-01T01:00:00.003%2B01:00')).toEqual([at(4), at(3)]);
     });
 

@@ -144,13 +144,13 @@ describe('GET /admin/keys with a filter', () => {
     expect(keyIds(json)).toEqual([daysAgo.id, successor.id]);
     await admin.store.database.query('DELETE FROM api_keys WHERE id = $1', [successor.id]);
     await admin.store.database.query('UPDATE api_keys SET expires_at = NULL WHERE id = $1', [daysAgo.id]);
-    expect((await get(`/admin/keys?quota=${UUID}`)).json).toEqual([]);
+    expect((await get(`/admin/keys?quota=${UUID}`)).json).toStrictEqual([]);
   });
 
   it('returns the keys that are valid and expire before a time', async () => {
     const at = (days: number) => new Date(NOON.getTime() + days * DAY_MS).toISOString();
     const before = async (time: string) => walk(`expiresBefore=${encodeURIComponent(time)}`);
-    expect(await before(at(10))).toEqual([]);
+    expect(await before(at(10))).toStrictEqual([]);
     expect(await before('2027-03-15T14:00:30.001+01:30')).toEqual([never.id]);
     expect(await before(at(21))).toEqual([hourAgo.id, never.id]);
     admin.store.clock.travelTo(new Date(at(10)));
@@ -158,7 +158,7 @@ describe('GET /admin/keys with a filter', () => {
     admin.store.clock.travelTo(NOON);
     const revoked = await admin.issue({ name: 'list revoked', expiresAt: at(1) });
     await admin.send(`POST /admin/keys/${revoked.id}/revoke`);
-    expect(await before(at(2))).toEqual([]);
+    expect(await before(at(2))).toStrictEqual([]);
   });
 
   it('returns the valid keys without a request since a time, if they were issued before it', async () => {
@@ -167,7 +167,7 @@ describe('GET /admin/keys with a filter', () => {
     expect(await since(HOUR_MS / 2)).toEqual(keyIds([hourAgo, never, daysAgo]));
     expect(await since(DAY_MS)).toEqual(keyIds([never, daysAgo]));
     expect(await since(6 * DAY_MS)).toEqual([never.id]);
-    expect(await since(100 * DAY_MS)).toEqual([]);
+    expect(await since(100 * DAY_MS)).toStrictEqual([]);
   });
 
   it('combines filters with an order', async () => {

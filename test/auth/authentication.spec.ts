@@ -88,7 +88,7 @@ describe('authentication', () => {
       const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
       const form = await send(pets, { method: 'POST', headers, body: `access_token=${key}` });
       expect(summarize(form)).toEqual(MISSING);
-      expect(await store.database.query('SELECT id FROM pets')).toEqual([]);
+      expect(await store.database.query('SELECT id FROM pets')).toStrictEqual([]);
     });
   });
 
@@ -141,7 +141,7 @@ describe('authentication', () => {
       async (scheme) => {
         const { status, json } = await withAuthorization(`${scheme} ${key}`);
         expect(status).toBe(200);
-        expect(json).toEqual([]);
+        expect(json).toStrictEqual([]);
       },
     );
 

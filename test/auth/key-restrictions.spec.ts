@@ -243,7 +243,7 @@ describe('PATCH /admin/keys/{id}/restrictions', () => {
       over.abort();
       await burst;
       expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set([200, 403]));
-      expect(outcomes.filter(({ sentMs, status }) => sentMs > heldMs && status !== 403)).toEqual([]);
+      expect(outcomes.filter(({ sentMs, status }) => sentMs > heldMs && status !== 403)).toStrictEqual([]);
     } finally {
       await replica.close();
     }

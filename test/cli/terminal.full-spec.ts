@@ -313,7 +313,7 @@ describe('animal-store audit', () => {
     ]);
     const filters = `--action plan.changed --actor ${TERMINAL} --since ${shown.at(-1).at}`;
     expect(await readJson(`audit ${filters}`)).toEqual([shown.at(-1)]);
-    expect(await readJson(`audit ${filters} --until ${shown.at(-1).at}`)).toEqual([]);
+    expect(await readJson(`audit ${filters} --until ${shown.at(-1).at}`)).toStrictEqual([]);
     const { id } = await issue('--plan free --as Ann');
     expect(await readJson(`audit --key ${id.slice(-8)}`)).toMatchObject([{ actor: 'terminal:Ann' }]);
     const stored = await database.query('SELECT FROM audit_events');
@@ -432,7 +432,7 @@ describe('the id of a key', () => {
     for (const given of [end, `…${end}`, id.slice(-12).toUpperCase()]) {
       expect(await readJson(`keys show ${given}`)).toMatchObject({ id });
     }
-    expect(await readJson(`usage ${end}`)).toEqual([]);
+    expect(await readJson(`usage ${end}`)).toStrictEqual([]);
     for (const [command, expected] of [
       [`keys plan ${end} pro`, { id, plan: 'pro' }],
       [`keys rotate ${end}`, { predecessorId: id }],

@@ -54,7 +54,7 @@ describe('animal-store webhooks', () => {
       [id],
     );
     const delivery = row?.delivery ?? '';
-    expect(await json('deliveries', id, '--state', 'pending')).toEqual([]);
+    expect(await json('deliveries', id, '--state', 'pending')).toStrictEqual([]);
     expect(await json('deliveries', id, '--state', 'failed')).toMatchObject([{ id: delivery, attempts: 0 }]);
     expect(await json('resend', id, delivery)).toMatchObject({ id: delivery, state: 'pending' });
     expect((await webhooks('deliveries', id)).stdout).toContain('key.revoked');

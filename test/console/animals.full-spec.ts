@@ -88,7 +88,7 @@ describe('the page of animals of the console', () => {
     await until(async () => (await focused(page)) === 'Open animal 1');
     await page.getByRole('cell', { name: 'Biscuit' }).click();
     await drawer.getByText('Biscuit').waitFor();
-    expect(requests.filter((url) => url.includes('/v1/pets'))).toEqual([]);
+    expect(requests.filter((url) => url.includes('/v1/pets'))).toStrictEqual([]);
   });
 
   it('opens an animal by its address, and says that this operation is deprecated', async () => {

@@ -161,7 +161,7 @@ describe('a hidden tab of the console', () => {
     for (let minute = 0; minute < 30; minute += 1) {
       await page.clock.fastForward(MINUTE_MS);
     }
-    expect(sent).toEqual([]);
+    expect(sent).toStrictEqual([]);
     await show(page, true);
     const isPolled = (url: string) => /\/v1\/rate-limit$|\/admin\/usage/.test(url);
     await Promise.all([

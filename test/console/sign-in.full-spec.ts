@@ -36,9 +36,9 @@ describe('the sign-in page of the console', () => {
     );
     const extensions = sizes.map(({ name }) => name.slice(name.lastIndexOf('.')));
     expect(extensions).toEqual(expect.arrayContaining(['.js', '.css', '.woff2']));
-    expect(sizes.filter(({ bytes }) => bytes === 0)).toEqual([]);
+    expect(sizes.filter(({ bytes }) => bytes === 0)).toStrictEqual([]);
     expect(sizes.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(250_000);
-    expect(sizes.filter(({ name }) => name.includes('chart'))).toEqual([]);
+    expect(sizes.filter(({ name }) => name.includes('chart'))).toStrictEqual([]);
   });
 
   it('announces beside the field why a key is not accepted, and keeps the reader and the focus there', async () => {

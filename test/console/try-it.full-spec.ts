@@ -165,7 +165,7 @@ describe('the page of the console that tries operations, with the key of an admi
     await expectSound(page);
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await dialog.waitFor({ state: 'hidden' });
-    expect(await revoked()).toEqual([]);
+    expect(await revoked()).toStrictEqual([]);
     await send(page);
     await dialog.getByRole('button', { name: 'Revoke a key' }).click();
     await page.getByText('200 OK').waitFor();

@@ -38,7 +38,7 @@ const acknowledgedBy = ({ acknowledged }: Load) =>
 
 async function stop(load: Load): Promise<void> {
   await load.stop();
-  expect(load.seen.filter((seen) => !isServed(seen))).toEqual([]);
+  expect(load.seen.filter((seen) => !isServed(seen))).toStrictEqual([]);
 }
 
 describeOnDebianPostgres('the database', () => {

@@ -140,7 +140,7 @@ describeOnDebianPostgres('a PostgreSQL that requires TLS', () => {
       expect(await statuses(url)).toEqual([503, 503]);
       await service.waitForOutput(new RegExp(`Key changes are not received[^\n]*${reason}`));
       await service.waitForOutput(new RegExp(`Not ready[^\n]*${reason}`));
-      expect(await connections()).toEqual([]);
+      expect(await connections()).toStrictEqual([]);
     });
   });
 

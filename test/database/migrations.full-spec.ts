@@ -64,7 +64,7 @@ describe('pendingMigrations', () => {
 describe('applyPendingMigrations', () => {
   it('applies each pending migration once, then only those that were added since, and returns their names', async () => {
     expect(await applyPendingMigrations(databaseUrl)).toEqual(OWN_MIGRATIONS);
-    expect(await applyPendingMigrations(databaseUrl)).toEqual([]);
+    expect(await applyPendingMigrations(databaseUrl)).toStrictEqual([]);
     await addMigration('20991231000000_last', 'CREATE TABLE last ();');
     expect(await pendingMigrations(databaseUrl, folder)).toEqual(['20991231000000_last']);
     expect(await applyPendingMigrations(databaseUrl, folder)).toEqual(['20991231000000_last']);
@@ -125,8 +125,8 @@ describe('a failed migration', () => {
   });
 
   it('is ignored when it belongs to another release', async () => {
-    expect(await pendingMigrations(databaseUrl)).toEqual([]);
-    expect(await applyPendingMigrations(databaseUrl)).toEqual([]);
+    expect(await pendingMigrations(databaseUrl)).toStrictEqual([]);
+    expect(await applyPendingMigrations(databaseUrl)).toStrictEqual([]);
   });
 
   it('is pending again once resolved as rolled back, and not once resolved as applied', async () => {
@@ -135,7 +135,7 @@ describe('a failed migration', () => {
 
     await apply().catch(() => {});
     await resolveMigration(databaseUrl, BROKEN, 'applied', folder);
-    expect(await apply()).toEqual([]);
+    expect(await apply()).toStrictEqual([]);
   });
 });
 

@@ -111,7 +111,7 @@ describe('a service whose role lacks privileges', () => {
     await app.get(IdempotencyCleanup).deleteExpired();
     await app.get(WebhookEventWatch).findEvents();
     await call(`DELETE /admin/webhooks/${webhook.id}`);
-    expect([...errors.mock.calls, ...warnings.mock.calls]).toEqual([]);
+    expect([...errors.mock.calls, ...warnings.mock.calls]).toStrictEqual([]);
   });
 
   it('makes a terminal command fail with one line that names the missing privilege', async () => {
@@ -160,7 +160,7 @@ describe('a service whose role lacks privileges', () => {
     const { key } = await issueKey(database, { plan: 'business' });
     const { url } = await start({ DIRECT_DATABASE_URL: database.url });
     expect((await send(`${url}/readyz`)).status).toBe(200);
-    expect(logLines()).toEqual([]);
+    expect(logLines()).toStrictEqual([]);
     const { status, headers } = await send(`${url}/v1/pets`, { key });
     expect([status, headers.get('x-ratelimit-degraded')]).toEqual([200, null]);
     await database.query(`GRANT ALL ON rate_limit_counters TO ${role}`);

@@ -123,7 +123,7 @@ describeOnPgBouncer('a connection through PgBouncer, which loses notifications',
       ]);
       expect(responses.slice(0, 4).map(({ status }) => status)).toEqual([200, 200, 404, 200]);
       expect([201, 409]).toEqual(expect.arrayContaining(responses.slice(4).map(({ status }) => status)));
-      expect(responses.filter(({ headers }) => headers.has('x-ratelimit-degraded'))).toEqual([]);
+      expect(responses.filter(({ headers }) => headers.has('x-ratelimit-degraded'))).toStrictEqual([]);
     }
     expect(await database.query('SELECT count(*)::int FROM pets')).toEqual([{ count: 20 }]);
     // No setting is left behind on a connection that is lent to the next client.

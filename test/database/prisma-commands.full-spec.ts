@@ -54,7 +54,7 @@ test('migrate deploy creates the database and applies the migrations once; migra
   expect(await prisma(['migrate', 'deploy'])).toEqual(succeeds('No pending migrations to apply.'));
   await database.query("INSERT INTO pets (name, category_id) VALUES ('Rex', 1)");
   expect(await prisma(['migrate', 'reset', '--force'])).toEqual(succeeds('Database reset successful'));
-  expect(await database.query('SELECT * FROM pets')).toEqual([]);
+  expect(await database.query('SELECT * FROM pets')).toStrictEqual([]);
 });
 
 test('db seed runs prisma/seed.ts, which creates the plans and the first administrator', async () => {
@@ -81,13 +81,13 @@ test('migrate dev turns a change of the schema into a migration, applies it, and
     succeeds('Your database is now in sync with your schema.'),
   );
   const shadows = "SELECT datname FROM pg_database WHERE datname LIKE 'prisma_migrate_shadow_db_%'";
-  expect(await query(SERVER, shadows)).toEqual([]);
+  expect(await query(SERVER, shadows)).toStrictEqual([]);
   const migrations = await readdir(path.join(project, 'prisma', 'migrations'));
   const added = migrations.find((name) => name.endsWith('_nickname')) ?? '';
   expect(await readFile(path.join(project, 'prisma', 'migrations', added, 'migration.sql'), 'utf8')).toMatch(
     /ALTER TABLE "pets" ADD COLUMN +"nickname" TEXT/,
   );
-  expect(await database.query('SELECT nickname FROM pets')).toEqual([]);
+  expect(await database.query('SELECT nickname FROM pets')).toStrictEqual([]);
 });
 
 test('commands read the address from DATABASE_URL_FILE, or rather from DIRECT_DATABASE_URL_FILE, when they need it', async () => {

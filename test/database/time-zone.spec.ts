@@ -38,7 +38,7 @@ describe('a database whose time zone is that of New York', () => {
     const [stored] = await database.query('SELECT expires_at FROM api_keys WHERE id = $1', [id]);
     expect(stored?.['expires_at']).toEqual(new Date(expiresAt));
     const before = (offsetMs: number) => read(`keys?search=expiring&expiresBefore=${instant(offsetMs)}`);
-    expect(await before(HOUR_MS / 2)).toEqual([]);
+    expect(await before(HOUR_MS / 2)).toStrictEqual([]);
     expect(await before(2 * HOUR_MS)).toMatchObject([{ id, expiresAt }]);
   });
 
@@ -51,7 +51,7 @@ describe('a database whose time zone is that of New York', () => {
 
     const since = (offsetMs: number) => read(`audit?key=${key.id}&since=${instant(offsetMs)}`);
     expect(await since(-HOUR_MS / 2)).toMatchObject([{ action: 'key.issued' }]);
-    expect(await since(HOUR_MS / 2)).toEqual([]);
+    expect(await since(HOUR_MS / 2)).toStrictEqual([]);
     const [{ at }] = await since(-HOUR_MS / 2);
     expect(hoursFromNow(at)).toBeLessThan(1 / 2);
   });

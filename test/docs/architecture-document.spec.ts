@@ -39,11 +39,11 @@ const imports = files.flatMap((file) => {
 
 describe('the diagram in docs/architecture.md', () => {
   it('names only modules of src', () => {
-    expect([...drawn].filter((name) => !files.some((file) => moduleName(file) === name))).toEqual([]);
+    expect([...drawn].filter((name) => !files.some((file) => moduleName(file) === name))).toStrictEqual([]);
   });
 
   it('has no cycle', () => {
-    expect([...drawn].filter((name) => reachableFrom(name).has(name))).toEqual([]);
+    expect([...drawn].filter((name) => reachableFrom(name).has(name))).toStrictEqual([]);
   });
 
   it('has a path of arrows for every import between the modules that it names', () => {
@@ -54,6 +54,6 @@ describe('the diagram in docs/architecture.md', () => {
     });
     expect(
       between.filter(({ file, target }) => !reachableFrom(moduleName(file)).has(moduleName(target))),
-    ).toEqual([]);
+    ).toStrictEqual([]);
   });
 });

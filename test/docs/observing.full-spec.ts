@@ -72,7 +72,7 @@ describe('a service without a collector or a port for metrics', () => {
   it('does not load it with OTEL_SDK_DISABLED either', async () => {
     const { loaded } = await serve({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SDK_DISABLED: 'true' });
     expect(ofOpenTelemetry(loaded)).toEqual(OF_PROM_CLIENT);
-    expect(collector.postings).toEqual([]);
+    expect(collector.postings).toStrictEqual([]);
   });
 });
 

@@ -27,7 +27,7 @@ describe('docs/operating.md', () => {
     const after = await indexes();
     expect(after.map((index) => index.name)).toEqual(before.map((index) => index.name));
     const files = new Set(before.map(({ file }) => file));
-    expect(after.filter(({ file }) => files.has(file))).toEqual([]);
+    expect(after.filter(({ file }) => files.has(file))).toStrictEqual([]);
   });
 
   it('lists queries to watch the database, one of which names the session that others wait for', async () => {

@@ -116,9 +116,9 @@ class Volume {
       },
       'ready',
     );
-    expect([...course.failuresOf('read'), ...course.failuresOf('orders')]).toEqual([]);
-    expect(course.failuresOf('add')).not.toEqual([]);
-    expect(course.failuresOf('add-once')).not.toEqual([]);
+    expect([...course.findFailures('read'), ...course.findFailures('orders')]).toStrictEqual([]);
+    expect(course.findFailures('add')).not.toStrictEqual([]);
+    expect(course.findFailures('add-once')).not.toStrictEqual([]);
   });
 
   it('recovers after the disk of the log was full and PostgreSQL ended', async () => {
@@ -136,6 +136,6 @@ class Volume {
       },
       'not ready',
     );
-    expect(course.failedResponses).not.toEqual([]);
+    expect(course.failedResponses).not.toStrictEqual([]);
   });
 });

@@ -52,7 +52,7 @@ describeOnDebianPostgres('a service under load', () => {
     ['PostgreSQL hangs (SIGSTOP) and continues', () => server.freeze(), 3000, async () => server.goOn()],
   ])('recovers when %s', async (_what, happen, lastsMs, end) => {
     const course = await runFault({ happen, lastsMs, end }, 'not ready');
-    expect(course.failedResponses).not.toEqual([]);
+    expect(course.failedResponses).not.toStrictEqual([]);
   });
 
   it('recovers when the kernel kills one process of PostgreSQL, as when memory is short', async () => {
@@ -71,7 +71,7 @@ describeOnDebianPostgres('a service under load', () => {
       { happen: () => server.freeze(), lastsMs: 400, end: async () => server.goOn() },
       'either',
     );
-    expect(course.failedResponses).toEqual([]);
+    expect(course.failedResponses).toStrictEqual([]);
   });
 
   /** Lets the service have at most so many connections (-1: any number), as when other clients have the rest. */
@@ -83,7 +83,7 @@ describeOnDebianPostgres('a service under load', () => {
       { happen: () => allowConnections(0), lastsMs: 1000, end: () => allowConnections(-1) },
       'ready',
     );
-    expect(course.failedResponses).toEqual([]);
+    expect(course.failedResponses).toStrictEqual([]);
   });
 
   it('recovers when other clients take all connections', async () => {
@@ -101,7 +101,7 @@ describeOnDebianPostgres('a service under load', () => {
       },
       'not ready',
     );
-    expect(course.failedResponses).not.toEqual([]);
+    expect(course.failedResponses).not.toStrictEqual([]);
   });
 
   const locked = (table: string): Fault => {
@@ -114,7 +114,7 @@ describeOnDebianPostgres('a service under load', () => {
 
   it('serves everything else while the animals are locked', async () => {
     const course = await runFault(locked('pets'), 'ready');
-    expect(course.failuresOf('orders')).toEqual([]);
+    expect(course.findFailures('orders')).toStrictEqual([]);
   });
 
   it('returns 503 only until it finds the counters away, and counts locally then, while they are locked', async () => {

@@ -54,13 +54,13 @@ describe('two replicas under load, of which one is killed (kill -9)', () => {
   it('fail no request at the other replica', () => {
     expectResponsesInFormAndInTime(other);
     expectTruthfulHealth(other, 'ready');
-    expect(other.failedResponses).toEqual([]);
+    expect(other.failedResponses).toStrictEqual([]);
   });
 
   it('serve again at the killed replica as soon as it restarts; until then its clients get no response', () => {
     expect(killed.failedBefore).toBe(0);
     expect(killed.withoutResponse).toBeGreaterThan(0);
-    expect(killed.failedResponses).toEqual([]);
+    expect(killed.failedResponses).toStrictEqual([]);
     expect(killed.servedAgainMs).toBeLessThan(RECOVERY_MS);
   });
 });

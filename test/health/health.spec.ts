@@ -46,7 +46,7 @@ describe('a healthy service', () => {
     const run = jest.spyOn(QueryRunner.prototype, 'run');
     const startedMs = performance.now();
     const responses = await Promise.all(Array.from({ length: 100 }, () => readyz()));
-    expect(responses.filter(({ status }) => status !== 200)).toEqual([]);
+    expect(responses.filter(({ status }) => status !== 200)).toStrictEqual([]);
     const queries = run.mock.calls.filter(([{ name }]) => name === 'recorded-migrations');
     expect(queries.length).toBeLessThanOrEqual(timesSince(startedMs));
   });

@@ -17,7 +17,7 @@ describe('prototype pollution', () => {
     const { polluted, status, role } = {} as Record<string, unknown>;
     expect([polluted, status, role]).toEqual([undefined, undefined, undefined]);
     for (const { prototype } of [Object, Array, Function, String, Number] as { prototype: object }[]) {
-      expect(Object.keys(prototype)).toEqual([]);
+      expect(Object.keys(prototype)).toStrictEqual([]);
     }
   });
 

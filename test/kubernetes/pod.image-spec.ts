@@ -92,10 +92,10 @@ describeOnDebianPostgres('a pod of the overlay production for Kubernetes, in the
     load.isOver = true;
     await Promise.all(clients);
     process.stdout.write(`A pod stopped within ${seconds} s, under ${outcomes.length} requests.\n`);
-    expect(outcomes.filter((outcome) => typeof outcome === 'string')).toEqual([]);
+    expect(outcomes.filter((outcome) => typeof outcome === 'string')).toStrictEqual([]);
     expect(outcomes.length).toBeGreaterThan(500);
     // Not killed after its grace.
     expect(code).toBe(0);
-    expect([...old.failures, ...next.failures]).toEqual([]);
+    expect([...old.failures, ...next.failures]).toStrictEqual([]);
   });
 });

@@ -111,7 +111,7 @@ describe('the log of a service', () => {
     expect(UNSHOWABLE.exec(service.stdout)).toBeNull();
     const lines = parseLines(service);
     expect(lines.length).toBeGreaterThan(HOSTILE.length * 8);
-    expect(lines.filter(({ msg }) => msg === 'forged')).toEqual([]);
+    expect(lines.filter(({ msg }) => msg === 'forged')).toStrictEqual([]);
     const sizes = lines.filter(({ msg }) => msg === 'request').map((line) => JSON.stringify(line).length);
     expect(Math.max(...sizes)).toBeLessThan(LONGEST_LINE);
     expect(lines.filter(({ status }) => status === 500)).toHaveLength(HOSTILE.length - 1);
@@ -182,7 +182,7 @@ describe('the line of a request', () => {
     const id = response.headers.get('x-request-id') ?? '';
     await until(() => service.stdout.includes(`${id}"`));
     const [line, ...others] = parseLines(service).filter(({ requestId }) => requestId === id);
-    expect(others).toEqual([]);
+    expect(others).toStrictEqual([]);
     return line as Line;
   }
 

@@ -110,7 +110,7 @@ describe('GET /metrics', () => {
       const queried =
         (await readFile(file, 'utf8')).match(/\b(?:animal_store|http_server)_\w+(?=\{|\)|\[| )/g) ?? [];
       const base = queried.map((name) => name.replace(/_(?:bucket|count|sum)$/, ''));
-      expect(base).not.toEqual([]);
+      expect(base).not.toStrictEqual([]);
       expect(own).toEqual(expect.arrayContaining(base));
     }
     expect(names).toEqual(
@@ -205,7 +205,7 @@ describe('metrics of requests', () => {
     const removal = read.value('animal_store_deprecated_removal_timestamp_seconds', { operation: 'getPet' });
     expect(removal).toBe(Date.parse('2030-12-05T00:00:00Z') / 1000);
     const texts = read.samples.flatMap(({ labels }) => Object.values(labels));
-    expect(texts.filter((label) => label.includes('nothing'))).toEqual([]);
+    expect(texts.filter((label) => label.includes('nothing'))).toStrictEqual([]);
   });
 
   it('have a zero for each failure of an operation since its first request, so that the first failure is an increase', async () => {

@@ -107,7 +107,7 @@ describeWithFaults('an alert that is resolved after its fault', () => {
   }
 
   const expectQuiet = async ({ alertname }: Record<string, string>) =>
-    expect(await prometheus.query(`ALERTS{alertname="${alertname}"}`)).toEqual([]);
+    expect(await prometheus.query(`ALERTS{alertname="${alertname}"}`)).toStrictEqual([]);
 
   /** Expects an alert that names where it fires and what to do. */
   async function expectAlert(labels: Record<string, string>): Promise<void> {

@@ -19,11 +19,11 @@ describe('the Compose profile observability', () => {
     expect(Object.keys(profile()).toSorted()).toEqual(['collector', 'grafana', 'prometheus']);
     for (const { volumes, ports = [] } of Object.values(profile())) {
       const files = volumes.filter((volume) => volume.startsWith('./')).map((volume) => volume.split(':'));
-      expect(files).not.toEqual([]);
+      expect(files).not.toStrictEqual([]);
       expect(
         files.filter(([file = '', , mode]) => !existsSync(path.join(ROOT, file)) || mode !== 'ro'),
-      ).toEqual([]);
-      expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
+      ).toStrictEqual([]);
+      expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toStrictEqual([]);
     }
   });
 

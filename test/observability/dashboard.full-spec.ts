@@ -136,10 +136,10 @@ describeOnPrometheus('the dashboard, on a service under a load that makes every 
   }
 
   it.each(charts)('has data for every query of "$title"', async ({ title, targets = [] }) => {
-    expect(targets).not.toEqual([]);
+    expect(targets).not.toStrictEqual([]);
     for (const { expr } of targets) {
       const values = (await prometheus.query(resolve(expr))).map(({ value }) => value);
-      expect(values.filter(Number.isFinite)).not.toEqual([]);
+      expect(values.filter(Number.isFinite)).not.toStrictEqual([]);
       if (OUTCOMES.includes(title)) {
         expect(Math.max(...values.filter(Number.isFinite))).toBeGreaterThan(0);
       }
@@ -172,7 +172,7 @@ describeOnPrometheus('the dashboard, on a service under a load that makes every 
   it('has for each panel a question, and titles that differ', () => {
     expect(
       charts.filter(({ description = '' }) => !/[?]/.test(description)).map(({ title }) => title),
-    ).toEqual([]);
+    ).toStrictEqual([]);
     expect(new Set(charts.map(({ title }) => title)).size).toBe(charts.length);
     expect(charts.map(({ title }) => title)).toEqual(expect.arrayContaining(OUTCOMES));
   });

@@ -14,7 +14,7 @@ describe('deploy/grafana/animal-store.json', () => {
   it('contains each panel that docs/runbooks.md names', () => {
     const page = readFileSync(path.join(__dirname, '../../docs/runbooks.md'), 'utf8');
     const named = Array.from(page.matchAll(/"([^"]+)"/g), ([, title]) => title);
-    expect(named).not.toEqual([]);
+    expect(named).not.toStrictEqual([]);
     expect(panels.map(({ title }) => title)).toEqual(expect.arrayContaining(named));
   });
 });

@@ -228,9 +228,9 @@ describe('any request', () => {
             statuses.add(response.status);
             expect([
               ...(response.status >= 500 ? [`it is ${response.status}`] : []),
-              ...api.faultsOf(operation, response.status, response.headers, text),
+              ...api.findFaults(operation, response.status, response.headers, text),
               ...fieldFaults(response.headers, { isBanned: text.includes('"api_key_banned"') }),
-            ]).toEqual([]);
+            ]).toStrictEqual([]);
           },
         ),
         {
@@ -275,7 +275,7 @@ describe('a request to an operation that is unavailable', () => {
       const url = `${later.url}${operation.path.replace(/\{\w+\}/, '1')}`;
       const response = await send(url, { method: operation.method, key });
       expect(response.status).toBe(status);
-      expect(api.faultsOf(operation, status, response.headers, response.text)).toEqual([]);
+      expect(api.findFaults(operation, status, response.headers, response.text)).toStrictEqual([]);
     }
     await later.close();
   });

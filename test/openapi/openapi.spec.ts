@@ -55,7 +55,7 @@ describe('the OpenAPI documents', () => {
       `https://api.animal-store.example${version}`,
       `https://staging.animal-store.example${version}`,
     ]);
-    expect(Object.keys(paths).filter((path) => !form.test(path))).toEqual([]);
+    expect(Object.keys(paths).filter((path) => !form.test(path))).toStrictEqual([]);
     expect(tags.map(({ name }: Json) => name).join(' ')).toBe(names);
   });
 
@@ -137,7 +137,7 @@ describe('the OpenAPI documents', () => {
     for (const [method, { security }] of administration) {
       expect(security).toEqual([{ apiKey: [method === 'get' ? 'admin:read' : 'admin:write'] }]);
     }
-    expect(Object.values(scopes).filter(({ length }) => length > 1)).toEqual([]);
+    expect(Object.values(scopes).filter(({ length }) => length > 1)).toStrictEqual([]);
   });
 
   it('require a bearer key everywhere, and mark only getPet as deprecated', () => {

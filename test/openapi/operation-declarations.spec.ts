@@ -33,7 +33,7 @@ const operations = () => routes.filter(({ url, method }) => /^\/(v1|admin)\//.te
 describe('the declaration of an operation', () => {
   it('has a stability', () => {
     expect(operations().length).toBeGreaterThan(10);
-    expect(operations().filter(({ config }) => !config?.stability)).toEqual([]);
+    expect(operations().filter(({ config }) => !config?.stability)).toStrictEqual([]);
   });
 
   it('has a removal at 00:00 UTC, because errors and documents show only the date', () => {

@@ -32,7 +32,7 @@ import { until } from '../support/eventually.js';
       expect(await page.evaluate("getComputedStyle(document.querySelector('.opblock')).borderRadius")).toBe(
         '4px',
       );
-      expect(complaints).toEqual([]);
+      expect(complaints).toStrictEqual([]);
     },
   );
 

@@ -37,7 +37,7 @@ describe('the example of a request body', () => {
       // The key of an example was never issued.
       const sent = { ...(example as object), ...(body?.required?.includes('key') && { key }) };
       const { status, json } = await store.send(target, { method, key: admin, body: sent });
-      expect([200, 201].includes(status) ? [] : [status, json]).toEqual([]);
+      expect([200, 201].includes(status) ? [] : [status, json]).toStrictEqual([]);
     },
   );
 });

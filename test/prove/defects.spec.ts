@@ -39,7 +39,7 @@ describe('The defects that the verifier must find', () => {
         const { diagnostics } = ts.transpileModule(file.endsWith('.ts') ? after : '', {
           reportDiagnostics: true,
         });
-        expect(diagnostics).toEqual([]);
+        expect(diagnostics).toStrictEqual([]);
       }
     },
   );

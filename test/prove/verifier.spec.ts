@@ -163,8 +163,8 @@ it('verify finds nothing in a sound ledger, and checks every claim', () => {
   evidence.faults.push(fault({ fault: 'link-cut', target: 'replica-1:postgres', endMs: null }));
   add({ headers: { ...add({}, 0).headers, degraded: true } });
   evidence.requests.splice(-2, 1);
-  expect(verify(evidence).flatMap(({ violations }) => violations)).toEqual([]);
-  expect(verify(evidence).filter(({ checked }) => checked === 0)).toEqual([]);
+  expect(verify(evidence).flatMap(({ violations }) => violations)).toStrictEqual([]);
+  expect(verify(evidence).filter(({ checked }) => checked === 0)).toStrictEqual([]);
 });
 
 describe('verify finds by the claim about limits', () => {
@@ -264,7 +264,7 @@ describe('verify finds by the claim about creations', () => {
     add({ method: 'POST', path: '/v1/store/orders', status: 201, recordId: '5', request });
     const order = { id: '5', pet_id: '1', quantity: 2, ship_date: '2026-12-31T23:00:00.000Z' };
     evidence.orders.push(order);
-    expect(broken()).toEqual([]);
+    expect(broken()).toStrictEqual([]);
     order.ship_date = '2026-12-31T22:00:00.000Z';
     expect(broken()).toEqual(['c']);
   });
@@ -295,7 +295,7 @@ describe('verify finds by the claim about creations', () => {
     ['another quota', { quota_id: 'Q2' }],
   ])('a stored response with %s than the one that was sent', (_what, wrong) => {
     createOnce();
-    expect(broken()).toEqual([]);
+    expect(broken()).toStrictEqual([]);
     Object.assign(evidence.storedResponses[0]!, wrong);
     expect(broken()).toEqual(['c']);
   });
@@ -411,7 +411,7 @@ describe('verify does not call a violation', () => {
     refuse();
     add({ receivedMs: null, status: null, headers: {} });
     refuse('api_key_banned');
-    expect(broken()).toEqual([]);
+    expect(broken()).toStrictEqual([]);
     expect([claim('a').weakened, claim('e').weakened]).toEqual([2, 1]);
   });
 
@@ -420,7 +420,7 @@ describe('verify does not call a violation', () => {
     evidence.changes.push(change({ perMinute: 2, sentMs: MINUTE_MS + 1012, receivedMs: null, status: null }));
     const { sentMs, headers } = add();
     Object.assign(headers, report(sentMs, { q: 2, r: 0 }, { q: DAY_LIMIT, r: DAY_LIMIT - 2 }));
-    expect(broken()).toEqual([]);
+    expect(broken()).toStrictEqual([]);
   });
 
   it('a limit of a change whose response was lost, after another change that names the limit before', () => {
@@ -428,7 +428,7 @@ describe('verify does not call a violation', () => {
     evidence.changes.push(lost, change({ change: 'liftBan', sentMs: MINUTE_MS + 100 }));
     const { sentMs, headers } = add({ sentMs: MINUTE_MS + 5000 });
     Object.assign(headers, report(sentMs, { q: 5, r: 4 }, { q: DAY_LIMIT, r: DAY_LIMIT - 1 }));
-    expect(broken()).toEqual([]);
+    expect(broken()).toStrictEqual([]);
     lost.receivedMs = MINUTE_MS + 50;
     lost.status = 404;
     expect(broken()).toEqual(['a']);
@@ -442,7 +442,7 @@ describe('verify does not call a violation', () => {
     add({ sentMs: MINUTE_MS + 59_900, receivedMs: null, status: null, headers: {} });
     const { headers } = add({ sentMs: MINUTE_MS + 60_200, status: 429, code: 'api_key_banned' }, LIMIT);
     Object.assign(headers, { reset: NOON_MS / 1000 + 65 });
-    expect(broken()).toEqual([]);
+    expect(broken()).toStrictEqual([]);
     expect(claim('e').weakened).toBeGreaterThan(0);
   });
 
@@ -451,7 +451,7 @@ describe('verify does not call a violation', () => {
     evidence.changes.push(change({ perMinute: 2, sentMs: MINUTE_MS + 1012, receivedMs: MINUTE_MS + 1014 }));
     const { sentMs, headers } = refuse();
     Object.assign(headers, report(sentMs, { q: 2, r: 0 }, { q: DAY_LIMIT, r: DAY_LIMIT - 3 }));
-    expect(broken()).toEqual([]);
+    expect(broken()).toStrictEqual([]);
   });
 
   it.each([
@@ -473,7 +473,7 @@ describe('verify does not call a violation', () => {
         endMs: MINUTE_MS + 2500,
       }),
     );
-    expect(broken()).toEqual([]);
+    expect(broken()).toStrictEqual([]);
     add({ sentMs: MINUTE_MS + 4000 }, 1);
     expect(broken()).toEqual(['b']);
   });
@@ -494,7 +494,7 @@ describe('verify does not call a violation', () => {
         causedMs: MINUTE_MS + 9000,
       }),
     );
-    expect(broken()).toEqual([]);
+    expect(broken()).toStrictEqual([]);
   });
 
   it('a revoked key that is served within the second', () => {
@@ -507,7 +507,7 @@ describe('verify does not call a violation', () => {
     add({}, 1);
     evidence.faults.push(fault({ startMs: MINUTE_MS + 1100, endMs: MINUTE_MS + 1150 }));
     add({ sentMs: MINUTE_MS + 1200 }, 1, 2);
-    expect(broken()).toEqual([]);
+    expect(broken()).toStrictEqual([]);
   });
 
   it('a remaining count that was reported while a server was being killed, and forgotten', () => {
@@ -516,7 +516,7 @@ describe('verify does not call a violation', () => {
     );
     add({ sentMs: MINUTE_MS + 1010 }, 1);
     add({ sentMs: MINUTE_MS + 1200 }, 1, 2);
-    expect(broken()).toEqual([]);
+    expect(broken()).toStrictEqual([]);
     evidence.faults[0]!.causedMs = MINUTE_MS + 1000;
     expect(broken()).toEqual(['b']);
   });

@@ -35,8 +35,8 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
     summarize(await consume(request, count, from));
 
   /** Returns what is stored of the usage and the bans of a bucket. */
-  async function counterOf({ bucketKey }: RateLimitRequest) {
-    const { minuteUsed, dayUsed, refusals, bannedUntil, banLevel } = (await home.counterOf(bucketKey)) ?? {};
+  async function findCounter({ bucketKey }: RateLimitRequest) {
+    const { minuteUsed, dayUsed, refusals, bannedUntil, banLevel } = (await home.findCounter(bucketKey)) ?? {};
     return { minuteUsed, dayUsed, refusals, bannedUntil, banLevel };
   }
 
@@ -51,7 +51,7 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
       const { untilMs } = starter.ban ?? {};
       const banned = { allowed: false, refusalsUntilBan: 0, ban: { untilMs, started: false } };
       expect(others).toMatchObject([banned, banned]);
-      expect(await counterOf(request)).toEqual({
+      expect(await findCounter(request)).toEqual({
         minuteUsed: 5,
         dayUsed: 5,
         refusals: 0,
@@ -89,14 +89,14 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
       const request = newBucket(5, 1000);
       clock.travelTo(new Date(NOON + 30 * SECOND_MS));
       const end = banEnd(await provokeBan(request));
-      const before = await counterOf(request);
+      const before = await findCounter(request);
       expect(await summarizeBatch(request, 40)).toBe('40 banned');
-      expect(await counterOf(request)).toEqual(before);
+      expect(await findCounter(request)).toEqual(before);
       clock.travel(45 * SECOND_MS);
       const later = await consume(request, 40);
       expect(summarize(later)).toBe('40 banned');
       expect(later.map(remaining)).toEqual(later.map(() => [5, 995]));
-      expect(await counterOf(request)).toEqual({ ...before, minuteUsed: 0 });
+      expect(await findCounter(request)).toEqual({ ...before, minuteUsed: 0 });
       clock.travelTo(end);
       expect(remaining(await store.consume(request))).toEqual([4, 994]);
     });
@@ -113,7 +113,7 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
       const anonymous = newBucket(5, null);
       expect(await summarizeBatch(anonymous, 30)).toBe('5 allowed, 25 denied');
       expect(await summarizeBatch(anonymous, 30)).toBe('30 denied');
-      expect(await counterOf(anonymous)).toMatchObject({ bannedUntil: null, banLevel: 0 });
+      expect(await findCounter(anonymous)).toMatchObject({ bannedUntil: null, banLevel: 0 });
       expect(await store.bans()).toEqual(new Map());
     });
   });
@@ -145,7 +145,7 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
       const decisions = await consume(request, 20);
       expect(summarize(decisions)).toBe('5 allowed, denied with 4 3 2 1 left, starts a ban, 10 banned');
       expect(decisions.map(lengthMs)).toEqual([...Array(9).fill(null), ...Array(11).fill(MINUTE_MS)]);
-      expect(await counterOf(request)).toMatchObject({
+      expect(await findCounter(request)).toMatchObject({
         minuteUsed: 5,
         dayUsed: 5 + usedBefore,
         refusals: 0,
@@ -176,7 +176,7 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
         );
         const end = banEnd(inOrder.at(-1) as RateLimitDecision);
         expect(inOrder.slice(59).map(banEnd)).toEqual(Array(61).fill(end));
-        expect(await counterOf(request)).toEqual({
+        expect(await findCounter(request)).toEqual({
           minuteUsed: 30,
           dayUsed: 30,
           refusals: 0,
@@ -233,7 +233,7 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
       const lenient = await open('');
       expect(await summarizeBatch(request, 30, lenient)).toBe('5 allowed, 25 denied');
       expect(await summarizeBatch(request, 30, lenient)).toBe('30 denied');
-      expect(await counterOf(request)).toMatchObject({ refusals: 55, bannedUntil: null, banLevel: 0 });
+      expect(await findCounter(request)).toMatchObject({ refusals: 55, bannedUntil: null, banLevel: 0 });
     });
 
     it('suspend active bans when the list is empty; those hold again on a replica with bans', async () => {
@@ -290,7 +290,7 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
       await provokeBan(lifted);
       const kept = await provokeBan(other);
       await store.liftBan(lifted.bucketKey);
-      expect(await counterOf(lifted)).toMatchObject({ minuteUsed: 5, dayUsed: 5, refusals: 0 });
+      expect(await findCounter(lifted)).toMatchObject({ minuteUsed: 5, dayUsed: 5, refusals: 0 });
       expect(await store.bans()).toEqual(new Map([[other.bucketKey, banEnd(kept)]]));
     });
 
@@ -298,9 +298,9 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
       const request = newBucket(5);
       await provokeBan(request);
       await consume(request, 3, await open(''));
-      expect(await counterOf(request)).toMatchObject({ refusals: 3 });
+      expect(await findCounter(request)).toMatchObject({ refusals: 3 });
       await store.liftBan(request.bucketKey);
-      expect(await counterOf(request)).toMatchObject({ refusals: 0, banLevel: 1 });
+      expect(await findCounter(request)).toMatchObject({ refusals: 0, banLevel: 1 });
       expect(await summarizeBatch(request, 1)).toBe('denied with 4 left');
     });
   });

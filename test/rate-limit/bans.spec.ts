@@ -11,7 +11,7 @@ const HALF_PAST = new Date('2027-03-05T12:34:30.100Z');
 const BAN_END = '2027-03-05T12:35:31Z';
 
 const retryAfter = ({ headers }: HttpResponse) => Number(headers.get('retry-after'));
-const codeOf = ({ status, json }: HttpResponse): string => (status === 429 ? json.code : String(status));
+const outcome = ({ status, json }: HttpResponse): string => (status === 429 ? json.code : String(status));
 const times = (count: number, text: string) => Array<string>(count).fill(text);
 
 let store: TestApplication;
@@ -35,7 +35,7 @@ const listPets = ({ key }: IssuedKey) => send(`${store.url}/v1/pets`, { key });
 /** Sends requests until the key is banned, and returns the response that started the ban. */
 async function provokeBan(issued: IssuedKey): Promise<HttpResponse> {
   const responses = await listPetsTimes(store, issued.key, (issued.perMinute ?? 0) * 2);
-  expect(responses.map(codeOf)).toEqual([
+  expect(responses.map(outcome)).toEqual([
     ...times(issued.perMinute ?? 0, '200'),
     ...times((issued.perMinute ?? 0) - 1, 'rate_limit_exceeded'),
     'api_key_banned',
@@ -47,7 +47,7 @@ describe('before a ban', () => {
   it('reports in each 429 how many refusals remain until a ban; waiting for Retry-After prevents it', async () => {
     const issued = await issue(3);
     const denied = (await listPetsTimes(store, issued.key, 5)).slice(3);
-    expect(denied.map(codeOf)).toEqual(times(2, 'rate_limit_exceeded'));
+    expect(denied.map(outcome)).toEqual(times(2, 'rate_limit_exceeded'));
     expect(denied.map(({ json }) => json.message)).toEqual([
       'Over the limit of 3 requests per minute of plan enterprise. Wait 30 seconds before the next request. ' +
         '2 refusals remain within this minute until the API key is banned.',
@@ -55,7 +55,7 @@ describe('before a ban', () => {
         '1 refusal remains within this minute until the API key is banned.',
     ]);
     store.clock.travelTo(new Date(HALF_PAST.getTime() + retryAfter(denied[1] as HttpResponse) * SECOND_MS));
-    expect((await listPetsTimes(store, issued.key, 5)).map(codeOf)).toEqual([
+    expect((await listPetsTimes(store, issued.key, 5)).map(outcome)).toEqual([
       ...times(3, '200'),
       ...times(2, 'rate_limit_exceeded'),
     ]);
@@ -65,7 +65,7 @@ describe('before a ban', () => {
     const issued = await issue(5, 60);
     for (let round = 0; round < 20; round += 1) {
       const responses = await Promise.all(Array.from({ length: 4 }, () => listPets(issued)));
-      expect(responses.map(codeOf)).not.toContain('api_key_banned');
+      expect(responses.map(outcome)).not.toContain('api_key_banned');
       const waits = responses.filter(({ status }) => status === 429).map(retryAfter);
       store.clock.travelTo(new Date(store.clock.now() + Math.max(0, ...waits) * SECOND_MS));
     }
@@ -143,7 +143,7 @@ it('a service without ban durations bans nobody, and neither its responses nor t
   try {
     const issued = await lenient.issue({ plan: 'enterprise', perMinute: 2, perDay: 100 });
     const responses = await listPetsTimes(lenient, issued.key, 12);
-    expect(responses.map(codeOf)).toEqual([...times(2, '200'), ...times(10, 'rate_limit_exceeded')]);
+    expect(responses.map(outcome)).toEqual([...times(2, '200'), ...times(10, 'rate_limit_exceeded')]);
     expect(responses.at(-1)?.json.message).toMatch(
       /^Over the limit of 2 requests per minute of plan enterprise\. Wait \d+ seconds before the next request\.$/,
     );

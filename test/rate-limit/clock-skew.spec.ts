@@ -34,11 +34,11 @@ describe.each(sharedStores)('replicas with wrong clocks, counting in %s', (_name
       Array.from({ length: 210 }, (_, index) => send(`${replicas[index % 3]?.url}/v1/pets`, { key })),
     );
     const dayEnd = (Math.floor(Date.now() / DAY_MS) + 1) * (DAY_MS / 1000);
-    const headersOf = (status: number) =>
+    const headersByStatus = (status: number) =>
       responses.filter((response) => response.status === status).map(limitHeaders);
-    expect(headersOf(200).toSorted(([, a = 0], [, b = 0]) => b - a)).toEqual(
+    expect(headersByStatus(200).toSorted(([, a = 0], [, b = 0]) => b - a)).toEqual(
       descending(59, 0).map((left) => [60, left, dayEnd]),
     );
-    expect(headersOf(429)).toEqual(Array.from({ length: 150 }, () => [60, 0, dayEnd]));
+    expect(headersByStatus(429)).toEqual(Array.from({ length: 150 }, () => [60, 0, dayEnd]));
   });
 });

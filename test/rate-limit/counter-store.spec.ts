@@ -22,7 +22,7 @@ describe.each(counterStores)('CounterStore in %s', (_name, start) => {
 
   const openOther = (banDurations?: string) => home.open(clock, banDurations);
   const used = async ({ bucketKey }: RateLimitRequest) => {
-    const { minuteUsed, dayUsed } = (await home.counterOf(bucketKey)) ?? {};
+    const { minuteUsed, dayUsed } = (await home.findCounter(bucketKey)) ?? {};
     return [minuteUsed, dayUsed];
   };
   const resetsMs = ({ windows }: RateLimitDecision) => windows.map(({ resetSeconds }) => resetSeconds * 1000);
@@ -178,14 +178,14 @@ describe.each(counterStores)('CounterStore in %s', (_name, start) => {
       const empty = await store.peek(request);
       expect(empty).toMatchObject({ allowed: true, refusalsUntilBan: 3, ban: null });
       expect(remaining(empty)).toEqual([3, 100]);
-      expect(await home.counterOf(request.bucketKey)).toBeUndefined();
+      expect(await home.findCounter(request.bucketKey)).toBeUndefined();
       await consume(request, 4);
-      const before = await home.counterOf(request.bucketKey);
+      const before = await home.findCounter(request.bucketKey);
       const full = await store.peek(request);
       expect(full).toMatchObject({ allowed: false, refusalsUntilBan: 2, ban: null });
       expect(remaining(full)).toEqual([0, 97]);
       expect(remaining(await store.peek({ ...request, perMinute: 10, perDay: 50 }))).toEqual([7, 47]);
-      expect(await home.counterOf(request.bucketKey)).toEqual(before);
+      expect(await home.findCounter(request.bucketKey)).toEqual(before);
     });
 
     it('returns the windows that are open now', async () => {
@@ -221,6 +221,6 @@ describe.each(counterStores)('CounterStore in %s', (_name, start) => {
 
   it('resolves a ping without counting anything', async () => {
     await store.ping();
-    expect(await home.bucketKeys()).toEqual([]);
+    expect(await home.bucketKeys()).toStrictEqual([]);
   });
 });

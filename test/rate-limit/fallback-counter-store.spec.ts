@@ -151,7 +151,7 @@ describe('FallbackCounterStore', () => {
     await comeBack();
     expect(allowed(await consumeTimes(10, unseen, other))).toHaveLength(10);
     fail('refused');
-    expect(allowed(await consumeTimes(5, unseen))).toEqual([]);
+    expect(allowed(await consumeTimes(5, unseen))).toStrictEqual([]);
     expect(allowed(await consumeTimes(15, unseen, other))).toHaveLength(10);
   });
 
@@ -272,6 +272,6 @@ describe('FallbackCounterStore', () => {
     await comeBack();
     await consumeTimes(1, request, ahead);
     fail('refused');
-    expect(allowed(await consumeTimes(70, request, ahead))).toEqual([]);
+    expect(allowed(await consumeTimes(70, request, ahead))).toStrictEqual([]);
   });
 });

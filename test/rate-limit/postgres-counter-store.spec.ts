@@ -47,7 +47,7 @@ let database: TestDatabase;
 openForEach(postgresHome);
 beforeAll(() => ({ database } = home as ServiceHome));
 
-const counterOf = ({ bucketKey }: RateLimitRequest) => home.counterOf(bucketKey);
+const findCounter = ({ bucketKey }: RateLimitRequest) => home.findCounter(bucketKey);
 
 /** Returns the connection that counts. */
 const countingClient = () =>
@@ -112,7 +112,7 @@ describe('PostgresCounterStore.consume, after waiting for a lock', () => {
     expect(last.windows[0]?.resetSeconds).toBe((NOON + 2 * MINUTE_MS) / 1000);
     expect(last.nowMs).toBe(NOON + MINUTE_MS);
     const stored = { minute: NOON / MINUTE_MS + 1, minuteUsed: 5, dayUsed: 6 };
-    expect(await counterOf(request)).toMatchObject(stored);
+    expect(await findCounter(request)).toMatchObject(stored);
   });
 
   it('denies by a ban that was started meanwhile, and leaves the ban unchanged', async () => {
@@ -123,7 +123,7 @@ describe('PostgresCounterStore.consume, after waiting for a lock', () => {
     const decisions = await whileChanged(request, changes, () => consume(request, 20));
     expect(summarize(decisions)).toBe('20 banned');
     expect(decisions.map(banEnd)).toEqual(decisions.map(() => end));
-    expect(await counterOf(request)).toMatchObject({ refusals: 0, bannedUntil: end, banLevel: 3 });
+    expect(await findCounter(request)).toMatchObject({ refusals: 0, bannedUntil: end, banLevel: 3 });
   });
 
   it('adds to the refusals of the later minute when the wait crosses the end of the minute, and starts the ban there', async () => {
@@ -278,7 +278,7 @@ describe('the connection of PostgresCounterStore', () => {
     const changes = 'minute_used = 10, day_used = 10';
     const retried = await whileChanged(request, changes, () => store.consume(request));
     expect(retried.allowed).toBe(true);
-    expect(await counterOf(request)).toMatchObject({ dayUsed: 11 });
+    expect(await findCounter(request)).toMatchObject({ dayUsed: 11 });
   });
 
   it('is replaced after it was lost: the next query succeeds, and the counts are kept', async () => {
@@ -427,7 +427,7 @@ describe('CounterCleanup', () => {
     expect(await home.bucketKeys()).toEqual([bucketKey]);
     await lock.letGo();
     await cleanup.deleteExpired();
-    expect(await home.bucketKeys()).toEqual([]);
+    expect(await home.bucketKeys()).toStrictEqual([]);
   });
 
   it('removes a limited number of rows at a time, and reports whether there are more', async () => {
@@ -438,7 +438,7 @@ describe('CounterCleanup', () => {
     expect(await cleanup.deleteExpired()).toBe(true);
     expect(await home.bucketKeys()).toHaveLength(2000);
     expect(await cleanup.deleteExpired()).toBe(false);
-    expect(await home.bucketKeys()).toEqual([]);
+    expect(await home.bucketKeys()).toStrictEqual([]);
   });
 
   it('runs every minute', async () => {
@@ -447,6 +447,6 @@ describe('CounterCleanup', () => {
     cleanup.onModuleInit();
     jest.advanceTimersByTime(MINUTE_MS);
     jest.useRealTimers();
-    await eventually(async () => expect(await home.bucketKeys()).toEqual([]));
+    await eventually(async () => expect(await home.bucketKeys()).toStrictEqual([]));
   });
 });

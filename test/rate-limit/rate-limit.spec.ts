@@ -39,7 +39,7 @@ describe('the limits of a quota', () => {
   const issue = (perMinute: number, perDay: number) => store.issue({ plan: 'enterprise', perMinute, perDay });
 
   /** Returns the stored counter of the quota of a key. */
-  async function counterOf({ id }: IssuedKey): Promise<unknown> {
+  async function findCounter({ id }: IssuedKey): Promise<unknown> {
     const [row] = await store.database.query(
       `SELECT c.minute_used, c.day_used FROM rate_limit_counters c
        JOIN api_keys k ON c.bucket_key = 'quota:' || k.quota_id WHERE k.id = $1`,
@@ -71,7 +71,7 @@ describe('the limits of a quota', () => {
     const response = await send(`${store.url}${path}`, { ...init, key: issued.key });
     expect(response.status).toBe(status);
     expect(limitHeaders(response)).toEqual(headersOfFirst(60, 1000));
-    expect(await counterOf(issued)).toEqual({ minute_used: 1, day_used: 1 });
+    expect(await findCounter(issued)).toEqual({ minute_used: 1, day_used: 1 });
     expect(response.json?.status).toBe(status < 400 ? undefined : status);
   });
 
@@ -106,7 +106,7 @@ describe('the limits of a quota', () => {
           windows,
         ]);
         expect(response.headers.get('retry-after')).toBe(String(wait));
-        expect(await counterOf(issued)).toEqual({ minute_used: 3, day_used: 3 });
+        expect(await findCounter(issued)).toEqual({ minute_used: 3, day_used: 3 });
       },
     );
 
@@ -136,7 +136,7 @@ describe('the limits of a quota', () => {
         expect([200, 302, 404]).toContain(response.status);
         expectNoRateLimitHeaders(response);
       }
-      expect(await counterOf(issued)).toBeUndefined();
+      expect(await findCounter(issued)).toBeUndefined();
       expect(await anonymousCounters()).toEqual(before);
     },
   );

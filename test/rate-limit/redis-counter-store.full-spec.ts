@@ -67,7 +67,7 @@ describeOnRedis('RedisCounterStore', () => {
 
   describe('the expiry of a hash', () => {
     /** When a key expires, by the clock of the test. */
-    const expiryOf = async (request: RateLimitRequest) =>
+    const readExpiry = async (request: RateLimitRequest) =>
       clock.now() + (await server.operator.pttl(redisKey(request.bucketKey)));
     const expectAbout = (actual: number, expected: number) => {
       expect(actual).toBeGreaterThan(expected - 5000);
@@ -80,7 +80,7 @@ describeOnRedis('RedisCounterStore', () => {
     ])('is %s', async (_what, perDay, expected) => {
       const request = newBucket(60, perDay);
       await (await open(server.url)).consume(request);
-      expectAbout(await expiryOf(request), expected);
+      expectAbout(await readExpiry(request), expected);
     });
 
     it('is when the ban level is back to zero for a quota with bans, also after its ban was lifted', async () => {
@@ -89,7 +89,7 @@ describeOnRedis('RedisCounterStore', () => {
       for (const [index, minutes] of [1, 5, 60, 24 * 60].entries()) {
         await consume(request, 3, store);
         const endsMs = clock.now() + minutes * MINUTE_MS;
-        expectAbout(await expiryOf(request), Math.max(endsMs + (index + 1) * DAY_MS, Date.UTC(2027, 2, 7)));
+        expectAbout(await readExpiry(request), Math.max(endsMs + (index + 1) * DAY_MS, Date.UTC(2027, 2, 7)));
         clock.travelTo(new Date(Math.ceil(endsMs / MINUTE_MS) * MINUTE_MS));
       }
       clock.travel(-DAY_MS / 2);

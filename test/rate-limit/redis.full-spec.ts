@@ -174,8 +174,8 @@ describeOnRedis('a service that counts in Redis', () => {
       const responses = await Promise.all(
         Array.from({ length: 200 }, (_, index) => send(`${urls[index % 2]}/v1/pets`, { key: issued.key })),
       );
-      const countOf = (code?: string) => responses.filter(({ json }) => json.code === code).length;
-      expect([undefined, 'rate_limit_exceeded', 'api_key_banned'].map(countOf)).toEqual([60, 59, 81]);
+      const countByCode = (code?: string) => responses.filter(({ json }) => json.code === code).length;
+      expect([undefined, 'rate_limit_exceeded', 'api_key_banned'].map(countByCode)).toEqual([60, 59, 81]);
       const banned = await run('cli/admin.js', own, 'keys', 'list', '--banned', '--json');
       expect(banned.stdout).toContain(issued.id);
       const unban = await run('cli/admin.js', own, 'keys', 'unban', issued.id);

@@ -80,7 +80,7 @@ describeOnRedis('COUNTER_STORE=rediss+sentinel://', () => {
   it('counts in the master that a Sentinel names, and speaks TLS with both', async () => {
     const url = await services.start({ NODE_EXTRA_CA_CERTS: certificate.certificate }).ready();
     await until(async () => !(await send(`${url}/v1/pets`, { key })).headers.has('x-ratelimit-degraded'));
-    expect(await master.operator.keys('animal-store:*')).not.toEqual([]);
+    expect(await master.operator.keys('animal-store:*')).not.toStrictEqual([]);
     expect(await countingPorts()).toEqual(new Set([masterTlsPort]));
   });
 
@@ -89,7 +89,7 @@ describeOnRedis('COUNTER_STORE=rediss+sentinel://', () => {
     const service = services.start({ NODE_EXTRA_CA_CERTS: '' });
     const url = await service.listening();
     await until(async () => (await send(`${url}/v1/pets`, { key })).headers.has('x-ratelimit-degraded'));
-    expect(await master.operator.keys('animal-store:*')).toEqual([]);
+    expect(await master.operator.keys('animal-store:*')).toStrictEqual([]);
     expect(await countingPorts()).toEqual(new Set());
     expect(service.stdout).toContain('All sentinels are unreachable');
   });

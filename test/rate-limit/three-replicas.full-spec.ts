@@ -117,7 +117,7 @@ describe.each(
 
     it('count exactly what they allowed: denials use up nothing of the day', async () => {
       for (const [index, { quotaId }] of keys.entries()) {
-        const { dayUsed } = (await home.counterOf(`quota:${quotaId}`)) ?? {};
+        const { dayUsed } = (await home.findCounter(`quota:${quotaId}`)) ?? {};
         expect(dayUsed).toBe(served(responses[index] ?? []).length);
       }
     });

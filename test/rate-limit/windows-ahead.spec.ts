@@ -44,7 +44,7 @@ describe.each(sharedStores)('a window that %s opened while its clock was ahead',
 
   const call = () => send(`${service.url}/v1/pets`, { key: key.key });
   const repair = () => repairs[name]?.(home);
-  const stored = () => home.counterOf(`quota:${key.quotaId}`);
+  const stored = () => home.findCounter(`quota:${key.quotaId}`);
   const secondsToReset = (response: HttpResponse) => resetSeconds(response) - service.clock.now() / SECOND_MS;
 
   async function callWhileAhead(byMs: number, count = 1): Promise<HttpResponse[]> {

@@ -53,7 +53,7 @@ describe('animal-store seed', () => {
       [0, ''],
     ]);
     const [key, ...more] = runs.flatMap(({ stdout }) => PRINTED_KEY.exec(stdout)?.[1] ?? []);
-    expect(more).toEqual([]);
+    expect(more).toStrictEqual([]);
     expect(await plansStored()).toEqual(
       // Limits that an administrator has set stay.
       OWN_PLANS.map((plan) => (plan.name === 'free' ? { name: 'free', per_minute: 1, per_day: 2 } : plan)),

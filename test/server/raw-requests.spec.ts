@@ -33,7 +33,7 @@ describe('a request whose end a proxy could read differently', () => {
     const body = headers.some((header) => header.includes('chunked')) ? CHUNKED : PET;
     const [status, ...others] = await readStatuses('POST /v1/pets HTTP/1.1', ['Host: x', ...headers], body);
     expect([201, 400]).toContain(status);
-    expect(others).toEqual([]);
+    expect(others).toStrictEqual([]);
   });
 
   it.each([
@@ -72,6 +72,6 @@ describe('an error behind a response', () => {
       ['Host: x', 'Transfer-Encoding: chunked'],
       'no chunk\r\n',
     );
-    expect(others).toEqual([]);
+    expect(others).toStrictEqual([]);
   });
 });

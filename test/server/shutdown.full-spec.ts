@@ -156,7 +156,7 @@ describe('a service that shuts down, after seven tenths of SHUTDOWN_GRACE', () =
     expect(ms).toBeLessThan(GRACE_MS);
     expect(stdout).not.toMatch(/"level":"(warn|error)"/);
     expect(await used()).toBe(2);
-    expect(await database.query('SELECT 1 FROM pets')).toEqual([]);
+    expect(await database.query('SELECT 1 FROM pets')).toStrictEqual([]);
   });
 
   it('returns 503 to a request whose headers have not arrived, on new and kept-alive connections', async () => {

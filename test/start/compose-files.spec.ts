@@ -65,7 +65,7 @@ describe.each(FILES)('%s', (file) => {
     const { services } = parse(read(file), { merge: true }) as ComposeFile;
     for (const [name, { environment = {} }] of Object.entries(services)) {
       const known = OTHER_IMAGES[name] ?? SETTINGS;
-      expect(Object.keys(environment).filter((variable) => !known.includes(variable))).toEqual([]);
+      expect(Object.keys(environment).filter((variable) => !known.includes(variable))).toStrictEqual([]);
     }
   });
 });
@@ -89,7 +89,7 @@ describe('docker-compose.yml', () => {
   it('uses no variable of .env that .env.example does not explain', () => {
     const taken = FILES.flatMap((file) => namesIn(read(file), /\$\{(\w+)/g));
     const explained = namesIn(read('.env.example'), /^(?:# )?(\w+)=/gm);
-    expect(taken.filter((name) => !explained.includes(name))).toEqual([]);
+    expect(taken.filter((name) => !explained.includes(name))).toStrictEqual([]);
   });
 
   it('passes on what .env sets, and leaves the defaults of the rest to the service', async () => {

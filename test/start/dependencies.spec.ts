@@ -29,7 +29,7 @@ describe.each([...PACKAGES, ...WORKSPACES])('the dependencies of %s', (name) => 
       versionsIn(each ?? {}),
     );
     expect(wanted.length).toBeGreaterThan(0);
-    expect(wanted.filter((version) => !EXACT.test(version))).toEqual([]);
+    expect(wanted.filter((version) => !EXACT.test(version))).toStrictEqual([]);
   });
 });
 
@@ -44,7 +44,7 @@ describe.each(PACKAGES)('the packages that %s installs', (name) => {
       ([, { integrity = '', resolved = REGISTRY }]) =>
         !integrity.startsWith('sha512-') || !resolved.startsWith(REGISTRY),
     );
-    expect(loose).toEqual([]);
+    expect(loose).toStrictEqual([]);
   });
 });
 

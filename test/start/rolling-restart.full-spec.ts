@@ -55,7 +55,7 @@ const ASIDE_MS = 1_000;
 
     it('serve every request', () => {
       const failed = load.seen.filter((seen) => !isServed(seen));
-      expect(failed.map(({ response }) => response?.text)).toEqual([]);
+      expect(failed.map(({ response }) => response?.text)).toStrictEqual([]);
       expect(load.seen.length).toBeGreaterThan(1000);
     });
 

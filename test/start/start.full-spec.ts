@@ -61,7 +61,7 @@ describe('a service with an embedded database', () => {
         const administration = page.getByRole('navigation', { name: 'Administration' });
         await page.getByRole('button', { name: new RegExp(`^Account.* · …${apiKey.slice(-4)}`) }).waitFor();
         expect([name, await administration.isVisible()]).toEqual([name, name === 'admin']);
-        expect(complaints).toEqual([]);
+        expect(complaints).toStrictEqual([]);
       }
     } finally {
       await browser.close();

@@ -152,7 +152,7 @@ describe('the trace of a request', () => {
     await send(`${store.url}/v1/pets`, { key, headers: { traceparent: `00-${TRACE}-${SPAN}-00` } });
     await send(`${store.url}/v1/pets/1`, { key });
     await server('getPet');
-    expect(collector.spans().filter(({ traceId }) => traceId === TRACE)).toEqual([]);
+    expect(collector.spans().filter(({ traceId }) => traceId === TRACE)).toStrictEqual([]);
   });
 
   it('has no queries of requests that were pipelined behind it', async () => {
@@ -171,7 +171,7 @@ describe('the trace of a request', () => {
     }
     const span = await server('listPets');
     await stop();
-    expect(collector.spans().filter(({ traceId }) => traceId !== span.traceId)).toEqual([]);
+    expect(collector.spans().filter(({ traceId }) => traceId !== span.traceId)).toStrictEqual([]);
   });
 });
 

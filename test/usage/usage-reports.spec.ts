@@ -90,7 +90,7 @@ describe('GET /admin/usage/totals', () => {
     expect((await get(`totals?${UNTIL}&key=${bob.id}`)).json).toEqual([
       { startsAt: '2027-03-04T00:00:00.000Z', ...counts({ '2xx': 20 }) },
     ]);
-    expect((await get('totals?key=00000000-0000-7000-8000-000000000000')).json).toEqual([]);
+    expect((await get('totals?key=00000000-0000-7000-8000-000000000000')).json).toStrictEqual([]);
   });
 
   it('returns those of all keys of a quota as one, so a key and its successor', async () => {
@@ -125,7 +125,7 @@ describe('GET /admin/usage/totals', () => {
     ]);
     expect(await hours('since=2027-03-04T12:00:00%2B01:00&until=2027-03-04T12:00:00Z')).toEqual(['04T11']);
     expect(await hours('since=0001-01-01T00:00:00Z&until=2027-03-04T10:00:00Z')).toEqual(['03T09']);
-    expect(await hours('since=9999-01-01T00:00:00Z')).toEqual([]);
+    expect(await hours('since=9999-01-01T00:00:00Z')).toStrictEqual([]);
   });
 
   it('returns each period once over all pages', async () => {
@@ -168,7 +168,7 @@ describe('GET /admin/usage/keys', () => {
     expect((await get(`keys?${UNTIL}&limit=1`)).json).toMatchObject([{ keyId: bob.id }]);
     const { json } = await get('keys?period=hour&since=2027-03-03T09:00:00Z&until=2027-03-03T10:00:00Z');
     expect(json).toMatchObject([{ keyId: ann.id, requests: 12, lastAt: '2027-03-03T09:00:00.000Z' }]);
-    expect((await get('keys?period=minute&until=2027-03-05T00:00:00Z')).json).toEqual([]);
+    expect((await get('keys?period=minute&until=2027-03-05T00:00:00Z')).json).toStrictEqual([]);
   });
 });
 

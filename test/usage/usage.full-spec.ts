@@ -174,6 +174,6 @@ describe('two replicas over one database, under load,', () => {
         expect([period, await stored(period)]).toEqual([period, expected]);
       }
     }
-    expect(await database.query('SELECT FROM usage_batches WHERE size > 0')).toEqual([]);
+    expect(await database.query('SELECT FROM usage_batches WHERE size > 0')).toStrictEqual([]);
   });
 });

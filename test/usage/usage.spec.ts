@@ -475,7 +475,7 @@ describe('usage of several replicas', () => {
       await holder.letGo();
       await aggregated;
       expect(await pages).toMatchObject(readers.map(() => ({ entries: [{ requests: 3 }] })));
-      expect(await batches()).toEqual([]);
+      expect(await batches()).toStrictEqual([]);
     });
 
     it('aggregates each batch once when the server still aggregates for a lost connection', async () => {
@@ -505,7 +505,7 @@ describe('usage of several replicas', () => {
       expect(await batches()).toHaveLength(340);
       const other = open();
       await Promise.all([journal.aggregate(), other.journal.aggregate()]);
-      expect(await batches()).toEqual([]);
+      expect(await batches()).toStrictEqual([]);
       expect(await countRows(entries)).toEqual(each(1000, 350));
     });
 
@@ -647,7 +647,7 @@ describe('usage of several replicas', () => {
       expect(await database.query('SELECT size FROM usage_batches')).toEqual([{ size: 0 }]);
       clock.travel(MINUTE_MS + 1);
       await cleanup.deleteExpired();
-      expect(await database.query('SELECT size FROM usage_batches')).toEqual([]);
+      expect(await database.query('SELECT size FROM usage_batches')).toStrictEqual([]);
     });
 
     it('removes a limited number of rows at a time, and reports whether there are more', async () => {
@@ -658,7 +658,7 @@ describe('usage of several replicas', () => {
       expect(await cleanup.deleteExpired()).toBe(true);
       expect(await left()).toHaveLength(2000);
       expect(await cleanup.deleteExpired()).toBe(false);
-      expect(await left()).toEqual([]);
+      expect(await left()).toStrictEqual([]);
     });
 
     it('skips rows that are being written, and does not wait for them', async () => {
@@ -672,7 +672,7 @@ describe('usage of several replicas', () => {
       expect(await left()).toEqual(['2026-01-02T00:00:00.000Z']);
       await holder.letGo();
       await cleanup.deleteExpired();
-      expect(await left()).toEqual([]);
+      expect(await left()).toStrictEqual([]);
     });
 
     it('runs every minute', async () => {
@@ -684,7 +684,7 @@ describe('usage of several replicas', () => {
       expect(await left()).toHaveLength(2);
       jest.advanceTimersByTime(1);
       jest.useRealTimers();
-      await eventually(async () => expect(await left()).toEqual([]));
+      await eventually(async () => expect(await left()).toStrictEqual([]));
       await cleanup.onApplicationShutdown();
     });
   });

@@ -66,7 +66,7 @@ describe('a delivery', () => {
       lastFailure: null,
     });
     const [request, ...others] = receiver.received;
-    expect(others).toEqual([]);
+    expect(others).toStrictEqual([]);
     expect(request).toMatchObject({
       method: 'POST',
       path: '/hook',
@@ -228,6 +228,6 @@ describe('a delivery by a service without WEBHOOK_PRIVATE_ADDRESSES', () => {
 
   it.each(HOSTS)('connects to no address that is not public, however the URL names it: %s', async (host) => {
     expect(await findFailure(host)).toContain('has no public address');
-    expect(receiver.received).toEqual([]);
+    expect(receiver.received).toStrictEqual([]);
   });
 });

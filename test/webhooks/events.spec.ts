@@ -90,7 +90,7 @@ describe('the event key.revoked', () => {
     expect((await act(key, 'revoke')).status).toBe(500);
     await admin.store.database.query('DROP FUNCTION fail CASCADE');
     expect((await admin.send(`GET /admin/keys/${key.id}`)).json.revokedAt).toBeNull();
-    expect(await listEvents()).toEqual([]);
+    expect(await listEvents()).toStrictEqual([]);
   });
 });
 
@@ -104,7 +104,7 @@ describe('the events of a day limit', () => {
     const key = await admin.issue({ ...LIMITS, name: 'Ann' });
     await use(key, 7);
     await findEvents();
-    expect(await listEvents()).toEqual([]);
+    expect(await listEvents()).toStrictEqual([]);
     await use(key, 1);
     await Promise.all([findEvents(), findEvents(replica)]);
     await findEvents();
@@ -133,7 +133,7 @@ describe('the events of a day limit', () => {
     await use(key, 8);
     await admin.send(`PATCH /admin/keys/${key.id}`, { ...LIMITS, perDay: 100 });
     await findEvents();
-    expect(await listEvents()).toEqual([]);
+    expect(await listEvents()).toStrictEqual([]);
   });
 });
 
@@ -169,7 +169,7 @@ describe('the event key.expiring', () => {
     await act(rotated, 'rotate', { expiresAt: inFuture(100 * DAY_MS).toISOString() });
     await findEvents();
     const isExpiring = ([type]: [string, unknown]) => type === 'key.expiring';
-    expect((await listEvents()).filter(isExpiring)).toEqual([]);
+    expect((await listEvents()).filter(isExpiring)).toStrictEqual([]);
     admin.store.clock.travel(DAY_MS);
     await findEvents();
     await findEvents();
@@ -191,7 +191,7 @@ describe('the event operation.deprecated_called', () => {
       await findEvents();
     };
     await call('2030-11-04');
-    expect(await listEvents()).toEqual([]);
+    expect(await listEvents()).toStrictEqual([]);
     await call('2030-11-06');
     await call('2030-11-07');
     const data = {

@@ -42,7 +42,7 @@ describe.each(sharedStores)('the events of a quota that %s counts', (_name, star
       return rows.map(({ payload: { type, data } }) => [type, data['quotaId'], data['used']]);
     };
     await use(7);
-    expect(await found()).toEqual([]);
+    expect(await found()).toStrictEqual([]);
     await use(2);
     expect(await found()).toEqual([['quota.day_limit_80', key.quotaId, 9]]);
     await use(21);

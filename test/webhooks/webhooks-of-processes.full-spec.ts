@@ -84,11 +84,11 @@ describe('two replicas', () => {
       receiver.received.map(({ body }) => (JSON.parse(body) as { data: { keyId: string } }).data.keyId),
     );
     expect(revoked.size).toBeGreaterThanOrEqual(KEYS / 2);
-    expect([...revoked].filter((id) => !told.has(id))).toEqual([]);
+    expect([...revoked].filter((id) => !told.has(id))).toStrictEqual([]);
     const stored = await database.query<{ id: string }>(
       'SELECT id FROM api_keys WHERE revoked_at IS NOT NULL',
     );
-    expect(stored.map(({ id }) => id).filter((id) => !told.has(id))).toEqual([]);
+    expect(stored.map(({ id }) => id).filter((id) => !told.has(id))).toStrictEqual([]);
   });
 });
 

@@ -105,7 +105,7 @@ describe('DELETE /admin/webhooks/{webhookId}', () => {
     const deleted = await admin.send(`DELETE /admin/webhooks/${id}`);
     expect([deleted.status, deleted.json]).toEqual([200, { id, ...shown }]);
     expectError(await admin.send(`GET /admin/webhooks/${id}`), 404, 'not_found');
-    expect(await admin.store.database.query('SELECT 1 FROM webhook_deliveries')).toEqual([]);
+    expect(await admin.store.database.query('SELECT 1 FROM webhook_deliveries')).toStrictEqual([]);
     expect(await listAudit(id)).toMatchObject([{}, { action: 'webhook.deleted' }]);
   });
 });

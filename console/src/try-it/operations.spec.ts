@@ -53,7 +53,7 @@ describe('searchOperations', () => {
       searchOperations(ofStore, phrase).map(({ operations }) => operations.map(({ id }) => id));
     expect(found('post ANIMAL')).toEqual([['createPet']]);
     expect(found('orders')).toEqual([['listOrders', 'createOrder']]);
-    expect(found('no such')).toEqual([]);
+    expect(found('no such')).toStrictEqual([]);
   });
 });
 

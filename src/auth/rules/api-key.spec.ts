@@ -49,7 +49,7 @@ describe('an API key', () => {
         }
       }
     }
-    expect(undetected).toEqual([]);
+    expect(undetected).toStrictEqual([]);
   });
 
   it('is malformed when two neighbouring characters are swapped', () => {

@@ -59,8 +59,8 @@ export class Manifests {
     const yaml = execFileSync(kubectl, ['kustomize', folder], { encoding: 'utf8', stdio: 'pipe' });
     const objects = parseAllDocuments(yaml).map((document) => document.toJS() as KubernetesObject);
     // Versions of Kustomize write them in different orders.
-    const nameOf = ({ kind, metadata }: KubernetesObject) => `${kind} ${metadata.name}`;
-    return new Manifests(objects.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1)));
+    const identify = ({ kind, metadata }: KubernetesObject) => `${kind} ${metadata.name}`;
+    return new Manifests(objects.toSorted((a, b) => (identify(a) < identify(b) ? -1 : 1)));
   }
 
   all<K extends Kind>(kind: K): ObjectOf<K>[] {

@@ -30,7 +30,7 @@ export function useConsole(): void {
     admin = await store.issue({ role: 'admin', plan: 'business', name: 'Ann' });
   });
   afterEach(async () => {
-    expect(await browser.closePages()).toEqual([]);
+    expect(await browser.closePages()).toStrictEqual([]);
   });
   afterAll(async () => {
     await browser.close();
@@ -46,7 +46,7 @@ export async function open(path: string, options: OpenOptions = {}): Promise<Pag
 
 /** Expects a page to be accessible as it is shown, and to fit the screen. */
 export async function expectSound(page: Page): Promise<void> {
-  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await accessibilityFaults(page)).toStrictEqual([]);
   expect(await scrollsSideways(page)).toBe(false);
 }
 

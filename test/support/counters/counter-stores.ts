@@ -27,7 +27,7 @@ export type AnyCounterStore = Pick<CounterStore, 'consume' | 'peek' | 'ping' | '
 /** Reads what is stored, with the store's own tools. */
 interface Stored {
   /** Returns the stored counters of a bucket, if any. */
-  counterOf(bucketKey: string): Promise<StoredCounter | undefined>;
+  findCounter(bucketKey: string): Promise<StoredCounter | undefined>;
   /** Returns the keys of all stored buckets. */
   bucketKeys(): Promise<string[]>;
 }
@@ -50,7 +50,7 @@ export interface ServiceHome extends CounterHome {
 
 function storedInPostgres(database: TestDatabase): Stored {
   return {
-    counterOf: async (bucketKey) => {
+    findCounter: async (bucketKey) => {
       const [row] = await database.query<StoredCounter & Record<string, unknown>>(
         `SELECT minute, minute_used AS "minuteUsed", day, day_used AS "dayUsed", refusals,
            banned_until AS "bannedUntil", ban_level AS "banLevel"
@@ -71,7 +71,7 @@ export const redisKey = (bucketKey: string) => `animal-store:staging:{${bucketKe
 
 function storedInRedis({ operator }: RedisServer): Stored {
   return {
-    counterOf: async (bucketKey) => {
+    findCounter: async (bucketKey) => {
       const stored = await operator.hgetall(redisKey(bucketKey));
       const { bannedUntil = null, banLevel = 0, refusals = 0, ...numbers } = stored;
       return Object.keys(stored).length === 0
@@ -159,7 +159,7 @@ async function localHome(): Promise<CounterHome> {
         liftBan: async (bucketKey) => store.liftBan(bucketKey),
       };
     },
-    counterOf: async (bucketKey) => counters.quotas.get(bucketKey) ?? counters.addresses.get(bucketKey),
+    findCounter: async (bucketKey) => counters.quotas.get(bucketKey) ?? counters.addresses.get(bucketKey),
     bucketKeys: async () => [...counters.quotas.keys()],
     clear: async () => {
       counters = empty();

@@ -83,17 +83,17 @@ export function createOperator(
 /**
  * Starts three masters without replicas, each with a third of the slots.
  *
- * @param settingsOf returns further settings of a master, by its port and the port of its bus.
+ * @param moreSettings returns further settings of a master, by its port and the port of its bus.
  */
 export async function startRedisCluster(
-  settingsOf: (port: number, busPort: number) => Promise<Record<string, string>> = async () => ({}),
+  moreSettings: (port: number, busPort: number) => Promise<Record<string, string>> = async () => ({}),
 ): Promise<{ masters: RedisServer[]; stop(): Promise<void> }> {
   const masters: RedisServer[] = [];
   const stop = async () => {
     await Promise.all(masters.map((master) => master.stop()));
   };
   try {
-    await formCluster(masters, settingsOf);
+    await formCluster(masters, moreSettings);
   } catch (error) {
     await stop();
     throw error;
@@ -104,7 +104,7 @@ export async function startRedisCluster(
 /** Starts the masters, and adds each to `masters`. */
 async function formCluster(
   masters: RedisServer[],
-  settingsOf: (port: number, busPort: number) => Promise<Record<string, string>>,
+  moreSettings: (port: number, busPort: number) => Promise<Record<string, string>>,
 ): Promise<void> {
   const SLOTS = 16_384;
   const busPorts: number[] = [];
@@ -113,7 +113,7 @@ async function formCluster(
     busPorts.push(busPort);
     // The bus has by default a port 10,000 above, which a free port of this machine may not have.
     const settings = { 'cluster-enabled': 'yes', 'cluster-port': String(busPort) };
-    masters.push(await startRedis({ ...settings, ...(await settingsOf(port, busPort)) }, port));
+    masters.push(await startRedis({ ...settings, ...(await moreSettings(port, busPort)) }, port));
   }
   const [first, ...others] = masters as [RedisServer, ...RedisServer[]];
   for (const [index, { operator }] of masters.entries()) {

@@ -78,7 +78,7 @@ export class PatroniCluster {
     );
     for (const node of this.nodes) {
       processes.set(`patroni ${node.name}`, node.patroni?.process.pid ?? NaN);
-      processes.set(`server ${node.name}`, await findPostmaster(dataOf(node)));
+      processes.set(`server ${node.name}`, await findPostmaster(dataFolder(node)));
     }
     return processes;
   }
@@ -91,7 +91,7 @@ export class PatroniCluster {
   /** Returns the port of the standby's server. */
   async standbyPort(): Promise<number> {
     const standby = this.nodes[(await this.primary()) === 'one' ? 1 : 0] as Node;
-    return portOf(standby.proxies.postgres);
+    return proxyPort(standby.proxies.postgres);
   }
 
   /** Kills all processes of a node at once. */
@@ -108,7 +108,7 @@ export class PatroniCluster {
   async freeze(name: string): Promise<void> {
     const node = this.node(name);
     node.patroni?.process.kill('SIGSTOP');
-    node.frozen = await freezeServer(dataOf(node));
+    node.frozen = await freezeServer(dataFolder(node));
   }
 
   goOn(name: string): void {
@@ -139,7 +139,7 @@ export class PatroniCluster {
   async switchOver(): Promise<void> {
     const leader = await this.primary();
     const body = JSON.stringify({ leader });
-    const response = await fetch(`${apiOf(this.node(leader ?? ''))}/switchover`, { method: 'POST', body });
+    const response = await fetch(`${apiAddress(this.node(leader ?? ''))}/switchover`, { method: 'POST', body });
     if (!response.ok) {
       throw new Error(`Patroni did not switch over: ${await response.text()}`);
     }
@@ -187,7 +187,7 @@ export class PatroniCluster {
     this.port = await freePort();
     const servers = this.nodes.map(
       ({ name, proxies }) =>
-        `  server ${name} 127.0.0.1:${portOf(proxies.postgres)} check port ${portOf(proxies.api)}\n`,
+        `  server ${name} 127.0.0.1:${proxyPort(proxies.postgres)} check port ${proxyPort(proxies.api)}\n`,
     );
     const settings = `defaults
   mode tcp
@@ -265,10 +265,10 @@ async function createNode(name: string, folder: string, store: string): Promise<
 /** Returns whether a node has this role, and its server runs (Patroni REST API, "Health check endpoints"). */
 async function isHealthy(node: Node, role: string): Promise<boolean> {
   const timeout = AbortSignal.timeout(500);
-  return (await fetch(`${apiOf(node)}/${role}`, { signal: timeout }).catch(() => null))?.status === 200;
+  return (await fetch(`${apiAddress(node)}/${role}`, { signal: timeout }).catch(() => null))?.status === 200;
 }
 
 const freeUrl = async () => `http://127.0.0.1:${await freePort()}`;
-const apiOf = ({ proxies }: Node) => new URL(proxies.api.url).origin;
-const dataOf = ({ folder }: Node) => path.join(folder, 'data');
-const portOf = ({ url }: DatabaseProxy) => Number(new URL(url).port);
+const apiAddress = ({ proxies }: Node) => new URL(proxies.api.url).origin;
+const dataFolder = ({ folder }: Node) => path.join(folder, 'data');
+const proxyPort = ({ url }: DatabaseProxy) => Number(new URL(url).port);

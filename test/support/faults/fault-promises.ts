@@ -65,7 +65,7 @@ export async function expectNothingLost(
   const kept = new Map(rows.map(({ id, name }) => [Number(id), name]));
   const { acknowledged } = course;
   expect(acknowledged.size).toBeGreaterThan(0);
-  expect([...acknowledged].filter(([id, name]) => kept.get(id) !== name)).toEqual([]);
+  expect([...acknowledged].filter(([id, name]) => kept.get(id) !== name)).toStrictEqual([]);
   const once = rows.map(({ name }) => name).filter((name) => name.startsWith('add-once'));
   expect(once).toHaveLength(new Set(once).size);
 }

@@ -66,7 +66,7 @@ function describeCourse(times: Times, load: Load, { livez, readyz }: HealthWatch
     /** How long after the fault `/readyz` last reported that the service is not ready. */
     readyAgainMs: sinceReturn(unready),
     /** Returns the requests of one kind that were not served. */
-    failuresOf: (kind: Kind) => concerned.filter((seen) => seen.kind === kind && !isServed(seen)),
+    findFailures: (kind: Kind) => concerned.filter((seen) => seen.kind === kind && !isServed(seen)),
   };
 }
 

@@ -85,7 +85,7 @@ export class ApiDocument {
   }
 
   /** Returns a line for each difference between a response and the document. */
-  faultsOf(operation: Operation, status: number, headers: Headers, text: string): string[] {
+  findFaults(operation: Operation, status: number, headers: Headers, text: string): string[] {
     const response = operation.responses[status];
     if (response === undefined) {
       return [`the status ${status} is not listed`];

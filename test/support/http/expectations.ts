@@ -18,7 +18,7 @@ export function expectRateLimitHeaders({ headers }: Pick<HttpResponse, 'headers'
 }
 
 export function expectNoRateLimitHeaders({ headers }: Pick<HttpResponse, 'headers'>): void {
-  expect(RATE_LIMIT_HEADERS.filter((name) => headers.has(name))).toEqual([]);
+  expect(RATE_LIMIT_HEADERS.filter((name) => headers.has(name))).toStrictEqual([]);
 }
 
 /** Expects a policy that forbids running or framing the response, and no version, whose vulnerabilities one could look up. */
@@ -26,7 +26,7 @@ export function expectHardened({ headers }: Pick<HttpResponse, 'headers'>): void
   expect(headers.get('x-content-type-options')).toBe('nosniff');
   expect(headers.get('content-security-policy')).toBe("default-src 'none'; frame-ancestors 'none'");
   const banners = ['server', 'x-powered-by', 'via', 'x-aspnet-version', 'x-runtime'];
-  expect(banners.filter((name) => headers.has(name))).toEqual([]);
+  expect(banners.filter((name) => headers.has(name))).toStrictEqual([]);
 }
 
 /** Expects an error as JSON with exactly three fields, and with the status of the response in its body. */

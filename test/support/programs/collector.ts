@@ -64,14 +64,14 @@ function parseSpans({ body, type }: Posting): ReceivedSpan[] {
   );
 }
 
-/** @param statusOf returns the status of the next response; null for no response. */
-export async function startCollector(statusOf: () => number | null = () => 200) {
+/** @param nextStatus returns the status of the next response; null for no response. */
+export async function startCollector(nextStatus: () => number | null = () => 200) {
   const postings: Posting[] = [];
   const server = createServer((request, response) => {
     void buffer(request).then((body) => {
       const { url: path = '', headers } = request;
       postings.push({ path, type: headers['content-type'] ?? '', headers, body });
-      const status = statusOf();
+      const status = nextStatus();
       if (status !== null) {
         response.writeHead(status, { 'Content-Type': 'application/json' }).end('{}');
       }

@@ -19,5 +19,5 @@ function listForms(key: string): string[] {
 /** Expects a text to contain none of these keys, in any form. */
 export function expectNoSecrets(text: string, keys: readonly string[]): void {
   expect(keys.length).toBeGreaterThan(0);
-  expect(keys.flatMap(listForms).filter((form) => text.includes(form))).toEqual([]);
+  expect(keys.flatMap(listForms).filter((form) => text.includes(form))).toStrictEqual([]);
 }
