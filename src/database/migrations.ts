@@ -31,11 +31,8 @@ const RECORDED = namedStatement(
 
 type Recorded = [name: string, finished: boolean, log: string];
 
-/** Thrown if migrations cannot be applied or resolved. Its message is one line, and says what to do. */
+/** Thrown if migrations cannot be applied. Its message is one line, and says what to do. */
 export class MigrationError extends Error {}
-
-/** How a failed migration was resolved by hand: `applied` if it was finished, `rolled-back` if it was undone, to be applied again. */
-type Resolution = 'applied' | 'rolled-back';
 
 /**
  * Returns the migrations that the database lacks, oldest first. Only reads.
@@ -56,8 +53,8 @@ export async function pendingMigrations(
     const reason = SERVER_ERROR.exec(log)?.[1];
     throw new MigrationError(
       `The migration ${name} ${reason === undefined ? 'is being applied, or was interrupted' : `failed: ${reason}`}. ` +
-        `Undo what it may have left, run "animal-store migrate --rolled-back ${name}", and migrate again; or finish it by ` +
-        `hand, and run "animal-store migrate --applied ${name}". In a checkout, "npx prisma migrate resolve" takes the same options.`,
+        `Undo what it may have left, run "DELETE FROM _prisma_migrations WHERE migration_name = '${name}'" in the database, ` +
+        'and migrate again.',
     );
   }
   const applied = new Set(recorded.map(([name]) => name));
@@ -126,25 +123,6 @@ export async function migrateOnceThere(connectionString: string, stop: AbortSign
   while (!stop.aborted && !(await migrateIfThere(connectionString))) {
     await pause(RETRY_INTERVAL_MS, undefined, { signal: stop }).catch(() => {});
   }
-}
-
-/**
- * Records how a failed migration was resolved, as `prisma migrate resolve` would. Waits for a process that applies migrations.
- *
- * @throws MigrationError if there is no such migration, or its state does not allow the resolution.
- */
-export async function resolveMigration(
-  connectionString: string,
-  migrationName: string,
-  resolution: Resolution,
-  migrationsFolder = MIGRATIONS_FOLDER,
-): Promise<void> {
-  const migrationsList = await readMigrations(migrationsFolder);
-  await withEngine(connectionString, (engine) =>
-    resolution === 'applied'
-      ? engine.markMigrationApplied({ migrationName, migrationsList })
-      : engine.markMigrationRolledBack({ migrationName }),
-  );
 }
 
 /** Returns no rows for a database without any migration. */

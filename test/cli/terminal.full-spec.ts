@@ -698,35 +698,14 @@ describe('the commands migrate and seed', () => {
       expect(output.match(/ask_live_/g)).toHaveLength(1);
     }));
 
-  const failed = (why: string) =>
-    `The migration ${REDONE} ${why}. Undo what it may have left, run "animal-store migrate --rolled-back ${REDONE}", and migrate ` +
-    `again; or finish it by hand, and run "animal-store migrate --applied ${REDONE}". In a checkout, "npx prisma migrate ` +
-    'resolve" takes the same options.';
-
-  it('report a failed migration in one line, now and later, and accept --rolled-back and --applied', () =>
+  it('report a failed migration in one line, now and later', () =>
     withDatabase('template_store', async (lacking) => {
-      const migrate = (...args: string[]) => on(lacking, 'migrate', ...args);
-      const succeeded = (stdout: string) => expect.objectContaining({ code: 0, stdout, stderr: '' });
-      const exists = failed('failed: ERROR: type "pet_status" already exists');
+      const exists =
+        `The migration ${REDONE} failed: ERROR: type "pet_status" already exists. Undo what it may have left, run "DELETE FROM ` +
+        `_prisma_migrations WHERE migration_name = '${REDONE}'" in the database, and migrate again.`;
       await lacking.query('DELETE FROM _prisma_migrations WHERE migration_name = $1', [REDONE]);
-      expectFailure(await migrate(), exists);
-      expectFailure(await migrate(), exists);
-      expect(await migrate('--rolled-back', REDONE)).toEqual(
-        succeeded(
-          `The migration ${REDONE} is recorded as rolled back. "animal-store migrate" applies it again.\n`,
-        ),
-      );
-      expectFailure(await migrate(), exists);
-      expect(await migrate('--applied', REDONE)).toEqual(
-        succeeded(`The migration ${REDONE} is recorded as applied.\n`),
-      );
-      expect(await migrate()).toEqual(succeeded('The database is up to date.\n'));
-      expectFailure(
-        await migrate('--rolled-back', 'no_such_migration'),
-        'Migration `no_such_migration` cannot be rolled back because it was never applied to the database. ' +
-          'Hint: did you pass in the whole migration name? (example: "20201207184859_initial_migration")',
-      );
-      expect(await migrate('--applied', REDONE, '--rolled-back', REDONE)).toMatchObject({ code: 2 });
+      expectFailure(await on(lacking, 'migrate'), exists);
+      expectFailure(await on(lacking, 'migrate'), exists);
     }));
 });
 

@@ -90,7 +90,9 @@ describe('a page of the console whose address has invalid values', () => {
       const shown = page.getByRole('figure').or(page.getByRole('cell', { name: HOSTILE_NAME }));
       await shown.first().waitFor();
       expect(page.url()).toBe(`${store.url}/console${path.replace(/\?.*/, '')}`);
-      expect(sent.filter((url) => /=(x|constructor)\b/.test(url) && !url.includes('/console/'))).toStrictEqual([]);
+      expect(
+        sent.filter((url) => /=(x|constructor)\b/.test(url) && !url.includes('/console/')),
+      ).toStrictEqual([]);
     },
   );
 });

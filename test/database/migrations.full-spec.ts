@@ -6,7 +6,6 @@ import {
   applyPendingMigrations,
   MigrationError,
   pendingMigrations as pendingBy,
-  resolveMigration,
 } from '../../src/database/migrations.js';
 import { PrismaService } from '../../src/database/prisma.service.js';
 import { QueryRunner } from '../../src/database/query-runner.js';
@@ -14,7 +13,6 @@ import { OWN_MIGRATIONS } from '../support/database/own-migrations.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
-const [INIT = ''] = OWN_MIGRATIONS;
 /** A migration that a test adds. */
 const BROKEN = '20991231000000_broken';
 
@@ -99,9 +97,8 @@ const migrationError = (message: string) => ({ constructor: MigrationError, mess
 /** The error for a failed migration, in one line. */
 const failure = (name: string, why: string) =>
   migrationError(
-    `The migration ${name} ${why}. Undo what it may have left, run "animal-store migrate --rolled-back ${name}", and migrate ` +
-      `again; or finish it by hand, and run "animal-store migrate --applied ${name}". In a checkout, "npx prisma migrate ` +
-      'resolve" takes the same options.',
+    `The migration ${name} ${why}. Undo what it may have left, run "DELETE FROM _prisma_migrations WHERE migration_name = ` +
+      `'${name}'" in the database, and migrate again.`,
   );
 
 describe('a failed migration', () => {
@@ -129,29 +126,9 @@ describe('a failed migration', () => {
     expect(await applyPendingMigrations(databaseUrl)).toStrictEqual([]);
   });
 
-  it('is pending again once resolved as rolled back, and not once resolved as applied', async () => {
-    await resolveMigration(databaseUrl, BROKEN, 'rolled-back', folder);
+  it('is pending again once its record is deleted', async () => {
+    await database.query('DELETE FROM _prisma_migrations WHERE migration_name = $1', [BROKEN]);
     expect(await pendingMigrations(databaseUrl, folder)).toEqual([BROKEN]);
-
-    await apply().catch(() => {});
-    await resolveMigration(databaseUrl, BROKEN, 'applied', folder);
-    expect(await apply()).toStrictEqual([]);
-  });
-});
-
-describe('resolveMigration', () => {
-  it('throws an error of one line for an invalid resolution', async () => {
-    await applyPendingMigrations(databaseUrl, folder);
-    const declared = (name: string, resolution: 'applied' | 'rolled-back') =>
-      resolveMigration(databaseUrl, name, resolution, folder);
-    await expect(declared(INIT, 'rolled-back')).rejects.toMatchObject(
-      migrationError(`Migration \`${INIT}\` cannot be rolled back because it is not in a failed state.`),
-    );
-    await expect(declared(INIT, 'applied')).rejects.toMatchObject(
-      migrationError(`The migration \`${INIT}\` is already recorded as applied in the database.`),
-    );
-    await expect(declared('no_such_migration', 'applied')).rejects.toThrow(
-      /^The migration no_such_migration could not be found\..+$/,
-    );
+    await expect(apply()).rejects.toMatchObject(divisionByZero);
   });
 });

@@ -30,7 +30,9 @@ describe.each(['/v1/pets?status=sold', '/v1/pets?limit=1', '/v1/pets/1', '/v1/st
         for (const name of ['etag', 'cache-control', 'link', 'deprecation', 'x-stability']) {
           expect([name, response.headers.get(name)]).toEqual([name, known.headers.get(name)]);
         }
-        expect(['content-type', 'content-length'].filter((name) => response.headers.has(name))).toStrictEqual([]);
+        expect(['content-type', 'content-length'].filter((name) => response.headers.has(name))).toStrictEqual(
+          [],
+        );
         expectRateLimitHeaders(response);
         expect(Number(response.headers.get('x-ratelimit-remaining'))).toBeLessThan(
           Number(known.headers.get('x-ratelimit-remaining')),

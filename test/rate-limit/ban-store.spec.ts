@@ -36,7 +36,8 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
 
   /** Returns what is stored of the usage and the bans of a bucket. */
   async function findCounter({ bucketKey }: RateLimitRequest) {
-    const { minuteUsed, dayUsed, refusals, bannedUntil, banLevel } = (await home.findCounter(bucketKey)) ?? {};
+    const { minuteUsed, dayUsed, refusals, bannedUntil, banLevel } =
+      (await home.findCounter(bucketKey)) ?? {};
     return { minuteUsed, dayUsed, refusals, bannedUntil, banLevel };
   }
 

@@ -139,7 +139,10 @@ export class PatroniCluster {
   async switchOver(): Promise<void> {
     const leader = await this.primary();
     const body = JSON.stringify({ leader });
-    const response = await fetch(`${apiAddress(this.node(leader ?? ''))}/switchover`, { method: 'POST', body });
+    const response = await fetch(`${apiAddress(this.node(leader ?? ''))}/switchover`, {
+      method: 'POST',
+      body,
+    });
     if (!response.ok) {
       throw new Error(`Patroni did not switch over: ${await response.text()}`);
     }
