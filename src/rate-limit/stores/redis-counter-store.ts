@@ -169,7 +169,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
       await Promise.all(
         (keys as string[]).map(async (key) => {
           // By the client, because a key may be moving to another master of the Cluster just now.
-          const untilMs = Number(await this.client.hget(key, 'bannedUntil').catch(nullIfWrongType));
+          const untilMs = Number(await this.client.hget(key, 'bannedUntil'));
           if (untilMs > nowMs) {
             bans.set(key.slice(this.toKey('').length - 1, -1), new Date(untilMs));
           }
@@ -194,11 +194,4 @@ function parseReply(reply: Reply): CountedBucket {
   const [allowed, denied, refusals, untilMs, minute, minuteUsed, day, dayUsed, nowMs, clockMs] = reply;
   const bannedUntil = untilMs === null ? null : new Date(untilMs);
   return { allowed, denied, refusals, bannedUntil, minute, minuteUsed, day, dayUsed, nowMs, clockMs };
-}
-
-function nullIfWrongType(error: Error): null {
-  if (error.message.startsWith('WRONGTYPE')) {
-    return null;
-  }
-  throw error;
 }
