@@ -47,10 +47,15 @@ export class History {
     this.offsetMs = clock.nowMs - clock.monotonicMs;
     this.serverName = store === 'postgres' || store === 'patroni' ? 'postgres' : 'redis';
     this.lossMs = LOSS_MS[store] ?? 0;
-    const crash = FAILING_OVER.has(store) ? 'store-failover' : 'store-kill';
+    const failsOver = FAILING_OVER.has(store);
+    const crash = failsOver ? 'store-failover' : 'store-kill';
     this.crashes = evidence.faults
       .filter(({ fault, target }) => fault === crash && target.startsWith(this.serverName))
-      .map(({ startMs, causedMs }) => ({ startMs, endMs: causedMs ?? Infinity }));
+      // Until all other servers follow, one of them may still count.
+      .map(({ startMs, causedMs, endMs }) => ({
+        startMs,
+        endMs: (failsOver ? endMs : causedMs) ?? Infinity,
+      }));
     this.byQuota = groupBy(
       evidence.changes
         .filter((change) => !isRejected(change))

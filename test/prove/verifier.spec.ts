@@ -469,7 +469,8 @@ describe('verify does not call a violation', () => {
         fault: 'store-failover',
         target,
         startMs: MINUTE_MS + 1500,
-        causedMs: MINUTE_MS + 2500,
+        // Another server had taken over; those that took over before it, for a moment, followed at the end.
+        causedMs: MINUTE_MS + 1600,
         endMs: MINUTE_MS + 2500,
       }),
     );
@@ -491,7 +492,7 @@ describe('verify does not call a violation', () => {
         fault: 'store-failover',
         target: 'redis',
         startMs: Number(receivedMs) - 500,
-        causedMs: MINUTE_MS + 9000,
+        endMs: MINUTE_MS + 9000,
       }),
     );
     expect(broken()).toStrictEqual([]);
