@@ -36,11 +36,9 @@ export type Plan = Schemas['Plan'];
 export type PlanChange = Schemas['PlanChange'];
 /** The limits of a plan. They apply to every quota on it without limits of its own. */
 export type PlanLimits = Schemas['PlanLimits'];
-/** An API key whose restrictions were set, without the key itself. */
-export type RestrictedKey = Schemas['RestrictedKey'];
 /** Options for the rotation of a key. */
 export type Rotation = Schemas['Rotation'];
-/** The scopes that successful requests of a key and its successors needed, and those that none needed. */
+/** The scopes that successful requests of a key and its successors needed, and the unused ones. */
 export type ScopeSuggestion = Schemas['ScopeSuggestion'];
 /** The requests of one key for one operation in one UTC minute, hour or day. */
 export type Usage = Schemas['Usage'];

@@ -113,30 +113,6 @@ export interface paths {
         patch: operations["restrictKey"];
         trace?: never;
     };
-    "/admin/keys/{id}/scopes/suggestion": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Suggest scopes for a key
-         * @description Returns which scopes the requests of the key needed, and which not, by its usage.
-         *
-         *     **Scope: `admin:read`.**
-         *
-         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
-         */
-        get: operations["suggestScopes"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/admin/keys/{id}/rotate": {
         parameters: {
             query?: never;
@@ -473,6 +449,30 @@ export interface paths {
          *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
         get: operations["listUsageByOperation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/keys/{id}/scopes/suggestion": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Suggest scopes for a key
+         * @description Returns which scopes the requests of the key needed, and which not, by its usage.
+         *
+         *     **Scope: `admin:read`.**
+         *
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
+         */
+        get: operations["suggestScopes"];
         put?: never;
         post?: never;
         delete?: never;
@@ -909,10 +909,10 @@ export interface components {
             revokedAt: string | null;
             predecessorId: string | null;
             successorId: string | null;
+            /** @description What may be wrong with the networks that the request has set; else absent. */
+            warning?: string;
             /** @description The key. It is not shown again. */
             key: string;
-            /** @description What may be wrong with the networks of the request; absent if nothing is. */
-            warning?: string;
         };
         /** @description An API key, without the key itself. */
         Key: {
@@ -971,6 +971,8 @@ export interface components {
             revokedAt: string | null;
             predecessorId: string | null;
             successorId: string | null;
+            /** @description What may be wrong with the networks that the request has set; else absent. */
+            warning?: string;
         };
         /**
          * @description The name of a key, and the note of administrators on it. Without `note`, the note is removed.
@@ -1116,6 +1118,8 @@ export interface components {
             revokedAt: string | null;
             predecessorId: string | null;
             successorId: string | null;
+            /** @description What may be wrong with the networks that the request has set; else absent. */
+            warning?: string;
             lastUsedAt: string | null;
             /** @description Requests in each of the last 24 UTC hours, oldest first. The last hour is the current one. */
             requestsByHour: number[];
@@ -1341,66 +1345,6 @@ export interface components {
             refusalsUntilBan: number | null;
             bannedUntil: string | null;
         };
-        /** @description An API key whose restrictions were set, without the key itself. */
-        RestrictedKey: {
-            /**
-             * Format: uuid
-             * @description Identifier of the key.
-             */
-            id: string;
-            /** @description Name of the key. */
-            name: string;
-            note: string | null;
-            /**
-             * @description Role of the key. An `admin` key may also use the administration.
-             * @enum {string}
-             */
-            role: "client" | "admin";
-            /** @description What the key may do; null for everything that its role may. */
-            scopes: ("pets:read" | "pets:write" | "orders:read" | "orders:write" | "admin:read" | "admin:write")[] | null;
-            /**
-             * @description The networks from which the key may be used; null for anywhere.
-             * @example [
-             *       "203.0.113.0/24",
-             *       "2001:db8::/32"
-             *     ]
-             */
-            allowedNetworks: string[] | null;
-            /**
-             * @description Current state of the key. A `rotating` key is valid until the overlap with its successor ends.
-             * @enum {string}
-             */
-            state: "active" | "rotating" | "expired" | "revoked";
-            /** @description First characters of the key. */
-            prefix: string;
-            /** @description Last four characters of the key. */
-            lastFour: string;
-            /**
-             * Format: uuid
-             * @description Identifier of its quota. A key and its successor share one.
-             */
-            quotaId: string;
-            /** @description Name of the plan. */
-            plan: string;
-            /** @description Effective limit of requests per UTC minute; null if the quota was left without one by direct SQL. */
-            perMinute: number | null;
-            /** @description Effective limit of requests per UTC day; null if the quota was left without one by direct SQL. */
-            perDay: number | null;
-            /** @description Whether these limits are the quota's own instead of the plan's. */
-            ownLimits: boolean;
-            bannedUntil: string | null;
-            /**
-             * Format: date-time
-             * @description When the key was issued.
-             */
-            createdAt: string;
-            expiresAt: string | null;
-            revokedAt: string | null;
-            predecessorId: string | null;
-            successorId: string | null;
-            /** @description What may be wrong with the networks of the request; absent if nothing is. */
-            warning?: string;
-        };
         /**
          * @description Options for the rotation of a key.
          * @example {
@@ -1419,24 +1363,7 @@ export interface components {
              */
             expiresAt?: string;
         };
-        /**
-         * @description The scopes that successful requests of a key and its successors needed, and those that none needed.
-         * @example {
-         *       "since": "2026-10-26T00:00:00.000Z",
-         *       "scopes": [
-         *         {
-         *           "scope": "pets:read",
-         *           "requests": 1234,
-         *           "lastAt": "2026-11-24T08:30:00.000Z"
-         *         },
-         *         {
-         *           "scope": "pets:write",
-         *           "requests": 0,
-         *           "lastAt": null
-         *         }
-         *       ]
-         *     }
-         */
+        /** @description The scopes that successful requests of a key and its successors needed, and the unused ones. */
         ScopeSuggestion: {
             /**
              * Format: date-time
@@ -2267,7 +2194,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RestrictedKey"];
+                    "application/json": components["schemas"]["Key"];
                 };
             };
             400: components["responses"]["InvalidBody"];
@@ -2276,47 +2203,6 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    suggestScopes: {
-        parameters: {
-            query?: {
-                /** @description Number of UTC days, today included. Days are kept for 400 days. */
-                days?: number;
-            };
-            header?: never;
-            path: {
-                /** @description Identifier of the key. */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The suggestion. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
-                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ScopeSuggestion"];
-                };
-            };
-            400: components["responses"]["InvalidParameter"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -2425,7 +2311,6 @@ export interface operations {
             /** @description The revoked key. */
             200: {
                 headers: {
-                    "Cache-Control": components["headers"]["NoStore"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -2980,6 +2865,47 @@ export interface operations {
             400: components["responses"]["InvalidParameter"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    suggestScopes: {
+        parameters: {
+            query?: {
+                /** @description Number of UTC days, today included. */
+                days?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Identifier of the key. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The suggestion. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScopeSuggestion"];
+                };
+            };
+            400: components["responses"]["InvalidParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -14,7 +14,6 @@ import type {
   Plan,
   PlanChange,
   PlanLimits,
-  RestrictedKey,
   Rotation,
   ScopeSuggestion,
   Usage,
@@ -135,7 +134,7 @@ export class Keys {
   }
 
   /** Changes what a key may do, and from where; what is left out stays, and null removes a restriction. */
-  restrict(id: string, restrictions: KeyRestrictions, options: CallOptions = {}): ApiPromise<RestrictedKey> {
+  restrict(id: string, restrictions: KeyRestrictions, options: CallOptions = {}): ApiPromise<Key> {
     return this.connection.call(options, (client, sending) =>
       client.PATCH('/admin/keys/{id}/restrictions', {
         params: { path: { id } },

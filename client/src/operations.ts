@@ -501,7 +501,7 @@ export interface components {
             lastFour: string;
             /**
              * Format: date-time
-             * @description When the key was issued.
+             * @description When the successor was issued.
              */
             createdAt: string;
             expiresAt: string | null;

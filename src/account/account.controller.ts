@@ -66,8 +66,7 @@ export class AccountController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<OwnSuccessor> {
     if (request.headers['idempotency-key'] !== undefined) {
-      const message =
-        'The header Idempotency-Key is not allowed here: the response has a key, so it is not stored.';
+      const message = 'Leave out Idempotency-Key: this response has a key, so it is not stored.';
       throw new ApiError('invalid_request', message);
     }
     reply.header('Cache-Control', 'no-store');

@@ -14,6 +14,12 @@ const hints = {
   lastFour: plainText('Last four characters of the key.', 4),
 };
 
+const successor = {
+  ...hints,
+  createdAt: dateTime('When the successor was issued.'),
+  expiresAt: dateTime('When the successor expires; null if it never does.').nullable(),
+};
+
 /** The key of the request, as its holder may see it. */
 export const OwnKey = z
   .object({
@@ -37,11 +43,7 @@ export const OwnKey = z
     createdAt: dateTime('When the key was issued.'),
     expiresAt: dateTime('When the key expires; null if it never does.').nullable(),
     successor: z
-      .object({
-        ...hints,
-        createdAt: dateTime('When the successor was issued.'),
-        expiresAt: dateTime('When the successor expires; null if it never does.').nullable(),
-      })
+      .object(successor)
       .nullable()
       .meta({ description: 'The key that replaces this one; null if there is none.' }),
   })
@@ -88,15 +90,8 @@ export const RotateOwnKeyInput = z
 export type RotateOwnKeyInput = z.infer<typeof RotateOwnKeyInput>;
 
 /** The successor of the key of a request, the only response with the key itself. */
-export const OwnSuccessor = IssuedKey.pick({
-  id: true,
-  key: true,
-  prefix: true,
-  lastFour: true,
-  createdAt: true,
-  expiresAt: true,
-})
-  .extend({ overlapEndsAt: dateTime('Until then the key of the request works, too.') })
+export const OwnSuccessor = IssuedKey.pick({ id: true, key: true })
+  .extend({ ...successor, overlapEndsAt: dateTime('Until then the key of the request works, too.') })
   .meta({ id: 'OwnSuccessor', description: 'The key that replaces the key of the request.' });
 export type OwnSuccessor = z.infer<typeof OwnSuccessor>;
 

@@ -123,19 +123,8 @@ export class ApiKeyCache {
   }
 }
 
-function knownKey([
-  ,
-  keyId,
-  role,
-  scopes,
-  allowedNetworks,
-  expiresAt,
-  revoked,
-  id,
-  plan,
-  perMinute,
-  perDay,
-]: Row): CachedApiKey {
+function knownKey(row: Row): CachedApiKey {
+  const [, keyId, role, scopes, networks, expiresAt, revoked, id, plan, perMinute, perDay] = row;
   if (perMinute === null || perDay === null) {
     throw new Error(`Quota ${id} is on plan ${plan} but has no limits of its own`);
   }
@@ -144,7 +133,7 @@ function knownKey([
       keyId,
       role,
       scopes,
-      allowedNetworks: allowedNetworks?.map(parseNetwork) ?? null,
+      allowedNetworks: networks?.map(parseNetwork) ?? null,
       expiresAt,
       quota: { id, bucketKey: quotaBucketKey(id), plan, perMinute, perDay },
     },

@@ -24,22 +24,13 @@ export class PermissionGuard implements CanActivate {
       const message = `This API key may not be used from the address ${request.ip}. An administrator can allow its network.`;
       throw new ApiError('forbidden_address', message);
     }
-    const scope = scopes === null ? null : (request.routeOptions.config.scope ?? null);
-    if (scope !== null && scopes?.includes(scope) === false) {
-      throw insufficientScope(scope);
+    const scope = scopes === null ? null : request.routeOptions.config.scope;
+    if (scope && !scopes?.includes(scope)) {
+      const message = `This API key lacks the scope ${scope}, which the operation needs.`;
+      // RFC 6750, section 3.1.
+      const challenge = `${CHALLENGE}, error="insufficient_scope", scope="${scope}"`;
+      throw new ApiError('insufficient_scope', message, { headers: { 'WWW-Authenticate': challenge } });
     }
     return true;
   }
-}
-
-/** RFC 6750, section 3.1. */
-function insufficientScope(scope: string): ApiError {
-  const challenge = `${CHALLENGE}, error="insufficient_scope", scope="${scope}"`;
-  return new ApiError(
-    'insufficient_scope',
-    `This API key lacks the scope ${scope}, which the operation needs.`,
-    {
-      headers: { 'WWW-Authenticate': challenge },
-    },
-  );
 }

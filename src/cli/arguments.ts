@@ -17,6 +17,12 @@ export const parsedBy =
     return data;
   };
 
+/** Returns a parser of a list that is separated by commas, or of the word for no restriction. */
+export function listOrWord<Value>(schema: z.ZodType<Value>, word: string) {
+  const split = (text: string) => (text === word ? null : text.split(',').map((item) => item.trim()));
+  return parsedBy(z.preprocess((text) => split(text as string), schema));
+}
+
 /** Returns a parser of whole numbers from 1 to `max`. */
 export function wholeNumber(max: number) {
   const message = `must be a whole number from 1 to ${max}`;

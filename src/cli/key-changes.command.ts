@@ -1,16 +1,26 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { type Command, Option } from 'commander';
-import { type CreateKeyInput, type Key, keyName, keyNote } from '../admin/keys/key.schemas.js';
+import { CreateKeyInput, type Key, keyName, keyNote } from '../admin/keys/key.schemas.js';
 import { KeyService } from '../admin/keys/key.service.js';
+import { SUGGESTION_DAYS } from '../admin/usage/scope-suggestion.schemas.js';
+import { DAYS_MAX } from '../admin/usage/usage.schemas.js';
+import { UsageService } from '../admin/usage/usage.service.js';
 import { instant } from '../schemas/instant.js';
-import { overlap, parsedBy, positiveInteger } from './arguments.js';
+import { listOrWord, overlap, parsedBy, positiveInteger, wholeNumber } from './arguments.js';
 import { changeCommand, type ChangeOptions, withServices } from './command.js';
 import { findKeyId } from './key-id.js';
 import { issuedOutput, keyOutput, keyText, limitsText } from './key-output.js';
-import { allowOption, scopesOption } from './key-restrictions.command.js';
 import { confirm } from './output/confirmation.js';
+import { linesText, tableText } from './output/text.js';
 
 const OVERLAP_DEFAULT = '24h';
+const SCOPES = 'what it may do, such as pets:read,orders:read, or "all"';
+const NETWORKS = 'networks such as 203.0.113.0/24,2001:db8::/32, or "any"; behind a proxy, set TRUST_PROXY';
+
+const { scopes, allowedNetworks } = CreateKeyInput.shape;
+const scopesOption = (flags: string) => new Option(flags, SCOPES).argParser(listOrWord(scopes, 'all'));
+const allowOption = () =>
+  new Option('--allow <list>', NETWORKS).argParser(listOrWord(allowedNetworks, 'any'));
 
 /** A quota's own limits, which override its plan's. */
 type OwnLimits = Pick<CreateKeyInput, 'perMinute' | 'perDay'>;
@@ -18,6 +28,11 @@ type OwnLimits = Pick<CreateKeyInput, 'perMinute' | 'perDay'>;
 interface IssueOptions extends ChangeOptions, CreateKeyInput {
   expires?: Date;
   allow?: string[];
+}
+
+interface ScopesOptions extends ChangeOptions {
+  set?: CreateKeyInput['scopes'];
+  days: number;
 }
 
 interface LabelOptions extends ChangeOptions {
@@ -52,7 +67,7 @@ export const keyChanges: Command[] = [
     .option('--name <name>', 'name of the key', parsedBy(keyName))
     .option('--note <text>', 'note of administrators on the key', parsedBy(keyNote))
     .option('--no-note', 'remove the note')
-    .hook('preAction', requireLabel)
+    .hook('preAction', requireOption('--name, --note or --no-note', 'name', 'note'))
     .action(
       changeKey((services, id, { name, note, as }: LabelOptions) =>
         services.get(KeyService).label(id, { name, note: note === false ? null : note }, as),
@@ -77,8 +92,7 @@ export const keyChanges: Command[] = [
           const id = await findKeyId(services, text);
           const { overlap: overlapSeconds, expires: expiresAt, as } = options;
           const issued = await services.get(KeyService).rotate(id, { overlapSeconds, expiresAt }, as);
-          const old = await services.get(KeyService).find(id);
-          const end = old.state === 'rotating' ? `works until ${old.expiresAt}` : 'no longer works';
+          const end = overlapSeconds === 0 ? 'no longer works' : `works until ${issued.overlapEndsAt}`;
           return issuedOutput(issued, `The old key ${end}.`);
         },
       ),
@@ -92,13 +106,13 @@ export const keyChanges: Command[] = [
     .action(
       withServices(async (services, text: string | undefined, options: ChangeOptions & { key?: string }) => {
         const keys = services.get(KeyService);
-        const id = await (text === undefined ? keys.findId(options.key ?? '') : findKeyId(services, text));
-        const key = await keys.find(id);
-        if (key.revokedAt === null) {
-          await confirm(`Revoke ${keyText(key)} immediately and permanently?`, options);
-        }
         const { key: leaked, as } = options;
-        return keyOutput(await (leaked === undefined ? keys.revoke(id, as) : keys.revokeLeaked(leaked, as)));
+        const key = await keys.find(await (text ? findKeyId(services, text) : keys.findId(leaked ?? '')));
+        if (key.revokedAt === null || leaked !== undefined) {
+          const which = leaked === undefined ? keyText(key) : `${keyText(key)} and its successors`;
+          await confirm(`Revoke ${which} immediately and permanently?`, options);
+        }
+        return keyOutput(await (leaked ? keys.revokeLeaked(leaked, as) : keys.revoke(key.id, as)));
       }),
     ),
 
@@ -125,6 +139,38 @@ export const keyChanges: Command[] = [
         );
         return services.get(KeyService).changePlan(id, { plan, perMinute, perDay }, options.as);
       }),
+    ),
+
+  changeCommand('scopes', 'set what a key may do, or show what it needs')
+    .argument('<id>', 'id of the key')
+    .addOption(scopesOption('--set <list>').conflicts(['suggest', 'days']))
+    .option('--suggest', 'show which scopes its requests needed, and change nothing')
+    .option(
+      '--days <n>',
+      'UTC days that --suggest reads, today included',
+      wholeNumber(DAYS_MAX),
+      SUGGESTION_DAYS,
+    )
+    .hook('preAction', requireOption('--set or --suggest', 'set', 'suggest'))
+    .action(
+      withServices(async (services, text: string, { set, days, as }: ScopesOptions) => {
+        const id = await findKeyId(services, text);
+        if (set !== undefined) {
+          return keyOutput(await services.get(KeyService).restrict(id, { scopes: set }, as));
+        }
+        const suggestion = await services.get(UsageService).suggestScopes(id, days);
+        const rows = suggestion.scopes.map(({ lastAt: last, ...used }) => ({ ...used, last }));
+        return { value: suggestion, text: () => tableText(rows) + linesText(`Since ${suggestion.since}.`) };
+      }),
+    ),
+
+  changeCommand('networks', 'set from where a key may be used')
+    .argument('<id>', 'id of the key')
+    .addOption(allowOption().makeOptionMandatory())
+    .action(
+      changeKey((services, id, { allow, as }: ChangeOptions & { allow: string[] }) =>
+        services.get(KeyService).restrict(id, { allowedNetworks: allow }, as),
+      ),
     ),
 
   changeCommand('unban', 'end the ban of a key immediately')
@@ -154,9 +200,11 @@ function requireIdOrKey(command: Command): void {
   }
 }
 
-function requireLabel(command: Command): void {
-  const { name, note } = command.opts<LabelOptions>();
-  if (name === undefined && note === undefined) {
-    command.error('error: give --name, --note or --no-note');
-  }
+/** Returns a hook that rejects a command without any of the options with these names. */
+function requireOption(flags: string, ...names: string[]) {
+  return (command: Command) => {
+    if (names.every((name) => command.opts()[name] === undefined)) {
+      command.error(`error: give ${flags}`);
+    }
+  };
 }

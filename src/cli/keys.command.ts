@@ -10,7 +10,6 @@ import { command, group, withServices } from './command.js';
 import { everyPage } from './every-page.js';
 import { keyChanges } from './key-changes.command.js';
 import { findKeyId, idCell } from './key-id.js';
-import { keyRestrictions } from './key-restrictions.command.js';
 import { keyOutput } from './key-output.js';
 import { fieldsText, tableText } from './output/text.js';
 import { whatIfCommand } from './what-if.command.js';
@@ -68,11 +67,10 @@ const keyReads: Command[] = [
 ];
 
 /** `keys …` */
-export const keysCommand = group('keys', 'API keys', [
-  ...keyReads,
-  ...keyChanges,
-  ...keyRestrictions,
-]).addHelpText('after', '\nAn <id> is the id of a key or its ending, as tables on a terminal show it.');
+export const keysCommand = group('keys', 'API keys', [...keyReads, ...keyChanges]).addHelpText(
+  'after',
+  '\nAn <id> is the id of a key or its ending, as tables on a terminal show it.',
+);
 
 function toRow(key: KeyWithUsage) {
   return {

@@ -4,9 +4,9 @@ import { SCOPES } from '../http/rules/scope.js';
 import { jsonSchema } from './json-schema.js';
 
 const NETWORKS_MAX = 50;
-/** The length of an IPv6 network in full. */
 const NETWORK_MAX_LENGTH = 43;
 const NETWORK_MESSAGE = 'must be a network such as 203.0.113.0/24 or 2001:db8::/32, or an address';
+const NETWORK = z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()]);
 
 /** Returns the schema of a list of 1 to `max` items. Their number comes first, so that an error never lists thousands of items. */
 function listOf<Item extends z.ZodType>(item: Item, max: number, noun: string) {
@@ -21,17 +21,11 @@ function listOf<Item extends z.ZodType>(item: Item, max: number, noun: string) {
 }
 
 const scope = z.enum(SCOPES, `must be one of ${SCOPES.join(', ')}`);
-
-/** A network in CIDR notation; one address is a network, too. */
 const network = z
   .string(NETWORK_MESSAGE)
   .max(NETWORK_MAX_LENGTH, { error: NETWORK_MESSAGE, abort: true })
-  .overwrite((text) => (text.includes('/') ? text : `${text}/${text.includes(':') ? 128 : 32}`))
-  .refine((text) => z.union([z.cidrv4(), z.cidrv6()]).safeParse(text).success, {
-    error: NETWORK_MESSAGE,
-    abort: true,
-  })
-  .overwrite((cidr) => networkText(parseNetwork(cidr)));
+  .refine((text) => NETWORK.safeParse(text).success, { error: NETWORK_MESSAGE, abort: true })
+  .overwrite((text) => networkText(parseNetwork(text)));
 
 /** What a key may do, and from where; null for no restriction. */
 export const restrictions = {

@@ -107,7 +107,7 @@ describe('the OpenAPI documents', () => {
     const { Rotation, Key, IssuedKey } = document.components.schemas;
     expect(Rotation).not.toHaveProperty('required');
     expect(document.paths['/admin/keys/{id}/rotate'].post.requestBody.required).toBe(false);
-    expect(Object.keys(IssuedKey.properties)).toEqual([...Object.keys(Key.properties), 'key', 'warning']);
+    expect(Object.keys(IssuedKey.properties)).toEqual([...Object.keys(Key.properties), 'key']);
     expect(Key.properties).not.toHaveProperty('key');
   });
 

@@ -1,27 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import { PrismaService } from '../../database/prisma.service.js';
 import { ApiError } from '../../errors/api-error.js';
-import { declaredRouteConfigs } from '../../http/route-config.decorator.js';
-import { scopesForRole } from '../../http/rules/scope.js';
 import { type RateLimitStatus, rateLimitStatus } from '../../rate-limit/rate-limit-status.schema.js';
 import { parseQuotaId, quotaBucketKey } from '../../rate-limit/rules/bucket-key.js';
 import { FallbackCounterStore } from '../../rate-limit/stores/fallback-counter-store.js';
 import { Clock } from '../../settings/clock.js';
 import { UsageJournal } from '../../usage/usage.journal.js';
-import { UsageRepository } from '../../usage/usage.repository.js';
 import { findKeyPage, usageOfKeys } from './key-page.repository.js';
 import type { KeyPosition, KeyQuery } from './key-query.schemas.js';
 import { findBanEnd, findKey } from './key.repository.js';
 import type { KeyWithUsage } from './key.schemas.js';
 import { type KeyRecord, keyView, planFields } from './key.view.js';
-import type { ScopeSuggestion } from './scope-suggestion.schemas.js';
-
-const DAY_MS = 86_400_000;
 
 /** The number of matches that a message lists. */
 const MATCHES_MAX = 5;
 
-/** Reads keys with their usage, their names, their rate-limit status, and the scopes that they need. */
+/** Reads keys with their usage, their names, and their rate-limit status. */
 @Injectable()
 export class KeyReader {
   constructor(
@@ -29,7 +23,6 @@ export class KeyReader {
     private readonly clock: Clock,
     private readonly counters: FallbackCounterStore,
     private readonly journal: UsageJournal,
-    private readonly usage: UsageRepository,
   ) {}
 
   /** @throws ApiError `not_found`. */
@@ -70,33 +63,6 @@ export class KeyReader {
       throw new ApiError('service_unavailable', message);
     }
     return rateLimitStatus(plan, decision);
-  }
-
-  /**
-   * Returns the scopes of a key's role, with the successful requests of all keys of its quota in these UTC days, today included.
-   *
-   * @throws ApiError `not_found`.
-   */
-  async suggestScopes(id: string, days: number): Promise<ScopeSuggestion> {
-    const { quotaId, role } = await findKey(this.database, id);
-    const since = new Date((Math.floor(this.clock.now() / DAY_MS) - days + 1) * DAY_MS);
-    const usage = await this.usage.byOperation({ period: 'day', since, quotaId });
-    const scopeOf = new Map(declaredRouteConfigs().map(({ operation, scope }) => [operation, scope]));
-    const scopes = scopesForRole(role).map((scope) => {
-      const ofScope = usage.filter(({ operation }) => scopeOf.get(operation) === scope);
-      // Denied attempts are client errors.
-      const used = ofScope.filter(({ statuses }) => statuses['2xx'] + statuses['3xx'] > 0);
-      return {
-        scope,
-        requests: used.reduce((sum, { statuses }) => sum + statuses['2xx'] + statuses['3xx'], 0),
-        lastAt:
-          used
-            .map(({ lastAt }) => lastAt)
-            .toSorted()
-            .at(-1) ?? null,
-      };
-    });
-    return { since: since.toISOString(), scopes };
   }
 
   /** Returns the names of the keys with these ids, by id. A key that was deleted by hand is not included. */

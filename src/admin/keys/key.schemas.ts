@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SCOPES } from '../../http/rules/scope.js';
 import { instant } from '../../schemas/instant.js';
 import { int32 } from '../../schemas/int32.js';
 import { restrictions } from '../../schemas/restrictions.js';
@@ -47,8 +48,15 @@ const expiresAt = instant.meta({
   format: 'date-time',
 });
 
+/** Its lists are empty for no restriction, as they are stored; a scope or network that is there twice is stored once. */
 export const RestrictKeyInput = z
-  .object(restrictions, BODY_MESSAGE)
+  .object(
+    {
+      scopes: restrictions.scopes.transform((scopes) => SCOPES.filter((scope) => scopes?.includes(scope))),
+      allowedNetworks: restrictions.allowedNetworks.transform((networks) => [...new Set(networks)]),
+    },
+    BODY_MESSAGE,
+  )
   .partial()
   .meta({
     id: 'KeyRestrictions',
@@ -170,21 +178,13 @@ export const Key = z
     revokedAt: dateTime('When the key was revoked; null if it was not.').nullable(),
     predecessorId: uuid('Identifier of the key that this one replaces, if any.').nullable(),
     successorId: uuid('Identifier of the key that replaces this one, if any.').nullable(),
+    warning: plainText(
+      'What may be wrong with the networks that the request has set; else absent.',
+      WARNING_MAX_LENGTH,
+    ).optional(),
   })
   .meta({ id: 'Key', description: 'An API key, without the key itself.' });
 export type Key = z.infer<typeof Key>;
-
-const warning = plainText(
-  'What may be wrong with the networks of the request; absent if nothing is.',
-  WARNING_MAX_LENGTH,
-).optional();
-
-/** A key in the response that sets its restrictions. */
-export const RestrictedKey = z.object({ ...Key.shape, warning }).meta({
-  id: 'RestrictedKey',
-  description: 'An API key whose restrictions were set, without the key itself.',
-});
-export type RestrictedKey = z.infer<typeof RestrictedKey>;
 
 /** A key with its usage, in responses that list or get keys. */
 export const KeyWithUsage = z
@@ -203,7 +203,7 @@ export type KeyWithUsage = z.infer<typeof KeyWithUsage>;
 
 /** A new key in the response that issues it, the only one with the key itself. */
 export const IssuedKey = z
-  .object({ ...Key.shape, key: plainText('The key. It is not shown again.', KEY_MAX_LENGTH), warning })
+  .object({ ...Key.shape, key: plainText('The key. It is not shown again.', KEY_MAX_LENGTH) })
   .meta({ id: 'IssuedKey', description: 'A new API key.' });
 export type IssuedKey = z.infer<typeof IssuedKey>;
 

@@ -24,15 +24,7 @@ import {
   type RotatedKey,
   type RotateKeyInput,
 } from './key.schemas.js';
-import {
-  KEY,
-  type KeyRecord,
-  keyState,
-  keyView,
-  planFields,
-  restrictionColumns,
-  restrictionFields,
-} from './key.view.js';
+import { KEY, type KeyRecord, keyState, keyView, planFields, restrictionFields } from './key.view.js';
 import { quotaColumns } from './quota-plan.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -61,9 +53,9 @@ export class KeyService {
    *   the past.
    */
   async issue(input: CreateKeyInput, actor: Actor, key = this.newKey()): Promise<IssuedKey> {
-    const { name, note = null, role = 'client', expiresAt = null } = input;
+    const { name, note = null, role = 'client', scopes = [], allowedNetworks = [], expiresAt = null } = input;
     this.requireFuture(expiresAt);
-    requireWithinRole(role, input.scopes);
+    requireWithinRole(role, scopes);
     const record = await inTransaction(this.database, async (transaction) => {
       const quota = await quotaColumns(transaction, input);
       const issued = await transaction.apiKey.create({
@@ -71,7 +63,8 @@ export class KeyService {
           name,
           note,
           role,
-          ...restrictionColumns(input),
+          scopes,
+          allowedNetworks,
           expiresAt,
           ...storedFields(key),
           quota: { create: quota },
@@ -118,35 +111,19 @@ export class KeyService {
     this.requireFuture(input.expiresAt ?? null);
     const successor = await this.change(id, async (transaction, old) => {
       const nowMs = (await readServerTimeMs(transaction)) + this.clock.storeOffsetMs;
-      requireRotatable(old, nowMs);
-      await requireFewRotations(transaction, old.quotaId, nowMs, maxPerDay);
+      await requireRotatable(transaction, old, nowMs, maxPerDay);
       const expiresAt = input.expiresAt ?? old.expiresAt;
       const overlapEnd = new Date(nowMs + overlapSeconds * 1000);
       endsAt = old.expiresAt !== null && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
-      const { name, note, role, scopes, allowedNetworks, quotaId } = old;
       await transaction.apiKey.update({ where: { id }, data: { expiresAt: endsAt } });
-      const created = await transaction.apiKey.create({
-        data: {
-          name,
-          note,
-          role,
-          scopes,
-          allowedNetworks,
-          quotaId,
-          expiresAt,
-          predecessorId: id,
-          createdAt: new Date(nowMs),
-          ...storedFields(key),
-        },
-        ...KEY,
-      });
+      const { name, note, role, scopes, allowedNetworks, quotaId } = old;
+      const inherited = { name, note, role, scopes, allowedNetworks, quotaId };
+      const own = { expiresAt, predecessorId: id, createdAt: new Date(nowMs), ...storedFields(key) };
+      const created = await transaction.apiKey.create({ data: { ...inherited, ...own }, ...KEY });
       const before = { expiresAt: old.expiresAt, successorId: null };
       const after = { expiresAt: endsAt, successorId: created.id, successorExpiresAt: expiresAt };
       await recordAuditEvent(transaction, keyEvent(actor, 'key.rotated', old, before, after));
-      await queueKeyEvent(transaction, 'key.rotated', old, {
-        expiresAt: endsAt,
-        successorId: created.id,
-      });
+      await queueKeyEvent(transaction, 'key.rotated', old, { expiresAt: endsAt, successorId: created.id });
       return created;
     });
     return { ...successor, key, overlapEndsAt: endsAt.toISOString() };
@@ -203,9 +180,10 @@ export class KeyService {
    * @throws ApiError `not_found`; `invalid_request` if the role of the key does not include one of the scopes.
    */
   async restrict(id: string, input: RestrictKeyInput, actor: Actor): Promise<Key> {
-    return this.edit(id, actor, 'key.restricted', restrictionFields, (transaction, { role }) => {
-      requireWithinRole(role, input.scopes);
-      return transaction.apiKey.update({ where: { id }, data: restrictionColumns(input), ...KEY });
+    return this.edit(id, actor, 'key.restricted', restrictionFields, (transaction, old) => {
+      requireWithinRole(old.role, input.scopes);
+      const { scopes = old.scopes, allowedNetworks = old.allowedNetworks } = input;
+      return transaction.apiKey.update({ where: { id }, data: { scopes, allowedNetworks }, ...KEY });
     });
   }
 
@@ -310,37 +288,28 @@ export class KeyService {
 }
 
 /** @throws ApiError `invalid_request` if the role does not include one of the scopes. */
-function requireWithinRole(role: KeyRole, scopes: readonly Scope[] | null = null): void {
-  if (scopes?.every((scope) => scopesForRole(role).includes(scope)) === false) {
+function requireWithinRole(role: KeyRole, scopes: readonly Scope[] = []): void {
+  if (!scopes.every((scope) => scopesForRole(role).includes(scope))) {
     const message =
       'The request is invalid: scopes must have no scope of administration, unless the role of the key is admin.';
     throw new ApiError('invalid_request', message);
   }
 }
 
-/** @throws ApiError `conflict` if keys of a quota were rotated so often in the UTC day. */
-async function requireFewRotations(
-  database: Database,
-  quotaId: string,
-  nowMs: number,
-  maxPerDay: number,
-): Promise<void> {
-  const today = new Date(Math.floor(nowMs / DAY_MS) * DAY_MS);
-  const where = { quotaId, predecessorId: { not: null }, createdAt: { gte: today } };
-  if ((await database.apiKey.count({ where })) >= maxPerDay) {
-    const message = `Keys of this quota were rotated ${maxPerDay} times today. Try again after 00:00 UTC, or ask an administrator.`;
-    throw new ApiError('conflict', message);
-  }
-}
-
 /** @throws ApiError `conflict`. */
-function requireRotatable(key: KeyRecord, nowMs: number): void {
+async function requireRotatable(database: Database, key: KeyRecord, nowMs: number, maxPerDay: number) {
   const state = keyState(key, nowMs);
   if (state === 'revoked' || state === 'expired') {
     throw new ApiError('conflict', `The key is ${state}, so it cannot be rotated. Issue a new one.`);
   }
   if (key.successor !== null) {
     const message = `The key was rotated already. Rotate its successor ${key.successor.id}.`;
+    throw new ApiError('conflict', message);
+  }
+  const today = new Date(Math.floor(nowMs / DAY_MS) * DAY_MS);
+  const where = { quotaId: key.quotaId, predecessorId: { not: null }, createdAt: { gte: today } };
+  if ((await database.apiKey.count({ where })) >= maxPerDay) {
+    const message = `Keys of this quota were rotated ${maxPerDay} times today. Try again after 00:00 UTC, or ask an administrator.`;
     throw new ApiError('conflict', message);
   }
 }

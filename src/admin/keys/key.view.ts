@@ -1,6 +1,6 @@
 import type { Prisma } from '../../database/generated/client.js';
-import { type Scope, SCOPES } from '../../http/rules/scope.js';
-import type { Key, KeyState, RestrictKeyInput } from './key.schemas.js';
+import type { Scope } from '../../http/rules/scope.js';
+import type { Key, KeyState } from './key.schemas.js';
 
 /** What is read of a key: all but its hash. */
 export const KEY = {
@@ -21,21 +21,12 @@ export function planFields({ quota: { plan, perMinute, perDay } }: Pick<KeyRecor
 }
 
 /** Returns what a key may do and from where; null for no restriction. */
-export function restrictionFields({
-  scopes,
-  allowedNetworks,
-}: Pick<KeyRecord, 'scopes' | 'allowedNetworks'>) {
+export function restrictionFields(key: Pick<KeyRecord, 'scopes' | 'allowedNetworks'>) {
+  const scopes = key.scopes as Scope[];
+  const { allowedNetworks } = key;
   return {
-    scopes: scopes.length === 0 ? null : (scopes as Scope[]),
+    scopes: scopes.length === 0 ? null : scopes,
     allowedNetworks: allowedNetworks.length === 0 ? null : allowedNetworks,
-  };
-}
-
-/** Returns the columns of restrictions: what is undefined stays, and scopes are each there once, in the order of the documentation. */
-export function restrictionColumns({ scopes, allowedNetworks }: RestrictKeyInput) {
-  return {
-    ...(scopes !== undefined && { scopes: SCOPES.filter((scope) => scopes?.includes(scope)) }),
-    ...(allowedNetworks !== undefined && { allowedNetworks: allowedNetworks ?? [] }),
   };
 }
 

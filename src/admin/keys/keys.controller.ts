@@ -30,7 +30,6 @@ import {
   Key,
   KeyWithUsage,
   LabelKeyInput,
-  RestrictedKey,
   RestrictKeyInput,
   RevokeLeakedKeyInput,
   RotateKeyInput,
@@ -38,7 +37,6 @@ import {
 import { keyPositionText, KeyQuery } from './key-query.schemas.js';
 import { KeyReader } from './key-reader.service.js';
 import { KeyService } from './key.service.js';
-import { ScopeSuggestion, ScopeSuggestionQuery } from './scope-suggestion.schemas.js';
 
 const PATH = '/admin/keys';
 
@@ -146,31 +144,15 @@ export class KeysController {
     'Restrict a key',
     'Changes what the key may do, and from which networks. It holds on every replica within a second.',
   )
-  @Responses({ status: 200, schema: RestrictedKey, description: 'The changed key.' })
+  @Responses({ status: 200, schema: Key, description: 'The changed key.' })
   async restrictKey(
     @Param('id') id: string,
     @Body({ schema: RestrictKeyInput }) input: RestrictKeyInput,
     @CurrentPrincipal() { keyId: actor }: Principal,
     @Req() request: FastifyRequest,
-  ): Promise<RestrictedKey> {
+  ): Promise<Key> {
     const key = await this.keys.restrict(id, input, actor);
     return { ...key, ...this.networkWarning(input, request) };
-  }
-
-  @Get(':id/scopes/suggestion')
-  @KeyId()
-  @Operation(
-    'stable',
-    'admin:read',
-    'Suggest scopes for a key',
-    'Returns which scopes the requests of the key needed, and which not, by its usage.',
-  )
-  @Responses({ status: 200, schema: ScopeSuggestion, description: 'The suggestion.' })
-  suggestScopes(
-    @Param('id') id: string,
-    @Query({ schema: ScopeSuggestionQuery }) { days }: ScopeSuggestionQuery,
-  ): Promise<ScopeSuggestion> {
-    return this.reader.suggestScopes(id, days);
   }
 
   @Post(':id/rotate')
@@ -220,13 +202,11 @@ export class KeysController {
     'Revoke a leaked key',
     'Revokes a key of which you have only the key itself, and its successors, immediately and permanently.',
   )
-  @Responses({ status: 200, schema: Key, description: 'The revoked key.', headers: ['NoStore'] })
-  async revokeLeakedKey(
+  @Responses({ status: 200, schema: Key, description: 'The revoked key.' })
+  revokeLeakedKey(
     @Body({ schema: RevokeLeakedKeyInput }) { key }: RevokeLeakedKeyInput,
     @CurrentPrincipal() { keyId: actor }: Principal,
-    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Key> {
-    reply.header('Cache-Control', 'no-store');
     return this.keys.revokeLeaked(key, actor);
   }
 
@@ -257,11 +237,10 @@ export class KeysController {
   }
 
   /** Returns a warning if networks are set behind a proxy that is not trusted. */
-  private networkWarning({ allowedNetworks = null }: RestrictKeyInput, { headers, ip }: FastifyRequest) {
-    const isForwarded =
-      headers['x-forwarded-for'] !== undefined && this.environment.TRUST_PROXY === undefined;
+  private networkWarning({ allowedNetworks = [] }: RestrictKeyInput, { headers, ip }: FastifyRequest) {
+    const isForwarded = 'x-forwarded-for' in headers && this.environment.TRUST_PROXY === undefined;
     const warning = `Requests carry X-Forwarded-For, but TRUST_PROXY is not set, so every client has the address of the proxy, here ${ip}.`;
-    return allowedNetworks !== null && isForwarded ? { warning } : {};
+    return allowedNetworks.length > 0 && isForwarded ? { warning } : {};
   }
 }
 

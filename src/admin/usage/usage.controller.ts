@@ -18,6 +18,7 @@ import {
   UsageTotals,
 } from '../../usage/usage.schemas.js';
 import { KeyId } from '../keys/key-id.decorator.js';
+import { ScopeSuggestion, ScopeSuggestionQuery } from './scope-suggestion.schemas.js';
 import {
   deprecatedCallsPosition,
   DeprecatedCallsQuery,
@@ -157,5 +158,21 @@ export class UsageController {
     @Query({ schema: OperationUsageQuery }) { key, quota, ...range }: OperationUsageQuery,
   ): Promise<OperationUsage[]> {
     return this.repository.byOperation({ ...range, keyId: key, quotaId: quota });
+  }
+
+  @Get('keys/:id/scopes/suggestion')
+  @KeyId()
+  @Operation(
+    'stable',
+    'admin:read',
+    'Suggest scopes for a key',
+    'Returns which scopes the requests of the key needed, and which not, by its usage.',
+  )
+  @Responses({ status: 200, schema: ScopeSuggestion, description: 'The suggestion.' })
+  suggestScopes(
+    @Param('id') id: string,
+    @Query({ schema: ScopeSuggestionQuery }) { days }: ScopeSuggestionQuery,
+  ): Promise<ScopeSuggestion> {
+    return this.usage.suggestScopes(id, days);
   }
 }

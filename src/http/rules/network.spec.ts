@@ -49,11 +49,14 @@ describe('parseNetwork', () => {
     ['::ffff:0:0/96', '0.0.0.0/0'],
     ['::ffff:0:0/95', '::fffe:0:0/95'],
     ['fe80::1%eth0/64', 'fe80::/64'],
+    ['203.0.113.7', '203.0.113.7/32'],
+    ['2001:DB8::7', '2001:db8::7/128'],
+    ['::ffff:203.0.113.9', '203.0.113.9/32'],
   ])('reads %s as %s', (cidr, network) => {
     expect(networkText(parseNetwork(cidr))).toBe(network);
   });
 
-  it.each(['', '203.0.113.0', '203.0.113.0/33', '2001:db8::/129', 'nonsense/8'])('throws for %j', (text) => {
+  it.each(['', 'nonsense', '203.0.113.0/33', '2001:db8::/129', 'nonsense/8'])('throws for %j', (text) => {
     expect(() => parseNetwork(text)).toThrow(/CIDR|formatted/);
   });
 });

@@ -3,13 +3,8 @@ import ipaddr from 'ipaddr.js';
 /** The form in which some proxies write addresses: IPv4 with a port, or IPv6 in brackets. */
 const WITH_PORT = /^(?:\[(?<v6>[^\]]+)\]|(?<v4>[\d.]+))(?::\d+)?$/;
 
-/** The bits before an IPv4 address that is mapped into IPv6. */
-const MAPPED_BITS = 96;
-
-type Address = ipaddr.IPv4 | ipaddr.IPv6;
-
 /** An address of a network, and the number of leading bits that all of its addresses share. */
-export type Network = [address: Address, bits: number];
+export type Network = ReturnType<typeof ipaddr.parseCIDR>;
 
 /**
  * Returns a client's network: the IPv4 address, also one mapped into IPv6, or the /64 of an IPv6 address, because a client that has
@@ -24,15 +19,15 @@ export function toNetwork(text = ''): string {
 }
 
 /**
- * Parses a network in CIDR notation (RFC 4632, RFC 4291); one of IPv4 that is mapped into IPv6 becomes one of IPv4.
+ * Parses an address, or a network in CIDR notation (RFC 4632, RFC 4291). IPv4 that is mapped into IPv6 becomes IPv4.
  *
  * @throws Error for any other text.
  */
-export function parseNetwork(cidr: string): Network {
+export function parseNetwork(text: string): Network {
+  const cidr = text.includes('/') ? text : `${text}/${text.includes(':') ? 128 : 32}`;
   const [address, bits] = ipaddr.parseCIDR(cidr);
-  return address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && bits >= MAPPED_BITS
-    ? [address.toIPv4Address(), bits - MAPPED_BITS]
-    : [address, bits];
+  const isMapped = address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && bits >= 96;
+  return isMapped ? [address.toIPv4Address(), bits - 96] : [address, bits];
 }
 
 /** Returns a network in CIDR notation, by its first address. */
@@ -51,7 +46,7 @@ export function isInNetworks(text: string, networks: readonly Network[]): boolea
 }
 
 /** Returns an address, as IPv4 if it is mapped into IPv6; null for another text. */
-function parseAddress(text: string): Address | null {
+function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
   const { v4, v6 } = WITH_PORT.exec(text)?.groups ?? {};
   const bare = v6 ?? v4 ?? text;
   // Other forms of IPv4, such as `010.0.0.1`, mean different addresses to different programs.

@@ -1,6 +1,6 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import type { RestrictedKey, ScopeSuggestion } from 'animal-store-client';
+import type { Key, ScopeSuggestion } from 'animal-store-client';
 import { useState } from 'react';
 import { FormError } from '../../feedback/form-error';
 import { DialogForm } from '../../form/dialog-form';
@@ -17,7 +17,7 @@ import { RestrictionFields, toRestrictions } from './restriction-fields';
 export function RestrictForm({ apiKey, onClose, onChanged }: KeyFormProps) {
   const store = useStore();
   const refresh = useKeyRefresh();
-  const [warned, setWarned] = useState<RestrictedKey | null>(null);
+  const [warned, setWarned] = useState<Key | null>(null);
   const initialValues = {
     scopes: (apiKey.scopes ?? []).join(','),
     allowedNetworks: (apiKey.allowedNetworks ?? []).join('\n'),
@@ -89,7 +89,7 @@ function Suggested({ suggestion: { since, scopes } }: { suggestion: ScopeSuggest
   );
 }
 
-function Warned({ changed, onDone }: { changed: RestrictedKey; onDone: () => void }) {
+function Warned({ changed, onDone }: { changed: Key; onDone: () => void }) {
   return (
     <Stack>
       <Alert color="orange" title="Saved, but check the networks">
