@@ -370,7 +370,7 @@ export interface paths {
         };
         /**
          * Try limits on recorded requests
-         * @description Returns what other limits would have denied of the requests of the key's quota, of all its keys, by its recorded minutes: those of a plan, or `perMinute` and `perDay`. Requests that were denied count as sent, so a client that repeated them asked for more than it would have. Bans are left out.
+         * @description Returns what limits, those of a plan or others, would have denied of the recorded requests of all keys on the quota of the key. Requests that were denied count as sent, also those that repeat others. Bans are left out.
          *
          *     **Scope: `admin:read`.**
          *
@@ -1659,24 +1659,14 @@ export interface components {
             perDay: number;
             /**
              * Format: date-time
-             * @description Start of the range: of the first UTC day whose minutes are all kept, or of a later one.
+             * @description Start of the first UTC day whose minutes are all kept.
              */
             since: string;
             /**
              * Format: int64
-             * @description UTC days in the range that have a recorded request.
-             */
-            recordedDays: number;
-            /**
-             * Format: int64
-             * @description Requests of all keys of the quota in the range, also those that were denied.
+             * @description Requests of all keys of the quota since then, also those that were denied.
              */
             requests: number;
-            /**
-             * Format: int64
-             * @description Requests among them that got 429 when they were sent.
-             */
-            refusals: number;
             /**
              * Format: int64
              * @description Requests that these limits would have denied.
@@ -2763,14 +2753,12 @@ export interface operations {
     getWhatIf: {
         parameters: {
             query?: {
-                /** @description The plan whose limits are tried. Give this, or `perMinute` and `perDay`. */
+                /** @description The plan whose limits are tried. */
                 plan?: string;
-                /** @description The limit of requests per UTC minute that is tried, with `perDay`. */
+                /** @description Requests per UTC minute, instead of those of the plan. */
                 perMinute?: number;
-                /** @description The limit of requests per UTC day that is tried, with `perMinute`. */
+                /** @description Requests per UTC day, instead of those of the plan. */
                 perDay?: number;
-                /** @description Number of UTC days, today included. Fewer are read if minutes are kept for less. */
-                days?: number;
             };
             header?: never;
             path: {
@@ -2908,6 +2896,8 @@ export interface operations {
                 since?: string;
                 /** @description Only periods that started before this time. */
                 until?: string;
+                /** @description With `quota`, a key and those that succeed it are one entry, under the newest of them with requests. */
+                by?: "key" | "quota";
             };
             header?: never;
             path?: never;
