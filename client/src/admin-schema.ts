@@ -735,7 +735,7 @@ export interface components {
              * @description Time of the last call.
              */
             lastAt: string;
-            /** @description The last brownout of the operation that has begun: a time before the removal at which it already returned 410. Null if none has in the last 35 days. */
+            /** @description When it last returned 410 for a time before its removal; null if not in 35 days. */
             lastBrownout: {
                 /**
                  * Format: date-time
@@ -804,7 +804,7 @@ export interface components {
             ready: boolean;
             /** @description Whether the replica is shutting down. */
             draining: boolean;
-            /** @description What needs attention although requests are served: operations that are removed within 30 days and were called in the last 7. */
+            /** @description Operations that are removed within 30 days and were called in the last 7. */
             warnings: string[];
             /** @description The parts that the replica depends on. */
             parts: {
@@ -1662,6 +1662,11 @@ export interface components {
              * @description Start of the first UTC day whose minutes are all kept.
              */
             since: string;
+            /**
+             * Format: int64
+             * @description UTC days since then that have a recorded request.
+             */
+            recordedDays: number;
             /**
              * Format: int64
              * @description Requests of all keys of the quota since then, also those that were denied.

@@ -18,8 +18,7 @@ export const whatIfCommand = command(
   .addHelpText(
     'after',
     '\nDenied requests count as sent, also those that repeat others. Bans are left out.' +
-      '\nExamples:\n  animal-store keys what-if 0f8f6a11 --plan pro\n' +
-      '  animal-store keys what-if 0f8f6a11 --per-minute 500 --per-day 20000',
+      '\nExample:\n  animal-store keys what-if 0f8f6a11 --plan pro --per-day 20000',
   )
   .action(
     withServices(async (services, id: string, query: WhatIfQuery) => {
@@ -31,7 +30,7 @@ export const whatIfCommand = command(
 function whatIfText({ worstMinute, smallestPlan, ...whatIf }: WhatIf): string {
   return fieldsText({
     tried: limitsText(whatIf),
-    'on requests since': whatIf.since,
+    'on requests since': `${whatIf.since}, recorded on days: ${whatIf.recordedDays}`,
     requests: whatIf.requests,
     'would be denied': `${whatIf.denied}, in minutes: ${whatIf.deniedMinutes}, on days: ${whatIf.deniedDays}`,
     'worst minute':

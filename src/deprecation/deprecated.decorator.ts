@@ -11,8 +11,8 @@ import type { Deprecation } from './rules/lifecycle.js';
  * @throws Error if its brownouts are wrong.
  */
 export function Deprecated(deprecation: Deprecation) {
-  const { since, removal, replacement, brownouts } = deprecation;
-  if (!areInOrder(brownouts ?? [], since, removal)) {
+  const { since, removal, replacement, brownouts = [] } = deprecation;
+  if (!areInOrder(brownouts, since, removal)) {
     throw new Error(
       `The brownouts until ${formatDate(removal)} are not in order, or not from full hour to full hour.`,
     );
@@ -24,7 +24,7 @@ export function Deprecated(deprecation: Deprecation) {
     ApiExtension('x-deprecated-since', formatDate(since)),
     ApiExtension('x-sunset', formatDate(removal)),
     ApiExtension('x-replacement', replacement),
-    ...(brownouts === undefined ? [] : [ApiExtension('x-brownouts', brownouts)]),
+    ...(brownouts.length === 0 ? [] : [ApiExtension('x-brownouts', brownouts)]),
   );
 }
 

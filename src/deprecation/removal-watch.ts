@@ -7,6 +7,7 @@ import { DeprecatedOperations } from './deprecated-operations.js';
 const INTERVAL_MS = 60_000;
 const DAY_MS = 86_400_000;
 const SOON_MS = 30 * DAY_MS;
+const CALLED_MS = 7 * DAY_MS;
 
 /** Counts each minute the keys that still call operations which are soon removed, for the health and the metrics. */
 @Injectable()
@@ -33,20 +34,19 @@ export class RemovalWatch extends PeriodicDatabaseTask {
       );
   }
 
-  /**
-   * @returns false: there is never more to count.
-   * @throws the database's error.
-   */
+  /** Returns false: there is never more to count. @throws the database's error. */
   async count(): Promise<false> {
     const nowMs = this.clock.now();
-    const since = new Date((Math.floor(nowMs / DAY_MS) - 6) * DAY_MS);
+    const soon = [...this.operations.values()].filter(
+      ({ removal }) => removal.getTime() > nowMs && removal.getTime() <= nowMs + SOON_MS,
+    );
     const counted = await this.prisma.$queryRaw<{ operation: string; callers: number }[]>`
       SELECT operation, count(DISTINCT key_id)::int AS callers FROM usage
-      WHERE period = 'day' AND deprecated AND starts_at >= ${since} GROUP BY operation`;
+      WHERE period = 'day' AND deprecated AND operation = ANY (${soon.map(({ operation }) => operation)}::text[])
+        AND starts_at > ${new Date(nowMs - CALLED_MS)}
+      GROUP BY operation`;
     const callers = new Map(counted.map((each) => [each.operation, each.callers]));
-    this.soonRemoved = [...this.operations.values()]
-      .filter(({ removal }) => removal.getTime() > nowMs && removal.getTime() <= nowMs + SOON_MS)
-      .map(({ operation, removal }) => ({ operation, removal, callers: callers.get(operation) ?? 0 }));
+    this.soonRemoved = soon.map((each) => ({ ...each, callers: callers.get(each.operation) ?? 0 }));
     return false;
   }
 }

@@ -29,6 +29,7 @@ async function use(
 const whatIf = (id: string, query: string) => admin.send(`GET /admin/keys/${id}/what-if?${query}`);
 
 const NOTHING = {
+  recordedDays: 0,
   requests: 0,
   denied: 0,
   deniedMinutes: 0,
@@ -54,6 +55,7 @@ describe('GET /admin/keys/{id}/what-if', () => {
         perMinute: 4,
         perDay: 5,
         since: '2027-02-04T00:00:00.000Z',
+        recordedDays: 1,
         requests: 6,
         denied: 1,
         deniedMinutes: 1,
@@ -103,7 +105,7 @@ describe('GET /admin/keys/{id}/what-if', () => {
       await use(key, `${day}T00:00:00Z`, { succeeded: 1 });
     }
     const { json } = await whatIf(key.id, 'plan=free');
-    expect(json).toMatchObject({ since: '2027-02-04T00:00:00.000Z', requests: 3 });
+    expect(json).toMatchObject({ since: '2027-02-04T00:00:00.000Z', recordedDays: 3, requests: 3 });
   });
 
   it('returns the smallest plan that denies none, and the smallest that denies under 0.1 %', async () => {

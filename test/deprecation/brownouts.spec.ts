@@ -15,7 +15,7 @@ import { expectError } from '../support/http/expectations.js';
 import { type HttpResponse, send } from '../support/http/http.js';
 import { UNLIMITED } from '../support/keys/keys.js';
 import { recordUsage } from '../support/keys/usage.js';
-import { useApplication } from '../support/service/application.js';
+import { startApplication, useApplication } from '../support/service/application.js';
 
 const FROM = new Date('2027-03-05T10:00:00Z');
 const UNTIL = new Date('2027-03-05T12:00:00Z');
@@ -142,6 +142,18 @@ describe('an operation with brownouts', () => {
     expect(Object.keys(headers)).toEqual(expect.arrayContaining(['Retry-After', 'Deprecation', 'Sunset']));
     expect(json.components.headers.BrownoutEnd).toMatchObject({ required: false });
     expect(json.paths['/pets/{petId}'].get).not.toHaveProperty('x-brownouts');
+  });
+});
+
+describe('an operation with an empty list of brownouts', () => {
+  it('has none in the OpenAPI document', async () => {
+    declare(dogsController([]));
+    const other = await startApplication({ database: store.database });
+    const { json } = await send(`${other.url}/openapi.json`);
+    await other.close();
+    const { description, ...operation } = json.paths['/dogs'].get;
+    expect(description).not.toContain('Brownouts');
+    expect(operation).not.toHaveProperty('x-brownouts');
   });
 });
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isPlanName, PLAN_NAME_MAX_LENGTH } from '../../rate-limit/rules/plan-name.js';
 import { integerParameter, once } from '../../schemas/pagination.js';
 import { dateTime, plainText } from '../../schemas/text-schemas.js';
+import { count } from '../../usage/usage.schemas.js';
 
 const INT32_MAX = 2_147_483_647;
 const PLAN_MESSAGE = 'must be the name of a plan';
@@ -18,7 +19,6 @@ export const WhatIfQuery = z.object({
 });
 export type WhatIfQuery = z.infer<typeof WhatIfQuery>;
 
-const count = (description: string) => z.int().min(0).meta({ description });
 const planName = (description: string) => plainText(description, PLAN_NAME_MAX_LENGTH).nullable();
 
 export const WhatIf = z
@@ -26,6 +26,7 @@ export const WhatIf = z
     perMinute: z.int32().min(1).meta({ description: 'The limit per UTC minute that was tried.' }),
     perDay: z.int32().min(1).meta({ description: 'The limit per UTC day that was tried.' }),
     since: dateTime('Start of the first UTC day whose minutes are all kept.'),
+    recordedDays: count('UTC days since then that have a recorded request.'),
     requests: count('Requests of all keys of the quota since then, also those that were denied.'),
     denied: count('Requests that these limits would have denied.'),
     deniedMinutes: count('Minutes in which they would have denied a request.'),

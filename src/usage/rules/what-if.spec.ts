@@ -14,7 +14,14 @@ const minutesOf = (...requests: (number | null)[]): MinuteOfRequests[] =>
   );
 
 describe('replayLimits', () => {
-  const NONE = { requests: 0, denied: 0, deniedMinutes: 0, deniedDays: 0, worstMinute: null };
+  const NONE = {
+    recordedDays: 0,
+    requests: 0,
+    denied: 0,
+    deniedMinutes: 0,
+    deniedDays: 0,
+    worstMinute: null,
+  };
 
   it('returns zeros without requests', () => {
     expect(replayLimits([], { perMinute: 1, perDay: 1 })).toEqual(NONE);
@@ -22,13 +29,18 @@ describe('replayLimits', () => {
 
   it('allows as many as both limits in a minute and a day, and denies the next', () => {
     const minutes = minutesOf(3, null, 2);
-    expect(replayLimits(minutes, { perMinute: 3, perDay: 5 })).toEqual({ ...NONE, requests: 5 });
+    expect(replayLimits(minutes, { perMinute: 3, perDay: 5 })).toEqual({
+      ...NONE,
+      recordedDays: 1,
+      requests: 5,
+    });
     expect(replayLimits(minutes, { perMinute: 2, perDay: 5 })).toMatchObject({ denied: 1, deniedMinutes: 1 });
     expect(replayLimits(minutes, { perMinute: 3, perDay: 4 })).toMatchObject({ denied: 1, deniedMinutes: 1 });
   });
 
   it('takes nothing from the day for a denied request', () => {
     expect(replayLimits(minutesOf(10, 2, 3), { perMinute: 2, perDay: 6 })).toEqual({
+      recordedDays: 1,
       requests: 15,
       denied: 9,
       deniedMinutes: 2,
@@ -41,8 +53,9 @@ describe('replayLimits', () => {
     const last = { startsAt: minuteAfter(MINUTES_PER_DAY - 1), requests: 4 };
     const first = { startsAt: minuteAfter(MINUTES_PER_DAY), requests: 4 };
     const limits = { perMinute: 4, perDay: 4 };
-    expect(replayLimits([last, first], limits)).toEqual({ ...NONE, requests: 8 });
+    expect(replayLimits([last, first], limits)).toEqual({ ...NONE, recordedDays: 2, requests: 8 });
     expect(replayLimits([...minutesOf(1), last, first], limits)).toEqual({
+      recordedDays: 2,
       requests: 9,
       denied: 1,
       deniedMinutes: 1,
@@ -100,6 +113,7 @@ describe('replayLimits', () => {
         const most = Math.max(0, ...deniedOf(true).map(([, count]) => count));
         const worst = deniedOf(true).find(([, count]) => count === most)?.[0];
         expect(replayLimits(minutes, { perMinute, perDay })).toEqual({
+          recordedDays: new Set(minutes.map(({ startsAt }) => startsAt.split('T')[0])).size,
           requests: minutes.reduce((sum, { requests: count }) => sum + count, 0),
           denied: deniedOf(false).reduce((sum, [, count]) => sum + count, 0),
           deniedMinutes: deniedOf(true).length,

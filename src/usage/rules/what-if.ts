@@ -32,6 +32,7 @@ export function replayLimits(minutes: readonly MinuteOfRequests[], { perMinute, 
     return minute.requests === allowed ? [] : { ...minute, denied: minute.requests - allowed };
   });
   return {
+    recordedDays: remaining.size,
     requests: minutes.reduce((sum, { requests }) => sum + requests, 0),
     denied: deniedMinutes.reduce((sum, { denied }) => sum + denied, 0),
     deniedMinutes: deniedMinutes.length,

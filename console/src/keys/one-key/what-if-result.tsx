@@ -14,7 +14,7 @@ export function WhatIfResult({ whatIf }: { whatIf: WhatIf }) {
     <Stack gap="sm">
       <Fact label="Tried">{limitsText(whatIf)}</Fact>
       <Fact label="Range">
-        Since <Instant at={whatIf.since} />
+        Since <Instant at={whatIf.since} />, with requests on {countText(whatIf.recordedDays, 'day')}
       </Fact>
       <Fact label="Requests">{numberText(requests)}, also those that were denied when they were sent</Fact>
       <Fact label="Denied">
