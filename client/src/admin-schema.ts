@@ -346,7 +346,7 @@ export interface paths {
         };
         /**
          * Try limits on recorded requests
-         * @description Returns what other limits would have denied of the requests of the key's quota, of all its keys, by its recorded minutes: those of a plan, or `perMinute` and `perDay`. Requests that were denied count as sent, so a client that repeated them asked for more than it would have. Bans are left out.
+         * @description Returns what limits, those of a plan or others, would have denied of the recorded requests of all keys on the quota of the key. Requests that were denied count as sent, also those that repeat others. Bans are left out.
          *
          *     **Scope: `admin:read`.**
          *
@@ -735,7 +735,7 @@ export interface components {
              * @description Time of the last call.
              */
             lastAt: string;
-            /** @description The last brownout of the operation that has begun: a time before the removal at which it already returned 410. Null if none has in the last 35 days. */
+            /** @description When it last returned 410 for a time before its removal; null if not in 35 days. */
             lastBrownout: {
                 /**
                  * Format: date-time
@@ -804,7 +804,7 @@ export interface components {
             ready: boolean;
             /** @description Whether the replica is shutting down. */
             draining: boolean;
-            /** @description What needs attention although requests are served: operations that are removed within 30 days and were called in the last 7. */
+            /** @description Operations that are removed within 30 days and were called in the last 7. */
             warnings: string[];
             /** @description The parts that the replica depends on. */
             parts: {
@@ -1586,24 +1586,19 @@ export interface components {
             perDay: number;
             /**
              * Format: date-time
-             * @description Start of the range: of the first UTC day whose minutes are all kept, or of a later one.
+             * @description Start of the first UTC day whose minutes are all kept.
              */
             since: string;
             /**
              * Format: int64
-             * @description UTC days in the range that have a recorded request.
+             * @description UTC days since then that have a recorded request.
              */
             recordedDays: number;
             /**
              * Format: int64
-             * @description Requests of all keys of the quota in the range, also those that were denied.
+             * @description Requests of all keys of the quota since then, also those that were denied.
              */
             requests: number;
-            /**
-             * Format: int64
-             * @description Requests among them that got 429 when they were sent.
-             */
-            refusals: number;
             /**
              * Format: int64
              * @description Requests that these limits would have denied.
@@ -2648,14 +2643,12 @@ export interface operations {
     getWhatIf: {
         parameters: {
             query?: {
-                /** @description The plan whose limits are tried. Give this, or `perMinute` and `perDay`. */
+                /** @description The plan whose limits are tried. */
                 plan?: string;
-                /** @description The limit of requests per UTC minute that is tried, with `perDay`. */
+                /** @description Requests per UTC minute, instead of those of the plan. */
                 perMinute?: number;
-                /** @description The limit of requests per UTC day that is tried, with `perMinute`. */
+                /** @description Requests per UTC day, instead of those of the plan. */
                 perDay?: number;
-                /** @description Number of UTC days, today included. Fewer are read if minutes are kept for less. */
-                days?: number;
             };
             header?: never;
             path: {
@@ -2793,6 +2786,8 @@ export interface operations {
                 since?: string;
                 /** @description Only periods that started before this time. */
                 until?: string;
+                /** @description With `quota`, a key and those that succeed it are one entry, under the newest of them with requests. */
+                by?: "key" | "quota";
             };
             header?: never;
             path?: never;

@@ -360,7 +360,7 @@ export interface components {
              * @description Time of the last call.
              */
             lastAt: string;
-            /** @description The last brownout of the operation that has begun: a time before the removal at which it already returned 410. Null if none has in the last 35 days. */
+            /** @description When it last returned 410 for a time before its removal; null if not in 35 days. */
             lastBrownout: {
                 /**
                  * Format: date-time

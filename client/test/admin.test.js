@@ -117,7 +117,7 @@ describe('admin.keys', () => {
 
   it('gets what limits would have denied', async () => {
     const { id } = await admin.keys.issue({ name: 'unused', plan: 'free' });
-    const { denied, perMinute, smallestPlan } = await admin.keys.whatIf(id, { plan: 'pro', days: 2 });
+    const { denied, perMinute, smallestPlan } = await admin.keys.whatIf(id, { plan: 'pro' });
     assert.deepEqual([denied, perMinute, smallestPlan.denyingNone], [0, 300, 'free']);
     assert.equal((await admin.keys.whatIf(id, { perMinute: 7, perDay: 70 })).perDay, 70);
   });
@@ -216,6 +216,7 @@ describe('admin.usage', () => {
     assert.deepEqual([operation.operation, operation.requests, others], ['listPets', 2, []]);
     const [first, second] = await admin.usage.topKeys({ limit: 2 });
     assert.ok(first.requests >= second.requests);
+    assert.equal((await admin.usage.topKeys({ limit: 1, by: 'quota' })).length, 1);
   });
 });
 

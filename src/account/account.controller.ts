@@ -3,7 +3,7 @@ import { ApiBody, ApiConflictResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { KeyService } from '../admin/keys/key.service.js';
 import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
-import { type BrownoutOfOperation, DeprecatedOperations } from '../deprecation/deprecated-operations.js';
+import { DeprecatedOperations, lastBrownouts } from '../deprecation/deprecated-operations.js';
 import { Operation } from '../deprecation/operation.decorator.js';
 import { ApiError } from '../errors/api-error.js';
 import type { Principal } from '../http/principal.js';
@@ -11,7 +11,7 @@ import { PageResponse, Responses } from '../openapi/responses.decorator.js';
 import { pageLinks, pageSchema } from '../schemas/pagination.js';
 import { Clock } from '../settings/clock.js';
 import { KEPT_MS } from '../usage/rules/periods.js';
-import { UsageRepository } from '../usage/usage.repository.js';
+import { type Brownout, UsageRepository } from '../usage/usage.repository.js';
 import { USAGE_KEPT, UsageTotals } from '../usage/usage.schemas.js';
 import {
   OwnDeprecatedCalls,
@@ -107,7 +107,7 @@ export class AccountController {
   async listOwnDeprecatedCalls(@CurrentPrincipal() { quota }: Principal): Promise<OwnDeprecatedCalls[]> {
     const usage = await this.usage.byOperation({ period: 'day', quotaId: quota.id });
     const byName = usage.toSorted((one, other) => (one.operation < other.operation ? -1 : 1));
-    const brownouts = this.deprecated.lastBrownouts(this.clock.now(), KEPT_MS.hour);
+    const brownouts = lastBrownouts(this.clock.now(), KEPT_MS.hour);
     const calls = byName.map(async ({ operation, deprecated, requests, lastAt }) => {
       const declared = this.deprecated.get(operation);
       if (!deprecated || declared === undefined) {
@@ -124,7 +124,7 @@ export class AccountController {
     return (await Promise.all(calls)).flat();
   }
 
-  private async countCalls({ operation, from, until }: BrownoutOfOperation, quotaId: string) {
+  private async countCalls({ operation, from, until }: Brownout, quotaId: string) {
     const usage = await this.usage.byOperation({ period: 'hour', since: from, until, quotaId });
     const requests = usage.find((each) => each.operation === operation)?.requests ?? 0;
     return { from: from.toISOString(), until: until.toISOString(), requests };

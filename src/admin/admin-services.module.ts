@@ -6,18 +6,9 @@ import { KeyReader } from './keys/key-reader.service.js';
 import { KeyService } from './keys/key.service.js';
 import { PlanService } from './plans/plan.service.js';
 import { UsageService } from './usage/usage.service.js';
-import { WhatIfService } from './usage/what-if.service.js';
 import { WebhookService } from './webhooks/webhook.service.js';
 
-const SERVICES = [
-  KeyService,
-  KeyReader,
-  PlanService,
-  UsageService,
-  WhatIfService,
-  AuditService,
-  WebhookService,
-];
+const SERVICES = [KeyService, KeyReader, PlanService, UsageService, AuditService, WebhookService];
 
 /** The services of administration, shared by HTTP and the terminal. */
 @Module({

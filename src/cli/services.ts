@@ -1,8 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AdminServicesModule } from '../admin/admin-services.module.js';
-import { DeprecatedOperations } from '../deprecation/deprecated-operations.js';
-import { declaredRouteConfigs } from '../http/route-config.decorator.js';
 import { Clock } from '../settings/clock.js';
 import { DatabaseModule } from '../database/database.module.js';
 import { EmbeddedPostgresError, findEmbeddedPostgres } from '../embedded-postgres/embedded-postgres.js';
@@ -17,25 +15,10 @@ export async function openServices(environment: Environment): Promise<INestAppli
   await import('../app.module.js');
   const settings = SettingsModule.register(environment, new Clock());
   return NestFactory.createApplicationContext(
-    {
-      module: Terminal,
-      global: true,
-      imports: [settings, DatabaseModule, AdminServicesModule],
-      providers: [{ provide: DeprecatedOperations, useFactory: declaredDeprecations }],
-      exports: [DeprecatedOperations],
-    },
+    { module: Terminal, imports: [settings, DatabaseModule, AdminServicesModule] },
     // The error of a failure is enough.
     { logger: false, abortOnError: false },
   );
-}
-
-function declaredDeprecations(): DeprecatedOperations {
-  const operations = new DeprecatedOperations();
-  // The terminal shows no paths.
-  for (const config of declaredRouteConfigs()) {
-    operations.addRoute({ method: 'GET', url: '', config });
-  }
-  return operations;
 }
 
 /** Returns the settings. Without `DATABASE_URL`, it is set to the URL of the running embedded database. */

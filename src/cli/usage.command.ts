@@ -2,10 +2,8 @@ import { type Command, Option } from 'commander';
 import { KeyReader } from '../admin/keys/key-reader.service.js';
 import { DAYS_DEFAULT, DAYS_MAX, type UsageQuery } from '../admin/usage/usage.schemas.js';
 import { UsageService } from '../admin/usage/usage.service.js';
-import { DeprecatedOperations } from '../deprecation/deprecated-operations.js';
 import { instant } from '../schemas/instant.js';
-import { Clock } from '../settings/clock.js';
-import { KEPT_MS, PERIODS } from '../usage/rules/periods.js';
+import { PERIODS } from '../usage/rules/periods.js';
 import { UsageRepository, type UsageSelection } from '../usage/usage.repository.js';
 import type { DeprecatedCalls, Usage } from '../usage/usage.schemas.js';
 import { uuidParameter } from '../schemas/uuid.js';
@@ -17,6 +15,14 @@ import { tableText } from './output/text.js';
 
 /** An entry of a report, with the fields that this report has. */
 type Entry = Partial<Usage & Pick<DeprecatedCalls, 'keyName' | 'lastBrownout'>>;
+
+/** The options of a report, with those that it has. */
+interface ReportOptions extends UsageSelection {
+  limit: number;
+  by?: 'key' | 'quota';
+  key?: string;
+  quota?: string;
+}
 
 /** `usage`, and its reports */
 export const usageCommand = command(
@@ -36,8 +42,14 @@ export const usageCommand = command(
   )
   .addCommand(
     reportCommand('top', 'list the keys with the most requests, most first', (reports, query) =>
-      reports.topKeys(query, query.limit),
+      reports.topKeys(query, query.limit, query.by),
     )
+      .addOption(
+        new Option('--by <what>', 'by quota, a key and its successors are one entry').choices([
+          'key',
+          'quota',
+        ]),
+      )
       .option('--limit <n>', 'maximum number of keys', wholeNumber(100), 20)
       .addHelpText('after', '\nExample:\n  animal-store usage top --since 2026-11-01T00:00:00Z'),
   )
@@ -71,11 +83,8 @@ export const deprecationsCommand = command(
   'list the keys that called deprecated operations, with the number and time of their calls',
 ).action(
   withServices(async (services) => {
-    const brownouts = services
-      .get(DeprecatedOperations)
-      .lastBrownouts(services.get(Clock).now(), KEPT_MS.hour);
     const calls = await everyPage<DeprecatedCalls>((limit, last) =>
-      services.get(UsageRepository).deprecatedCalls(brownouts, limit, last),
+      services.get(UsageService).deprecatedCalls(limit, last),
     );
     return { value: calls, text: () => entriesText(calls) };
   }),
@@ -85,24 +94,18 @@ export const deprecationsCommand = command(
 function reportCommand(
   name: string,
   description: string,
-  read: (reports: UsageRepository, query: UsageSelection & { limit: number }) => Promise<Entry[]>,
+  read: (reports: UsageRepository, query: ReportOptions) => Promise<Entry[]>,
 ): Command {
   return command(name, `${description}; requests appear within a second`)
     .addOption(periodOption('minutes are kept for 3 days (USAGE_MINUTES_KEPT), hours for 35, days for 400'))
     .option('--since <iso>', 'only periods that started then or later', parsedBy(instant))
     .option('--until <iso>', 'only periods that started before', parsedBy(instant))
     .action(
-      withServices(
-        async (services, options: UsageSelection & { key?: string; quota?: string; limit: number }) => {
-          const keyId = await findGivenKeyId(services, options.key);
-          const entries = await read(services.get(UsageRepository), {
-            ...options,
-            keyId,
-            quotaId: options.quota,
-          });
-          return { value: entries, text: () => entriesText(entries) };
-        },
-      ),
+      withServices(async (services, { key, quota: quotaId, ...options }: ReportOptions) => {
+        const keyId = await findGivenKeyId(services, key);
+        const entries = await read(services.get(UsageRepository), { ...options, keyId, quotaId });
+        return { value: entries, text: () => entriesText(entries) };
+      }),
     );
 }
 

@@ -1,6 +1,6 @@
-import { WHAT_IF_DAYS_MAX, type WhatIf, type WhatIfQuery } from '../admin/usage/what-if.schemas.js';
-import { WhatIfService } from '../admin/usage/what-if.service.js';
-import { positiveInteger, wholeNumber } from './arguments.js';
+import { UsageService } from '../admin/usage/usage.service.js';
+import type { WhatIf, WhatIfQuery } from '../admin/usage/what-if.schemas.js';
+import { positiveInteger } from './arguments.js';
 import { command, withServices } from './command.js';
 import { findKeyId } from './key-id.js';
 import { limitsText } from './key-output.js';
@@ -13,18 +13,16 @@ export const whatIfCommand = command(
 )
   .argument('<id>', 'id of a key of the quota')
   .option('--plan <plan>', 'try the limits of this plan')
-  .option('--per-minute <n>', 'try this limit per minute, with --per-day', positiveInteger)
-  .option('--per-day <n>', 'try this limit per day, with --per-minute', positiveInteger)
-  .option('--days <n>', 'number of UTC days, today included', wholeNumber(WHAT_IF_DAYS_MAX), WHAT_IF_DAYS_MAX)
+  .option('--per-minute <n>', "try this limit per minute instead of the plan's", positiveInteger)
+  .option('--per-day <n>', "try this limit per day instead of the plan's", positiveInteger)
   .addHelpText(
     'after',
-    '\nDenied requests count as sent, so requests that were repeated after a 429 count again. Bans are left out.' +
-      '\nExamples:\n  animal-store keys what-if 0f8f6a11 --plan pro\n' +
-      '  animal-store keys what-if 0f8f6a11 --per-minute 500 --per-day 20000 --days 7',
+    '\nDenied requests count as sent, also those that repeat others. Bans are left out.' +
+      '\nExample:\n  animal-store keys what-if 0f8f6a11 --plan pro --per-day 20000',
   )
   .action(
     withServices(async (services, id: string, query: WhatIfQuery) => {
-      const whatIf = await services.get(WhatIfService).replay(await findKeyId(services, id), query);
+      const whatIf = await services.get(UsageService).whatIf(await findKeyId(services, id), query);
       return { value: whatIf, text: () => whatIfText(whatIf) };
     }),
   );
@@ -34,7 +32,6 @@ function whatIfText({ worstMinute, smallestPlan, ...whatIf }: WhatIf): string {
     tried: limitsText(whatIf),
     'on requests since': `${whatIf.since}, recorded on days: ${whatIf.recordedDays}`,
     requests: whatIf.requests,
-    'denied when sent': whatIf.refusals,
     'would be denied': `${whatIf.denied}, in minutes: ${whatIf.deniedMinutes}, on days: ${whatIf.deniedDays}`,
     'worst minute':
       worstMinute && `${worstMinute.startsAt}, ${worstMinute.denied} of ${worstMinute.requests}`,

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { RouteOptions } from 'fastify';
 import { routeTemplate } from '../http/request-line.js';
-import { areInOrder, type Brownout, lastBrownout } from './rules/brownout.js';
+import { declaredRouteConfigs } from '../http/route-config.decorator.js';
+import { lastBrownout } from './rules/brownout.js';
 import type { Deprecation } from './rules/lifecycle.js';
 
 /** A deprecated operation as its route declares it. */
@@ -12,37 +13,24 @@ interface DeprecatedOperation extends Deprecation {
   path: string;
 }
 
-export interface BrownoutOfOperation extends Brownout {
-  operation: string;
-}
-
 /** The deprecated operations of all routes, by name. */
 @Injectable()
 export class DeprecatedOperations extends Map<string, DeprecatedOperation> {
-  /**
-   * Adds the operation of a route if it is deprecated.
-   *
-   * @throws Error that names the route if its brownouts are wrong.
-   */
+  /** Adds the operation of a route if it is deprecated. */
   addRoute({ method, url, config }: Pick<RouteOptions, 'method' | 'url' | 'config'>): void {
     const { operation, deprecation } = config ?? {};
     // Fastify adds a route for HEAD, with the same operation, to each route for GET.
     const name = [method].flat().find((each) => each !== 'HEAD');
     if (operation !== undefined && deprecation !== undefined && name !== undefined) {
-      if (!areInOrder(deprecation)) {
-        throw new Error(
-          `The brownouts of ${name} ${url} are not in order, or not from full hour to full hour.`,
-        );
-      }
       this.set(operation, { operation, method: name, path: routeTemplate(url), ...deprecation });
     }
   }
+}
 
-  /** Returns the last brownout of each operation that had begun at `nowMs`, at most `maxAgeMs` before. */
-  lastBrownouts(nowMs: number, maxAgeMs: number): BrownoutOfOperation[] {
-    return [...this.values()].flatMap(({ operation, ...declared }) => {
-      const last = lastBrownout(declared, nowMs);
-      return last === null || last.from.getTime() < nowMs - maxAgeMs ? [] : { operation, ...last };
-    });
-  }
+/** Returns the last brownout of each operation that had begun at `nowMs`, at most `maxAgeMs` before. */
+export function lastBrownouts(nowMs: number, maxAgeMs: number) {
+  return declaredRouteConfigs().flatMap(({ operation = '', deprecation }) => {
+    const last = lastBrownout(deprecation?.brownouts ?? [], nowMs);
+    return last === undefined || last.from.getTime() < nowMs - maxAgeMs ? [] : { operation, ...last };
+  });
 }

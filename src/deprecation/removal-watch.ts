@@ -1,20 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import { PeriodicDatabaseTask } from '../database/periodic-task.js';
-import { loadSql, QueryRunner } from '../database/query-runner.js';
+import { PrismaService } from '../database/prisma.service.js';
 import { Clock } from '../settings/clock.js';
 import { DeprecatedOperations } from './deprecated-operations.js';
 
-const COUNT_CALLERS = loadSql(import.meta.url, 'count-callers');
 const INTERVAL_MS = 60_000;
+const DAY_MS = 86_400_000;
+const SOON_MS = 30 * DAY_MS;
+const CALLED_MS = 7 * DAY_MS;
 
 /** Counts each minute the keys that still call operations which are soon removed, for the health and the metrics. */
 @Injectable()
 export class RemovalWatch extends PeriodicDatabaseTask {
-  /** The operations that are removed within 30 days, and the keys that called each in the last seven, as of the last count. */
-  soonRemoved: [operation: string, removal: Date, callers: number][] = [];
+  /** The operations that are removed within 30 days, and the keys that called each in the last 7 UTC days, as of the last count. */
+  soonRemoved: { operation: string; removal: Date; callers: number }[] = [];
 
   constructor(
-    private readonly queries: QueryRunner,
+    private readonly prisma: PrismaService,
     private readonly operations: DeprecatedOperations,
     private readonly clock: Clock,
   ) {
@@ -24,22 +26,27 @@ export class RemovalWatch extends PeriodicDatabaseTask {
   /** A sentence for each of these operations that is called. */
   get warnings(): string[] {
     return this.soonRemoved
-      .filter(([, , callers]) => callers > 0)
+      .filter(({ callers }) => callers > 0)
       .map(
-        ([operation, removal, callers]) =>
+        ({ operation, removal, callers }) =>
           `An operation is called that is soon removed: ${operation}, on ${removal.toISOString().slice(0, 10)}; ` +
           `keys that called it in the last 7 days: ${callers} (GET /admin/deprecations lists them).`,
       );
   }
 
-  /**
-   * @returns false: there is never more to count.
-   * @throws the database's error.
-   */
+  /** Returns false: there is never more to count. @throws the database's error. */
   async count(): Promise<false> {
-    const all = [...this.operations.values()];
-    const columns = [all.map(({ operation }) => operation), all.map(({ removal }) => removal)];
-    this.soonRemoved = await this.queries.run(COUNT_CALLERS, [...columns, new Date(this.clock.now())]);
+    const nowMs = this.clock.now();
+    const soon = [...this.operations.values()].filter(
+      ({ removal }) => removal.getTime() > nowMs && removal.getTime() <= nowMs + SOON_MS,
+    );
+    const counted = await this.prisma.$queryRaw<{ operation: string; callers: number }[]>`
+      SELECT operation, count(DISTINCT key_id)::int AS callers FROM usage
+      WHERE period = 'day' AND deprecated AND operation = ANY (${soon.map(({ operation }) => operation)}::text[])
+        AND starts_at > ${new Date(nowMs - CALLED_MS)}
+      GROUP BY operation`;
+    const callers = new Map(counted.map((each) => [each.operation, each.callers]));
+    this.soonRemoved = soon.map((each) => ({ ...each, callers: callers.get(each.operation) ?? 0 }));
     return false;
   }
 }

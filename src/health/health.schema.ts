@@ -18,13 +18,10 @@ export const Health = z
   .object({
     ready: z.boolean().meta({ description: 'Whether `/readyz` is 200: requests are served.' }),
     draining: z.boolean().meta({ description: 'Whether the replica is shutting down.' }),
-    warnings: plainText('What needs attention, and where to look.', MESSAGE_MAX_LENGTH)
+    warnings: plainText('What needs attention although requests are served.', MESSAGE_MAX_LENGTH)
       .array()
       .max(WARNINGS_MAX)
-      .meta({
-        description:
-          'What needs attention although requests are served: operations that are removed within 30 days and were called in the last 7.',
-      }),
+      .meta({ description: 'Operations that are removed within 30 days and were called in the last 7.' }),
     parts: z
       .object({
         database: z

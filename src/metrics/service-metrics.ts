@@ -72,7 +72,7 @@ export class ServiceMetrics {
       'deprecated_removal_callers',
       'Keys that called an operation in the last 7 days that is removed within 30.',
       ['operation'],
-      () => removals.soonRemoved.map(([operation, , callers]) => [callers, operation]),
+      () => removals.soonRemoved.map(({ operation, callers }) => [callers, operation]),
     );
     metrics.gauge('requests_in_flight', 'Requests that hold a slot of their operation.', ['operation'], () =>
       concurrencyLimit.all().map(({ operation, slots }) => [slots.length, operation]),

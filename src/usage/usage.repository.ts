@@ -53,6 +53,13 @@ interface PageSelection<Position> extends UsageSelection {
   after?: Position | undefined;
 }
 
+/** A time from full hour to full hour in which calls of a deprecated operation are counted. */
+export interface Brownout {
+  operation: string;
+  from: Date;
+  until: Date;
+}
+
 /** The position of a row in the sort order of a page. */
 export type UsagePosition = Pick<Usage, 'startsAt' | 'keyId' | 'operation' | 'deprecated'>;
 
@@ -100,15 +107,15 @@ export class UsageRepository {
     return toPage(rows, limit);
   }
 
-  /** Returns the keys with the most requests, most first. */
-  topKeys(selection: UsageSelection, limit: number) {
+  /** Returns the keys with the most requests, most first. By quota, they are the newest of each: ids of keys begin with their time. */
+  topKeys(selection: UsageSelection, limit: number, by: 'key' | 'quota' = 'key') {
     return this.read<KeyUsage>(Prisma.sql`
       SELECT
-        key_id AS "keyId", (SELECT name FROM api_keys WHERE id = key_id) AS "keyName",
+        max(key_id::text) AS "keyId", (SELECT name FROM api_keys WHERE id = max(key_id::text)::uuid) AS "keyName",
         min(quota_id::text) AS "quotaId", ${SUMS}, max(last_at) AS "lastAt"
       ${selectedUsage(selection)}
-      GROUP BY key_id
-      ORDER BY requests DESC, key_id
+      GROUP BY ${Prisma.raw(`${by}_id`)}
+      ORDER BY requests DESC, "keyId"
       LIMIT ${limit}`);
   }
 
@@ -122,13 +129,10 @@ export class UsageRepository {
       LIMIT ${OPERATIONS_MAX}`);
   }
 
-  /**
-   * Returns the requests that count against a quota's windows, of all its keys, in each minute that had any, oldest first; `refusals` are
-   * those that got 429.
-   */
-  minutesOfQuota(quotaId: string, since: Date): Promise<(MinuteOfRequests & { refusals: number })[]> {
-    return this.read(Prisma.sql`
-      SELECT starts_at AS "startsAt", ${REQUESTS}, sum(refusals)::float8 AS refusals
+  /** Returns the requests that count against a quota's windows, of all its keys, in each minute that had any, oldest first. */
+  minutesOfQuota(quotaId: string, since: Date) {
+    return this.read<MinuteOfRequests>(Prisma.sql`
+      SELECT starts_at AS "startsAt", ${REQUESTS}
       ${selectedUsage({ period: 'minute', since, quotaId }, Prisma.sql`AND operation <> ${UNCOUNTED_OPERATION}`)}
       GROUP BY starts_at
       ORDER BY starts_at`);
@@ -137,27 +141,23 @@ export class UsageRepository {
   /**
    * Returns one page of the keys that called deprecated operations, by operation, then by key: no further call changes this order.
    *
-   * @param brownouts the last one of each operation, from full hour to full hour; calls within it are counted.
+   * @param brownouts the last one of each operation.
    */
-  async deprecatedCalls(
-    brownouts: { operation: string; from: Date; until: Date }[],
-    limit: number,
-    after?: DeprecatedCallsPosition,
-  ) {
+  async deprecatedCalls(brownouts: Brownout[], limit: number, after?: DeprecatedCallsPosition) {
     const isAfter = after && Prisma.sql`AND (operation, key_id) > (${after.operation}, ${after.keyId}::uuid)`;
     const rows = await this.read<DeprecatedCalls>(Prisma.sql`
       SELECT
         operation, key_id AS "keyId", api_keys.name AS "keyName", min(usage.quota_id::text) AS "quotaId",
         ${REQUESTS}, max(last_at) AS "lastAt",
         (
-          SELECT json_build_object('from', min("from"), 'until', min(until), 'requests', coalesce(sum(${ALL}), 0))
+          SELECT json_build_object('from', "from", 'until', until, 'requests', coalesce(sum(${ALL}), 0))
           FROM
             jsonb_to_recordset(${JSON.stringify(brownouts)}::jsonb) AS last (operation text, "from" text, until text)
             LEFT JOIN usage AS hours
               ON hours.key_id = usage.key_id AND period = 'hour' AND hours.operation = last.operation
               AND starts_at >= "from"::timestamptz AND starts_at < until::timestamptz
           WHERE last.operation = usage.operation
-          GROUP BY last.operation
+          GROUP BY "from", until
         ) AS "lastBrownout"
       FROM usage LEFT JOIN api_keys ON api_keys.id = key_id
       WHERE period = 'day' AND deprecated ${isAfter ?? Prisma.empty}

@@ -12,7 +12,8 @@ export const USAGE_KEPT =
 /** The most operations that a report has. */
 export const OPERATIONS_MAX = 100;
 
-const count = (description: string) => z.int().min(0).meta({ description });
+/** Returns the schema of a number of requests, minutes or days. */
+export const count = (description: string) => z.int().min(0).meta({ description });
 
 /** The counts of every report of usage. */
 const countFields = {
@@ -98,9 +99,7 @@ export const DeprecatedCalls = z
       })
       .nullable()
       .meta({
-        description:
-          'The last brownout of the operation that has begun: a time before the removal at which it already returned 410. Null if none ' +
-          'has in the last 35 days.',
+        description: 'When it last returned 410 for a time before its removal; null if not in 35 days.',
       }),
   })
   .meta({ id: 'DeprecatedCalls', description: 'A key that has called a deprecated operation.' });

@@ -31,7 +31,6 @@ const whatIf = (id: string, query: string) => admin.send(`GET /admin/keys/${id}/
 const NOTHING = {
   recordedDays: 0,
   requests: 0,
-  refusals: 0,
   denied: 0,
   deniedMinutes: 0,
   deniedDays: 0,
@@ -49,16 +48,15 @@ describe('GET /admin/keys/{id}/what-if', () => {
     store.clock.travelTo(new Date(NOON.getTime() + MINUTE_MS));
     await send(`${store.url}/v1/pets/999`, { key });
     await recordUsage(store);
-    const { status, json } = await whatIf(id, 'perMinute=4&perDay=5&days=1');
+    const { status, json } = await whatIf(id, 'perMinute=4&perDay=5');
     expect([status, json]).toEqual([
       200,
       {
         perMinute: 4,
         perDay: 5,
-        since: '2027-03-05T00:00:00.000Z',
+        since: '2027-02-04T00:00:00.000Z',
         recordedDays: 1,
         requests: 6,
-        refusals: 2,
         denied: 1,
         deniedMinutes: 1,
         deniedDays: 1,
@@ -67,7 +65,7 @@ describe('GET /admin/keys/{id}/what-if', () => {
       },
     ]);
     const { json: current } = await whatIf(id, 'perMinute=3&perDay=100');
-    expect(current).toMatchObject({ denied: 2, refusals: 2 });
+    expect(current).toMatchObject({ denied: 2 });
   });
 
   it('adds the requests of all keys of the quota, of every status, and of no other quota', async () => {
@@ -81,7 +79,6 @@ describe('GET /admin/keys/{id}/what-if', () => {
         perMinute: 60,
         perDay: 1000,
         requests: 61,
-        refusals: 4,
         denied: 1,
         worstMinute: { startsAt: '2027-03-04T10:00:00.000Z', requests: 61, denied: 1 },
         smallestPlan: { denyingNone: 'pro', denyingFew: 'pro' },
@@ -102,19 +99,13 @@ describe('GET /admin/keys/{id}/what-if', () => {
     });
   });
 
-  it('counts UTC days, today included, 30 by default', async () => {
+  it('reads 30 UTC days, today included, at the most', async () => {
     const key = await admin.issue();
     for (const day of ['2027-02-03', '2027-02-04', '2027-03-04', '2027-03-05']) {
       await use(key, `${day}T00:00:00Z`, { succeeded: 1 });
     }
-    const read = async (query: string) => {
-      const { since, requests, recordedDays } = (await whatIf(key.id, `plan=free${query}`)).json;
-      return [since, requests, recordedDays];
-    };
-    expect(await read('')).toEqual(['2027-02-04T00:00:00.000Z', 3, 3]);
-    expect(await read('&days=30')).toEqual(['2027-02-04T00:00:00.000Z', 3, 3]);
-    expect(await read('&days=2')).toEqual(['2027-03-04T00:00:00.000Z', 2, 2]);
-    expect(await read('&days=1')).toEqual(['2027-03-05T00:00:00.000Z', 1, 1]);
+    const { json } = await whatIf(key.id, 'plan=free');
+    expect(json).toMatchObject({ since: '2027-02-04T00:00:00.000Z', recordedDays: 3, requests: 3 });
   });
 
   it('returns the smallest plan that denies none, and the smallest that denies under 0.1 %', async () => {
@@ -127,9 +118,11 @@ describe('GET /admin/keys/{id}/what-if', () => {
     expect(await smallest()).toEqual({ denyingNone: 'business', denyingFew: 'pro' });
     await admin.send('PUT /admin/plans/between', { perMinute: 301, perDay: 9_999 });
     expect(await smallest()).toEqual({ denyingNone: 'between', denyingFew: 'between' });
+    await admin.send('PUT /admin/plans/a-little-more', { perMinute: 302, perDay: 9_999 });
+    expect(await smallest()).toEqual({ denyingNone: 'between', denyingFew: 'between' });
     await use(key, '2027-03-04T10:20:00Z', { succeeded: 1001 });
     expect(await smallest()).toEqual({ denyingNone: null, denyingFew: 'business' });
-    await store.database.query("DELETE FROM plans WHERE name = 'between'");
+    await store.database.query("DELETE FROM plans WHERE name IN ('between', 'a-little-more')");
   });
 
   it('returns zeros for a key without requests', async () => {
@@ -143,20 +136,29 @@ describe('GET /admin/keys/{id}/what-if', () => {
     });
   });
 
+  it('tries a limit that is given instead of that of the plan, which is lower or higher, or has none', async () => {
+    const { id } = await admin.issue();
+    const tried = async (query: string) => {
+      const { perMinute, perDay } = (await whatIf(id, query)).json;
+      return [perMinute, perDay];
+    };
+    expect(await tried('plan=pro')).toEqual([300, 10_000]);
+    expect(await tried('plan=pro&perDay=1')).toEqual([300, 1]);
+    expect(await tried('plan=pro&perMinute=301')).toEqual([301, 10_000]);
+    expect(await tried('plan=enterprise&perMinute=2&perDay=3')).toEqual([2, 3]);
+  });
+
   it.each([
     '',
-    'days=7',
-    'plan=pro&perMinute=1&perDay=1',
-    'plan=pro&perDay=1',
     'perMinute=5',
     'perDay=5',
     'plan=enterprise',
-    'plan=enterprise&perMinute=1&perDay=1',
+    'plan=enterprise&perDay=1',
     'plan=gold',
     'plan=constructor',
-  ])('returns 400 unless either a plan with limits or both limits are given: "%s"', async (query) => {
+  ])('returns 400 unless a plan with limits or both limits are given: "%s"', async (query) => {
     const message =
-      'The request is invalid: give either a plan with limits (business, free, pro), or those per minute and per day.';
+      'The request is invalid: give a plan with limits (free, pro, business), or those per minute and per day.';
     expectError(await whatIf(admin.administrator.id, query), 400, 'invalid_request', message);
   });
 
@@ -169,7 +171,6 @@ describe('GET /admin/keys/{id}/what-if', () => {
     ['perMinute=1e3&perDay=1', `perMinute ${LIMIT}`],
     ['perMinute=1&perDay=', `perDay ${LIMIT}`],
     ['perMinute=1&perMinute=2&perDay=1', 'perMinute must be given once'],
-    ['plan=pro&days=31', 'days must be an integer from 1 to 30'],
     ['plan=', 'plan must be the name of a plan'],
     ['plan=%00', 'plan must be the name of a plan'],
     ["plan='%20OR%20true%20--", 'plan must be the name of a plan'],

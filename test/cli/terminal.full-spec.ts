@@ -226,26 +226,22 @@ describe('animal-store keys what-if', () => {
       denied: 10,
       smallestPlan: { denyingNone: 'pro', denyingFew: 'pro' },
     });
-    const lines = await succeed(...`keys what-if ${id} --per-minute 60 --per-day 40 --days 1`.split(' '));
+    const lines = await succeed(...`keys what-if ${id} --plan free --per-day 40`.split(' '));
     expect(lines).toMatch(/^tried +60 requests per minute, 40 per day$/m);
     expect(lines).toMatch(/^would be denied +30, in minutes: 1, on days: 1$/m);
     expect(lines).toMatch(/^worst minute +\S+:00\.000Z, 30 of 70$/m);
     expect(lines).toMatch(/^smallest plan that denies none +pro$/m);
   });
 
-  it('fails unless either a plan with limits or both limits are given', async () => {
+  it('fails unless a plan with limits or both limits are given', async () => {
     const { id } = await issue();
     const plans = (await json('plans', 'list')) as { name: string; perDay: number | null }[];
-    const names = plans.flatMap(({ name, perDay }) => (perDay === null ? [] : [name]));
-    for (const options of [
-      '',
-      '--plan enterprise',
-      '--per-minute 5',
-      '--plan pro --per-minute 5 --per-day 5',
-    ]) {
+    const limited = plans.flatMap(({ name, perDay }) => (perDay === null ? [] : [{ name, perDay }]));
+    const names = limited.toSorted((a, b) => a.perDay - b.perDay).map(({ name }) => name);
+    for (const options of ['', '--plan enterprise', '--per-minute 5', '--plan gold --per-day 5']) {
       expectFailure(
         await called(`keys what-if ${id} ${options}`.trim()),
-        `The request is invalid: give either a plan with limits (${names.join(', ')}), or those per minute and per day.`,
+        `The request is invalid: give a plan with limits (${names.join(', ')}), or those per minute and per day.`,
       );
     }
   });
@@ -387,6 +383,7 @@ describe('animal-store usage', () => {
     const callers = ['NAME REQUESTS', 'Bob 9', 'Ann 8'];
     expect(shown.map(([name, , requests]) => `${name} ${requests}`)).toEqual(callers);
     expect(await readJson(`usage top ${RANGE} --limit 1`)).toMatchObject([{ keyName: 'Bob' }]);
+    expect(await readJson(`usage top ${RANGE} --by quota`)).toMatchObject([{ requests: 9 }, { requests: 8 }]);
   });
 
   it('operations shows the requests for each operation', async () => {
@@ -584,7 +581,7 @@ describe('a command', () => {
     [`${ISSUE} --per-minute 0 --per-day 5`, NUMBER],
 
     [`${ISSUE} --per-minute 5`, '--per-minute and --per-day go together'],
-    [`keys what-if ${NOBODY} --plan pro --days 31`, 'It must be a whole number from 1 to 30.'],
+    [`keys what-if ${NOBODY} --per-day 0`, 'It must be a whole number from 1 to 2147483647.'],
     [`${ISSUE} --role king`, 'Allowed choices are client, admin'],
     [`${ISSUE} --expires 2999-01-01`, 'It must be a date-time with its offset'],
     [`${ISSUE} --colour red`, "unknown option '--colour'"],

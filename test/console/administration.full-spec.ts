@@ -9,7 +9,7 @@ import {
   store,
   useConsole,
 } from '../support/browser/console-service.js';
-import { reportBrownout } from '../support/browser/brownout.js';
+import { declareBrownout } from '../support/browser/brownout.js';
 import { send } from '../support/http/http.js';
 
 let shop: IssuedKey;
@@ -39,7 +39,7 @@ describe('the page of traffic of the console', () => {
     const row = (page: Page) => page.getByRole('row', { name: /getPet/ });
     const before = await open('/admin');
     await row(before).getByText('None in 35 days').waitFor();
-    reportBrownout(store);
+    declareBrownout(store);
     const page = await open('/admin');
     await row(page)
       .getByText(/^1 request from .* to /)

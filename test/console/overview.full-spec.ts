@@ -8,7 +8,7 @@ import {
   store,
   useConsole,
 } from '../support/browser/console-service.js';
-import { reportBrownout } from '../support/browser/brownout.js';
+import { declareBrownout } from '../support/browser/brownout.js';
 import { send } from '../support/http/http.js';
 
 const HEADERS = [
@@ -59,7 +59,7 @@ describe('the overview of the console', () => {
   });
 
   it('says how often the holder called a deprecated operation in its last brownout', async () => {
-    reportBrownout(store);
+    declareBrownout(store);
     const { key } = await store.issue();
     await get('/v1/pets/1', key);
     await store.app.get(UsageRecorder).flush();

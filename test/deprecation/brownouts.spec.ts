@@ -3,13 +3,13 @@ import { MODULE_METADATA } from '@nestjs/common/constants.js';
 import { ApiTags } from '@nestjs/swagger';
 import { AppModule } from '../../src/app.module.js';
 import { openServices } from '../../src/cli/services.js';
-import { UsageRepository } from '../../src/usage/usage.repository.js';
+import { UsageService } from '../../src/admin/usage/usage.service.js';
 import { Deprecated } from '../../src/deprecation/deprecated.decorator.js';
-import { DeprecatedOperations } from '../../src/deprecation/deprecated-operations.js';
 import { Operation } from '../../src/deprecation/operation.decorator.js';
 import type { Brownout } from '../../src/deprecation/rules/brownout.js';
 import { Responses } from '../../src/openapi/responses.decorator.js';
 import { OperationUsage } from '../../src/usage/usage.schemas.js';
+import { Clock } from '../../src/settings/clock.js';
 import { readEnvironment } from '../../src/settings/environment.js';
 import { expectError } from '../support/http/expectations.js';
 import { type HttpResponse, send } from '../support/http/http.js';
@@ -145,6 +145,18 @@ describe('an operation with brownouts', () => {
   });
 });
 
+describe('an operation with an empty list of brownouts', () => {
+  it('has none in the OpenAPI document', async () => {
+    declare(dogsController([]));
+    const other = await startApplication({ database: store.database });
+    const { json } = await send(`${other.url}/openapi.json`);
+    await other.close();
+    const { description, ...operation } = json.paths['/dogs'].get;
+    expect(description).not.toContain('Brownouts');
+    expect(operation).not.toHaveProperty('x-brownouts');
+  });
+});
+
 describe('GET /admin/deprecations and GET /v1/deprecations', () => {
   it('count the calls of each key and quota within the last brownout, for 35 days', async () => {
     const admin = await store.issue({ ...UNLIMITED, role: 'admin' });
@@ -207,30 +219,30 @@ describe('GET /admin/deprecations and GET /v1/deprecations', () => {
 });
 
 describe('the terminal', () => {
-  it('has the same declarations as the service', async () => {
+  it('has the brownouts that routes declare', async () => {
+    at('2027-03-05T10:20:00Z');
+    const { key, id } = await store.issue(UNLIMITED);
+    await request({ key });
+    await recordUsage(store);
     const environment = readEnvironment({ APP_ENV: 'staging', DATABASE_URL: store.database.url });
     const services = await openServices(environment);
-    // It shows no paths.
-    const declared = [...services.get(DeprecatedOperations).values()].map((each) => ({ ...each, path: '' }));
-    const served = [...store.app.get(DeprecatedOperations).values()].map((each) => ({ ...each, path: '' }));
-    expect(declared.map(({ operation }) => operation).toSorted()).toEqual(['getPet', 'listDogs']);
-    expect(declared).toEqual(expect.arrayContaining(served));
-    expect((await services.get(UsageRepository).deprecatedCalls([], 1)).entries).toHaveLength(1);
+    jest.spyOn(services.get(Clock), 'now').mockReturnValue(store.clock.now());
+    const { entries } = await services.get(UsageService).deprecatedCalls(100);
+    expect(entries.find(({ keyId }) => keyId === id)).toMatchObject({ lastBrownout: { requests: 1 } });
     await services.close();
   });
 });
 
-describe('the start of a service', () => {
+describe('a declaration', () => {
   it.each([
     [
       'overlap',
       [BROWNOUTS[0]!, { from: new Date('2027-03-05T11:00:00Z'), until: new Date('2027-03-05T13:00:00Z') }],
     ],
     ['reach past the removal', [{ from: FROM, until: new Date('2027-04-01T01:00:00Z') }]],
-  ])('fails, and names the route, if its brownouts %s', async (_name, brownouts) => {
-    declare(dogsController(brownouts));
-    await expect(startApplication({ database: store.database })).rejects.toThrow(
-      'The brownouts of GET /v1/dogs are not in order, or not from full hour to full hour.',
+  ])('fails before the service starts if its brownouts %s', (_name, brownouts) => {
+    expect(() => dogsController(brownouts)).toThrow(
+      'The brownouts until 2027-04-01 are not in order, or not from full hour to full hour.',
     );
   });
 });

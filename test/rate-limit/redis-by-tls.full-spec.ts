@@ -51,7 +51,7 @@ async function startServer(certificate: Certificate): Promise<Store> {
 
 async function startCluster(certificate: Certificate): Promise<Store> {
   const tlsPorts: number[] = [];
-  const { masters, stop } = await startRedisCluster(async () => {
+  const cluster = await startRedisCluster(async () => {
     const port = await freePort();
     tlsPorts.push(port);
     // The certificate has no address.
@@ -60,8 +60,8 @@ async function startCluster(certificate: Certificate): Promise<Store> {
   });
   return {
     address: tlsPorts.map((port) => `rediss://${USER}${HOST}:${port}`).join(','),
-    masters: masters.map((server, index) => ({ server, tlsPort: tlsPorts[index] as number })),
-    stop,
+    masters: cluster.masters.map((server, index) => ({ server, tlsPort: tlsPorts[index] as number })),
+    stop: () => cluster.stop(),
   };
 }
 

@@ -7,6 +7,7 @@ import { send } from '../support/http/http.js';
 
 import { readPages } from '../support/http/pages.js';
 import { UNLIMITED } from '../support/keys/keys.js';
+import type { KeyUsage } from '../../src/usage/usage.schemas.js';
 
 const DELETED = {
   id: '00000000-0000-7000-8000-00000000dead',
@@ -162,6 +163,44 @@ describe('GET /admin/usage/keys', () => {
       keyUsage(ann, 'Ann', '10', annsStatuses, 1),
       keyUsage(DELETED, null, '11', { '2xx': 2 }),
     ]);
+  });
+
+  it('returns by choice a key and its successors as one, under the newest with requests', async () => {
+    const first = await store.issue({ name: 'Shop', ...UNLIMITED });
+    const rotate = async ({ id }: { id: string }): Promise<IssuedKey> =>
+      (await send(`${store.url}/admin/keys/${id}/rotate`, { method: 'POST', key: admin.key })).json;
+    const second = await rotate(first);
+    const third = await rotate(second);
+    await use(first, '2027-03-02T10:00:00Z', 'listPets', 6, 0, 0, 0, 1);
+    await use(second, '2027-03-02T09:00:00Z', 'createPet', 5);
+    await use(second, '2027-03-02T11:00:00Z', 'listPets', 1);
+    await use(bob, '2027-03-02T10:00:00Z', 'listPets', 7);
+    const range = 'since=2027-03-02T00:00:00Z&until=2027-03-03T00:00:00Z';
+    const top = async (query = '') =>
+      (await get(`keys?${range}${query}`)).json.map((each: KeyUsage) => [each.keyId, each.requests]);
+    const apart = [
+      [bob.id, 7],
+      [first.id, 6],
+      [second.id, 6],
+    ];
+    expect(await top()).toEqual(apart);
+    expect(await top('&by=key')).toEqual(apart);
+    expect(await top('&by=quota')).toEqual([
+      [second.id, 12],
+      [bob.id, 7],
+    ]);
+    const [shop] = (await get(`keys?${range}&by=quota&limit=1`)).json;
+    expect(shop).toEqual({
+      keyId: second.id,
+      keyName: 'Shop',
+      quotaId: first.quotaId,
+      ...counts({ '2xx': 12 }, 1),
+      lastAt: '2027-03-02T11:00:00.000Z',
+    });
+    await use(third, '2027-03-02T10:00:00Z', 'listPets', 1);
+    expect(await top('&by=quota&limit=1')).toEqual([[third.id, 13]]);
+    expectInvalid(await get('keys?by=name'), 'by must be one of key, quota');
+    await store.database.query("DELETE FROM usage WHERE starts_at < '2027-03-03T00:00:00Z'");
   });
 
   it('returns at most limit keys, of the range and the period', async () => {

@@ -1,4 +1,5 @@
-import { Badge, Code, Group } from '@mantine/core';
+import { Badge, Code, Group, Switch } from '@mantine/core';
+import { useState } from 'react';
 import { countText } from '../format/number';
 import { UntrustedText } from '../format/untrusted-text';
 import { serviceNowMs } from '../session/service-clock';
@@ -12,14 +13,26 @@ import { useReport } from './use-report';
 const SHOWN = 8;
 const HEIGHT = 320;
 
-/** Lists the keys with the most requests in a range. */
+/** Lists the keys with the most requests in a range; by choice a key and its successors as one. */
 export function TopKeys({ search }: { search: TrafficSearch }) {
   const store = useStore();
-  const report = useReport(['top-keys', search], (signal) =>
-    store.admin.usage.topKeys({ ...toQuery(toRange(search, serviceNowMs())), limit: SHOWN }, { signal }),
+  const [by, setBy] = useState<'key' | 'quota'>('key');
+  const report = useReport(['top-keys', search, by], (signal) =>
+    store.admin.usage.topKeys({ ...toQuery(toRange(search, serviceNowMs())), limit: SHOWN, by }, { signal }),
   );
   return (
-    <ReportPanel title="Top keys" report={report} loading={HEIGHT}>
+    <ReportPanel
+      title="Top keys"
+      report={report}
+      loading={HEIGHT}
+      actions={
+        <Switch
+          label="With successors"
+          checked={by === 'quota'}
+          onChange={(event) => setBy(event.currentTarget.checked ? 'quota' : 'key')}
+        />
+      }
+    >
       {(keys) => (
         <ShareList
           label="Top keys"

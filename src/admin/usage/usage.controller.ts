@@ -1,12 +1,9 @@
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { DeprecatedOperations } from '../../deprecation/deprecated-operations.js';
 import { Operation } from '../../deprecation/operation.decorator.js';
 import { pageLinks, pageSchema } from '../../schemas/pagination.js';
 import { PageResponse, Responses } from '../../openapi/responses.decorator.js';
-import { Clock } from '../../settings/clock.js';
-import { KEPT_MS } from '../../usage/rules/periods.js';
 import { UsageRepository } from '../../usage/usage.repository.js';
 import {
   DeprecatedCalls,
@@ -30,7 +27,6 @@ import {
 } from './usage.schemas.js';
 import { UsageService } from './usage.service.js';
 import { WhatIf, WhatIfQuery } from './what-if.schemas.js';
-import { WhatIfService } from './what-if.service.js';
 
 @ApiTags('usage')
 @Controller('/admin')
@@ -38,9 +34,6 @@ export class UsageController {
   constructor(
     private readonly usage: UsageService,
     private readonly repository: UsageRepository,
-    private readonly deprecated: DeprecatedOperations,
-    private readonly clock: Clock,
-    private readonly whatIf: WhatIfService,
   ) {}
 
   @Get('usage')
@@ -85,13 +78,12 @@ export class UsageController {
     'stable',
     'admin:read',
     'Try limits on recorded requests',
-    "Returns what other limits would have denied of the requests of the key's quota, of all its keys, by its recorded minutes: those of a " +
-      'plan, or `perMinute` and `perDay`. Requests that were denied count as sent, so a client that repeated them asked for more than it ' +
-      'would have. Bans are left out.',
+    'Returns what limits, those of a plan or others, would have denied of the recorded requests of all keys on the quota of the key. ' +
+      'Requests that were denied count as sent, also those that repeat others. Bans are left out.',
   )
   @Responses({ status: 200, schema: WhatIf, description: 'What the limits would have denied.' })
   getWhatIf(@Param('id') id: string, @Query({ schema: WhatIfQuery }) query: WhatIfQuery): Promise<WhatIf> {
-    return this.whatIf.replay(id, query);
+    return this.usage.whatIf(id, query);
   }
 
   @Get('deprecations')
@@ -106,8 +98,7 @@ export class UsageController {
     @Query({ schema: DeprecatedCallsQuery }) { limit, cursor }: DeprecatedCallsQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<DeprecatedCalls[]> {
-    const brownouts = this.deprecated.lastBrownouts(this.clock.now(), KEPT_MS.hour);
-    const { entries, last } = await this.repository.deprecatedCalls(brownouts, limit, cursor);
+    const { entries, last } = await this.usage.deprecatedCalls(limit, cursor);
     reply.header('Link', pageLinks('/admin/deprecations', { limit }, last && deprecatedCallsPosition(last)));
     return entries;
   }
@@ -138,8 +129,8 @@ export class UsageController {
     `Returns the \`limit\` keys with the most requests in the range, most first. It is the top of the list, without further pages. ${USAGE_KEPT}`,
   )
   @Responses({ status: 200, schema: pageSchema(KeyUsage), description: 'The keys with the most requests.' })
-  listTopKeys(@Query({ schema: TopKeysQuery }) { limit, ...range }: TopKeysQuery): Promise<KeyUsage[]> {
-    return this.repository.topKeys(range, limit);
+  listTopKeys(@Query({ schema: TopKeysQuery }) { limit, by, ...range }: TopKeysQuery): Promise<KeyUsage[]> {
+    return this.repository.topKeys(range, limit, by);
   }
 
   @Get('usage/operations')

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { instantParameter } from '../../schemas/instant.js';
-import { countParameter, cursorParameter, limitParameter } from '../../schemas/pagination.js';
+import { countParameter, cursorParameter, enumParameter, limitParameter } from '../../schemas/pagination.js';
 import { isUuid, uuidParameter } from '../../schemas/uuid.js';
 import type { DeprecatedCallsPosition, UsagePosition } from '../../usage/usage.repository.js';
 import { periodParameter, totalsCursor, USAGE_KEPT } from '../../usage/usage.schemas.js';
@@ -73,7 +73,14 @@ export const UsageTotalsQuery = z.object({
 });
 export type UsageTotalsQuery = z.infer<typeof UsageTotalsQuery>;
 
-export const TopKeysQuery = z.object({ limit: limitParameter('Maximum number of keys returned.'), ...range });
+export const TopKeysQuery = z.object({
+  limit: limitParameter('Maximum number of keys returned.'),
+  ...range,
+  by: enumParameter(
+    ['key', 'quota'],
+    'With `quota`, a key and those that succeed it are one entry, under the newest of them with requests.',
+  ),
+});
 export type TopKeysQuery = z.infer<typeof TopKeysQuery>;
 
 export const OperationUsageQuery = z.object({ ...range, key: keyParameter, quota: quotaParameter });

@@ -1,24 +1,32 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { PrismaService } from '../../database/prisma.service.js';
+import { lastBrownouts } from '../../deprecation/deprecated-operations.js';
+import { ApiError } from '../../errors/api-error.js';
 import { declaredRouteConfigs } from '../../http/route-config.decorator.js';
 import { scopesForRole } from '../../http/rules/scope.js';
-import { Clock } from '../../settings/clock.js';
 import type { Page } from '../../schemas/pagination.js';
-import { UsageRepository } from '../../usage/usage.repository.js';
-import type { Usage } from '../../usage/usage.schemas.js';
+import { Clock } from '../../settings/clock.js';
+import { ENVIRONMENT, type Environment } from '../../settings/environment.js';
+import { KEPT_MS } from '../../usage/rules/periods.js';
+import { replayLimits, smallestPlans } from '../../usage/rules/what-if.js';
+import { type DeprecatedCallsPosition, UsageRepository } from '../../usage/usage.repository.js';
+import type { DeprecatedCalls, Usage } from '../../usage/usage.schemas.js';
 import { findKey } from '../keys/key.repository.js';
+import type { Limits } from '../plans/limits.schema.js';
 import type { ScopeSuggestion } from './scope-suggestion.schemas.js';
 import type { UsageQuery } from './usage.schemas.js';
+import type { WhatIf, WhatIfQuery } from './what-if.schemas.js';
 
 const DAY_MS = 86_400_000;
 
-/** Lists the usage of keys, and the scopes that it needed. */
+/** Lists the usage of keys and the scopes that it needed, and tries limits on it. */
 @Injectable()
 export class UsageService {
   constructor(
     private readonly database: PrismaService,
     private readonly repository: UsageRepository,
     private readonly clock: Clock,
+    @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'USAGE_MINUTES_KEPT'>,
   ) {}
 
   /**
@@ -57,5 +65,38 @@ export class UsageService {
   /** Returns the start of the first of these UTC days, of which the last is today. */
   private firstDay(days: number): Date {
     return new Date((Math.floor(this.clock.now() / DAY_MS) - days + 1) * DAY_MS);
+  }
+
+  /** Returns one page of the keys that called deprecated operations, by operation and key. */
+  deprecatedCalls(limit: number, after?: DeprecatedCallsPosition): Promise<Page<DeprecatedCalls>> {
+    return this.repository.deprecatedCalls(lastBrownouts(this.clock.now(), KEPT_MS.hour), limit, after);
+  }
+
+  /**
+   * Returns what limits would have denied of the recorded requests of all keys of a key's quota.
+   *
+   * @throws ApiError `not_found`; `invalid_request` if neither the plan nor the query has both limits.
+   */
+  async whatIf(id: string, query: WhatIfQuery): Promise<WhatIf> {
+    const { quotaId } = await findKey(this.database, id);
+    const plans = await this.database.$queryRaw<(Limits & { name: string })[]>`
+      SELECT name, per_minute AS "perMinute", per_day AS "perDay" FROM plans
+      WHERE per_day IS NOT NULL ORDER BY per_day, per_minute, name`;
+    const { perMinute, perDay } = { ...plans.find(({ name }) => name === query.plan), ...query };
+    if (perMinute === undefined || perDay === undefined) {
+      const names = plans.map(({ name }) => name).join(', ');
+      const message = `The request is invalid: give a plan with limits (${names}), or those per minute and per day.`;
+      throw new ApiError('invalid_request', message);
+    }
+    const firstKeptDay = Math.ceil((this.clock.now() - this.environment.USAGE_MINUTES_KEPT) / DAY_MS);
+    const since = new Date(firstKeptDay * DAY_MS);
+    const minutes = await this.repository.minutesOfQuota(quotaId, since);
+    return {
+      perMinute,
+      perDay,
+      since: since.toISOString(),
+      ...replayLimits(minutes, { perMinute, perDay }),
+      smallestPlan: smallestPlans(minutes, plans),
+    };
   }
 }

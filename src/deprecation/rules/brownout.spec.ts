@@ -5,34 +5,35 @@ const brownout = (from: string, until: string) => ({ from: at(from), until: at(u
 const first = brownout('11-05T10:00', '11-05T12:00');
 const second = brownout('11-05T12:00', '11-05T13:00');
 const third = brownout('12-04T00:00', '12-05T00:00');
-const NEVER = { since: at('01-01T00:00'), removal: at('12-05T00:00') };
-const CALENDAR = { ...NEVER, brownouts: [first, second, third] };
+const BROWNOUTS = [first, second, third];
 
 describe('lastBrownout', () => {
   it.each([
-    [at('11-05T10:00').getTime() - 1, null],
+    [at('11-05T10:00').getTime() - 1, undefined],
     [at('11-05T10:00').getTime(), first],
     [at('11-05T12:00').getTime() - 1, first],
     [at('11-05T12:00').getTime(), second],
     [at('12-03T23:59').getTime(), second],
     [at('12-31T00:00').getTime(), third],
   ])('returns the last one that has begun, over or not: %d', (nowMs, expected) => {
-    expect(lastBrownout(CALENDAR, nowMs)).toBe(expected);
+    expect(lastBrownout(BROWNOUTS, nowMs)).toBe(expected);
   });
 
-  it('returns null without brownouts', () => {
-    expect(lastBrownout(NEVER, at('12-31T00:00').getTime())).toBeNull();
+  it('returns none without brownouts', () => {
+    expect(lastBrownout([], at('12-31T00:00').getTime())).toBeUndefined();
   });
 });
 
 describe('areInOrder', () => {
+  const SINCE = at('01-01T00:00');
+  const REMOVAL = at('12-05T00:00');
+
   it.each([
     ['none', []],
     ['some that touch each other and the removal', [first, second, third]],
     ['one that touches the deprecation', [brownout('01-01T00:00', '01-01T01:00')]],
   ])('returns true for %s', (_name, brownouts) => {
-    expect(areInOrder({ ...NEVER, brownouts })).toBe(true);
-    expect(areInOrder(NEVER)).toBe(true);
+    expect(areInOrder(brownouts, SINCE, REMOVAL)).toBe(true);
   });
 
   it.each([
@@ -48,6 +49,6 @@ describe('areInOrder', () => {
     ['two that overlap', [first, brownout('11-05T11:00', '11-05T13:00')]],
     ['two in the wrong order', [third, first]],
   ])('returns false for %s', (_name, brownouts) => {
-    expect(areInOrder({ ...NEVER, brownouts })).toBe(false);
+    expect(areInOrder(brownouts, SINCE, REMOVAL)).toBe(false);
   });
 });

@@ -7,27 +7,17 @@ export interface Brownout {
   until: Date;
 }
 
-/** The calendar of a deprecated operation. */
-interface BrownoutCalendar {
-  since: Date;
-  removal: Date;
-  brownouts?: readonly Brownout[];
+/** Returns the last brownout that has begun at `nowMs`, whether it is over or not. */
+export function lastBrownout(brownouts: readonly Brownout[], nowMs: number): Brownout | undefined {
+  return brownouts.findLast(({ from }) => from.getTime() <= nowMs);
 }
 
-/** Returns the last brownout that has begun at `nowMs`, whether it is over or not; null if none has. */
-export function lastBrownout({ brownouts = [] }: BrownoutCalendar, nowMs: number): Brownout | null {
-  return brownouts.findLast(({ from }) => from.getTime() <= nowMs) ?? null;
-}
-
-/**
- * Returns whether the brownouts follow each other between the deprecation and the removal. They begin and end at full hours UTC, because
- * calls are counted by the hour.
- */
-export function areInOrder({ since, removal, brownouts = [] }: BrownoutCalendar): boolean {
-  const ends = [since, ...brownouts.map(({ until }) => until)];
+/** Returns whether brownouts follow each other in this time. They begin and end at full hours UTC, because calls are counted by the hour. */
+export function areInOrder(brownouts: readonly Brownout[], since: Date, removal: Date): boolean {
+  const times = brownouts.flatMap(({ from, until }) => [from, until]);
   return (
-    (ends.at(-1) ?? since) <= removal &&
-    brownouts.every(({ from, until }, index) => (ends[index] ?? since) <= from && from < until) &&
-    brownouts.flatMap(({ from, until }) => [from, until]).every((at) => at.getTime() % HOUR_MS === 0)
+    [...times, removal].every((time, index) => (times[index - 1] ?? since) <= time) &&
+    times.every((time) => time.getTime() % HOUR_MS === 0) &&
+    brownouts.every(({ from, until }) => from < until)
   );
 }

@@ -58,19 +58,19 @@ export function lifecycleError(
   if (deprecation === undefined) {
     return null;
   }
-  const { removal, replacement } = deprecation;
+  const { removal, replacement, brownouts = [] } = deprecation;
   const removalDay = removal.toISOString().slice(0, 10);
   const useSuccessor = `Use ${method === 'HEAD' ? 'GET' : method} ${replacement} instead.`;
   if (nowMs >= removal.getTime()) {
     return new ApiError('endpoint_removed', `This operation was removed on ${removalDay}. ${useSuccessor}`);
   }
-  const brownout = lastBrownout(deprecation, nowMs);
-  if (brownout === null || nowMs >= brownout.until.getTime()) {
+  const { until } = lastBrownout(brownouts, nowMs) ?? {};
+  if (until === undefined || nowMs >= until.getTime()) {
     return null;
   }
   return new ApiError(
     'endpoint_removed',
-    `This operation is gone until ${brownout.until.toISOString()}, in a brownout before its removal on ${removalDay}. ${useSuccessor}`,
-    { headers: { 'Retry-After': String(Math.ceil((brownout.until.getTime() - nowMs) / 1000)) } },
+    `This operation is gone until ${until.toISOString()}, in a brownout before its removal on ${removalDay}. ${useSuccessor}`,
+    { headers: { 'Retry-After': String(Math.ceil((until.getTime() - nowMs) / 1000)) } },
   );
 }

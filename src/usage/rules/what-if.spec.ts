@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { countDays, countRequests, type MinuteOfRequests, replayLimits, smallestPlans } from './what-if.js';
+import { type MinuteOfRequests, replayLimits, smallestPlans } from './what-if.js';
 
 const MINUTES_PER_DAY = 1440;
 const MIDNIGHT_MS = Date.UTC(2026, 10, 30);
@@ -13,22 +13,15 @@ const minutesOf = (...requests: (number | null)[]): MinuteOfRequests[] =>
     count === null ? [] : [{ startsAt: minuteAfter(index), requests: count }],
   );
 
-describe('countDays and countRequests', () => {
-  it('return zero without minutes', () => {
-    expect([countDays([]), countRequests([])]).toEqual([0, 0]);
-  });
-
-  it('count each UTC day once, and all requests', () => {
-    const minutes = [0, 1, MINUTES_PER_DAY - 1, MINUTES_PER_DAY, 5 * MINUTES_PER_DAY].map((after) => ({
-      startsAt: minuteAfter(after),
-      requests: 3,
-    }));
-    expect([countDays(minutes), countRequests(minutes)]).toEqual([3, 15]);
-  });
-});
-
 describe('replayLimits', () => {
-  const NONE = { denied: 0, deniedMinutes: 0, deniedDays: 0, worstMinute: null };
+  const NONE = {
+    recordedDays: 0,
+    requests: 0,
+    denied: 0,
+    deniedMinutes: 0,
+    deniedDays: 0,
+    worstMinute: null,
+  };
 
   it('returns zeros without requests', () => {
     expect(replayLimits([], { perMinute: 1, perDay: 1 })).toEqual(NONE);
@@ -36,13 +29,19 @@ describe('replayLimits', () => {
 
   it('allows as many as both limits in a minute and a day, and denies the next', () => {
     const minutes = minutesOf(3, null, 2);
-    expect(replayLimits(minutes, { perMinute: 3, perDay: 5 })).toEqual(NONE);
+    expect(replayLimits(minutes, { perMinute: 3, perDay: 5 })).toEqual({
+      ...NONE,
+      recordedDays: 1,
+      requests: 5,
+    });
     expect(replayLimits(minutes, { perMinute: 2, perDay: 5 })).toMatchObject({ denied: 1, deniedMinutes: 1 });
     expect(replayLimits(minutes, { perMinute: 3, perDay: 4 })).toMatchObject({ denied: 1, deniedMinutes: 1 });
   });
 
   it('takes nothing from the day for a denied request', () => {
     expect(replayLimits(minutesOf(10, 2, 3), { perMinute: 2, perDay: 6 })).toEqual({
+      recordedDays: 1,
+      requests: 15,
       denied: 9,
       deniedMinutes: 2,
       deniedDays: 1,
@@ -54,8 +53,10 @@ describe('replayLimits', () => {
     const last = { startsAt: minuteAfter(MINUTES_PER_DAY - 1), requests: 4 };
     const first = { startsAt: minuteAfter(MINUTES_PER_DAY), requests: 4 };
     const limits = { perMinute: 4, perDay: 4 };
-    expect(replayLimits([last, first], limits)).toEqual(NONE);
+    expect(replayLimits([last, first], limits)).toEqual({ ...NONE, recordedDays: 2, requests: 8 });
     expect(replayLimits([...minutesOf(1), last, first], limits)).toEqual({
+      recordedDays: 2,
+      requests: 9,
       denied: 1,
       deniedMinutes: 1,
       deniedDays: 1,
@@ -112,6 +113,8 @@ describe('replayLimits', () => {
         const most = Math.max(0, ...deniedOf(true).map(([, count]) => count));
         const worst = deniedOf(true).find(([, count]) => count === most)?.[0];
         expect(replayLimits(minutes, { perMinute, perDay })).toEqual({
+          recordedDays: new Set(minutes.map(({ startsAt }) => startsAt.split('T')[0])).size,
+          requests: minutes.reduce((sum, { requests: count }) => sum + count, 0),
           denied: deniedOf(false).reduce((sum, [, count]) => sum + count, 0),
           deniedMinutes: deniedOf(true).length,
           deniedDays: deniedOf(false).length,
@@ -130,48 +133,36 @@ describe('smallestPlans', () => {
   const small = plan('small', 10, 1000);
   const middle = plan('middle', 20, 2000);
   const large = plan('large', 40, 3000);
+  const wide = plan('wide', 10, 1990);
 
-  /** Returns the names of the plans. */
-  function smallest(minutes: MinuteOfRequests[], plans = [large, small, middle]) {
+  function smallest(minutes: MinuteOfRequests[], plans = [small, middle, large]) {
     const { denyingNone, denyingFew } = smallestPlans(minutes, plans);
-    return [denyingNone?.name, denyingFew?.name];
+    return [denyingNone, denyingFew];
   }
 
-  it('returns the smallest plan without requests, and none without plans', () => {
+  it('returns the first plan without requests, and none without plans', () => {
     expect(smallest([])).toEqual(['small', 'small']);
-    expect(smallest([], [])).toEqual([undefined, undefined]);
+    expect(smallest([], [])).toEqual([null, null]);
   });
 
-  it('compares plans by their limits per day, then by those per minute', () => {
-    const minutes = minutesOf(5);
-    expect(smallest(minutes, [middle, plan('long day', 10, 2001)])).toEqual(['middle', 'middle']);
-    expect(smallest(minutes, [middle, plan('short minute', 19, 2000)])).toEqual([
-      'short minute',
-      'short minute',
-    ]);
-  });
-
-  it('returns the smallest that denies none, and the smallest that denies fewer than one in a thousand', () => {
-    /** 1,001 requests, of which a limit of ten a minute denies one, and as many of which it denies two. */
-    const one = minutesOf(...Array<number>(99).fill(10), 11);
-    expect(smallest(one, [plan('small', 10, 5000), middle, large])).toEqual(['middle', 'middle']);
+  it('returns the first that denies none, and the first that denies fewer than one in a thousand', () => {
+    /** 1,002 requests, of which a limit of ten a minute denies one, and 1,003 of which it denies two. */
     const more = minutesOf(...Array<number>(99).fill(10), 11, 1);
-    const wide = { perDay: 1990 };
-    expect(smallest(more, [{ ...small, ...wide }, middle, large])).toEqual(['middle', 'small']);
+    expect(smallest(more, [wide, middle, large])).toEqual(['middle', 'wide']);
     const two = minutesOf(...Array<number>(99).fill(10), 12, 1);
-    expect(smallest(two, [{ ...small, ...wide }, middle, large])).toEqual(['middle', 'middle']);
+    expect(smallest(two, [wide, middle, large])).toEqual(['middle', 'middle']);
   });
 
   it('does not take exactly one in a thousand for fewer', () => {
     const thousand = minutesOf(...Array<number>(98).fill(10), 11, 9);
-    expect(smallest(thousand, [{ ...small, perDay: 1990 }, middle])).toEqual(['middle', 'middle']);
+    expect(smallest(thousand, [wide, middle])).toEqual(['middle', 'middle']);
   });
 
-  it('keeps the smallest that denies few if larger ones also do, or if none denies none', () => {
+  it('keeps the first that denies few if larger ones also do, or if none denies none', () => {
     const burst = minutesOf(...Array<number>(200).fill(10), 12);
     const [ten, eleven] = [plan('ten', 10, 5000), plan('eleven', 11, 6000)];
-    expect(smallest(burst, [eleven, ten])).toEqual([undefined, 'ten']);
-    expect(smallest(burst, [eleven, ten, plan('twelve', 12, 7000)])).toEqual(['twelve', 'ten']);
-    expect(smallest(minutesOf(5, 5), [plan('one', 1, 1)])).toEqual([undefined, undefined]);
+    expect(smallest(burst, [ten, eleven])).toEqual([null, 'ten']);
+    expect(smallest(burst, [ten, eleven, plan('twelve', 12, 7000)])).toEqual(['twelve', 'ten']);
+    expect(smallest(minutesOf(5, 5), [plan('one', 1, 1)])).toEqual([null, null]);
   });
 });

@@ -15,14 +15,7 @@ interface Limits {
   perDay: number;
 }
 
-const dayOf = ({ startsAt }: MinuteOfRequests) => startsAt.slice(0, 10);
-
-/** Returns the number of UTC days that have one of these minutes. */
-export const countDays = (minutes: readonly MinuteOfRequests[]) => new Set(minutes.map(dayOf)).size;
-
-/** Returns the number of requests in these minutes. */
-export const countRequests = (minutes: readonly MinuteOfRequests[]) =>
-  minutes.reduce((sum, { requests }) => sum + requests, 0);
+const utcDay = ({ startsAt }: MinuteOfRequests) => startsAt.slice(0, 10);
 
 /**
  * Returns what limits would have denied of requests, by the rules of both windows: a denied request takes nothing from either. The order
@@ -31,42 +24,37 @@ export const countRequests = (minutes: readonly MinuteOfRequests[]) =>
  * @param minutes oldest first, each once. The first day must be whole: requests that are missing take nothing from its window.
  */
 export function replayLimits(minutes: readonly MinuteOfRequests[], { perMinute, perDay }: Limits) {
-  let day = '';
-  let remaining = 0;
+  const remaining = new Map<string, number>();
   const deniedMinutes = minutes.flatMap((minute) => {
-    if (dayOf(minute) !== day) {
-      day = dayOf(minute);
-      remaining = perDay;
-    }
-    const { startsAt, requests } = minute;
-    const allowed = Math.min(requests, perMinute, remaining);
-    remaining -= allowed;
-    return requests === allowed ? [] : { startsAt, requests, denied: requests - allowed };
+    const ofDay = remaining.get(utcDay(minute)) ?? perDay;
+    const allowed = Math.min(minute.requests, perMinute, ofDay);
+    remaining.set(utcDay(minute), ofDay - allowed);
+    return minute.requests === allowed ? [] : { ...minute, denied: minute.requests - allowed };
   });
-  // The sort is stable: of several minutes, the first is the worst.
-  const [worstMinute = null] = deniedMinutes.toSorted((a, b) => b.denied - a.denied);
   return {
+    recordedDays: remaining.size,
+    requests: minutes.reduce((sum, { requests }) => sum + requests, 0),
     denied: deniedMinutes.reduce((sum, { denied }) => sum + denied, 0),
     deniedMinutes: deniedMinutes.length,
-    deniedDays: countDays(deniedMinutes),
-    worstMinute,
+    deniedDays: new Set(deniedMinutes.map(utcDay)).size,
+    // The sort is stable: of several minutes, the first is the worst.
+    worstMinute: deniedMinutes.toSorted((a, b) => b.denied - a.denied)[0] ?? null,
   };
 }
 
 /**
- * Returns the smallest plans that would have denied none, and fewer than 0.1 % of the requests; null for no plan. A plan is smaller if it
- * allows fewer per day, then per minute.
+ * Returns the names of the first plans that would have denied none, and fewer than 0.1 % of the requests; null for no plan.
+ *
+ * @param plans the smallest first.
  */
-export function smallestPlans<Plan extends Limits>(
+export function smallestPlans(
   minutes: readonly MinuteOfRequests[],
-  plans: readonly Plan[],
+  plans: readonly (Limits & { name: string })[],
 ) {
-  const requests = countRequests(minutes);
-  const replayed = plans
-    .toSorted((a, b) => a.perDay - b.perDay || a.perMinute - b.perMinute)
-    .map((plan) => ({ plan, ...replayLimits(minutes, plan) }));
+  const replayed = plans.map((plan) => ({ name: plan.name, ...replayLimits(minutes, plan) }));
+  const few = replayed.find(({ denied, requests }) => denied === 0 || denied * FEW < requests);
   return {
-    denyingNone: replayed.find(({ denied }) => denied === 0)?.plan ?? null,
-    denyingFew: replayed.find(({ denied }) => denied === 0 || denied * FEW < requests)?.plan ?? null,
+    denyingNone: replayed.find(({ denied }) => denied === 0)?.name ?? null,
+    denyingFew: few?.name ?? null,
   };
 }

@@ -54,10 +54,7 @@ function LimitsForm({ plan, plans, onTry }: LimitsFormProps) {
     onValuesChange: (values) => setChosen(values.plan),
   });
   const submit = form.onSubmit(
-    (values) => {
-      const { plan: name, ...limits } = quotaFields(values);
-      onTry('perMinute' in limits ? limits : { plan: name });
-    },
+    (values) => onTry(quotaFields(values)),
     (errors) => form.getInputNode(errors['perMinute'] === undefined ? 'perDay' : 'perMinute')?.focus(),
   );
   return (

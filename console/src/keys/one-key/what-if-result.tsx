@@ -9,16 +9,14 @@ const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFrac
 
 /** Shows what limits would have denied, and the plans that would have sufficed. */
 export function WhatIfResult({ whatIf }: { whatIf: WhatIf }) {
-  const { requests, refusals, denied, deniedMinutes, deniedDays, worstMinute, smallestPlan } = whatIf;
+  const { requests, denied, deniedMinutes, deniedDays, worstMinute, smallestPlan } = whatIf;
   return (
     <Stack gap="sm">
       <Fact label="Tried">{limitsText(whatIf)}</Fact>
       <Fact label="Range">
         Since <Instant at={whatIf.since} />, with requests on {countText(whatIf.recordedDays, 'day')}
       </Fact>
-      <Fact label="Requests">
-        {numberText(requests)}, of which {numberText(refusals)} were denied when they were sent
-      </Fact>
+      <Fact label="Requests">{numberText(requests)}, also those that were denied when they were sent</Fact>
       <Fact label="Denied">
         {denied === 0
           ? 'None'
