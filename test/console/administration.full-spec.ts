@@ -45,8 +45,26 @@ describe('the page of traffic of the console', () => {
       .getByText(/^1 request from .* to /)
       .waitFor();
     await expectSound(page);
-    await page.emulateMedia({ colorScheme: 'dark' });
-    await page.setViewportSize({ width: 360, height: 900 });
+    // A page that changes its scheme has faults meanwhile.
+    const dark = await open('/admin', { scheme: 'dark', width: 'phone' });
+    await row(dark)
+      .getByText(/^1 request from .* to /)
+      .waitFor();
+    await expectSound(dark);
+  });
+
+  it('lists a key and its successors as one by choice', async () => {
+    const old = await store.issue({ plan: 'pro', name: 'Rotated' });
+    const next = await send(`${store.url}/admin/keys/${old.id}/rotate`, { method: 'POST', key: admin.key });
+    for (const key of [old.key, next.json.key]) {
+      await send(`${store.url}/v1/pets`, { key });
+    }
+    const page = await open('/admin');
+    const rotated = page.getByRole('list', { name: 'Top keys' }).getByText('Rotated');
+    await rotated.nth(1).waitFor();
+    await page.getByRole('switch', { name: 'With successors' }).click();
+    await rotated.nth(1).waitFor({ state: 'detached' });
+    expect(await rotated.count()).toBe(1);
     await expectSound(page);
   });
 
