@@ -514,7 +514,7 @@ export interface paths {
         };
         /**
          * List webhooks
-         * @description Returns one page of the webhooks, oldest first.
+         * @description Returns all webhooks, without their secrets, oldest first.
          *
          *     **Scope: `admin:read`.**
          *
@@ -524,7 +524,7 @@ export interface paths {
         put?: never;
         /**
          * Create a webhook
-         * @description It receives events from then on.
+         * @description It receives events from then on. There may be 20.
          *
          *     **Scope: `admin:write`.**
          *
@@ -544,15 +544,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Get a webhook
-         * @description Returns a webhook without its secret.
-         *
-         *     **Scope: `admin:read`.**
-         *
-         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
-         */
-        get: operations["getWebhook"];
+        get?: never;
         put?: never;
         post?: never;
         /**
@@ -2958,22 +2950,16 @@ export interface operations {
     };
     listWebhooks: {
         parameters: {
-            query?: {
-                /** @description Maximum number of entries returned. */
-                limit?: number;
-                /** @description Where the page begins, as the `Link` header of the page before gives it. Opaque. */
-                cursor?: string;
-            };
+            query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description A page of webhooks. */
+            /** @description The webhooks. */
             200: {
                 headers: {
-                    Link: components["headers"]["PageLinks"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -2988,7 +2974,6 @@ export interface operations {
                     "application/json": components["schemas"]["Webhook"][];
                 };
             };
-            400: components["responses"]["InvalidParameter"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
@@ -3009,10 +2994,9 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The new webhook, with its secret, which is not shown again. */
+            /** @description It is the only response with the secret. */
             201: {
                 headers: {
-                    Location: components["headers"]["Location"];
                     "Cache-Control": components["headers"]["NoStore"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -3031,45 +3015,9 @@ export interface operations {
             400: components["responses"]["InvalidBody"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getWebhook: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Identifier of the webhook. */
-                webhookId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The webhook. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
-                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Webhook"];
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -3124,7 +3072,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The webhook with its new secret, which is not shown again. */
+            /** @description It is the only response with the new secret. */
             200: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];

@@ -49,8 +49,6 @@ export type OperationUsageQuery = QueryOf<'listUsageByOperation'>;
 export type WhatIfQuery = QueryOf<'getWhatIf'>;
 /** Selects audit events, and a page of them. */
 export type AuditQuery = QueryOf<'listAudit'>;
-/** Selects a page of the webhooks. */
-export type WebhookQuery = QueryOf<'listWebhooks'>;
 /** Selects deliveries of a webhook, and a page of them. */
 export type WebhookDeliveryQuery = QueryOf<'listWebhookDeliveries'>;
 /** Selects a page of the calls of deprecated operations. */
@@ -294,20 +292,9 @@ export class Webhooks {
   /** @internal */
   constructor(private readonly connection: AdminConnection) {}
 
-  /** Lists a page of the webhooks, oldest first. `for await` walks over this page and all after it. */
-  list(query: WebhookQuery = {}, options: CallOptions = {}): PagePromise<Webhook> {
-    return this.connection.list(
-      options,
-      (client, sending) => client.GET('/admin/webhooks', { params: { query }, ...sending }),
-      (cursor) => this.list({ ...query, cursor }, options),
-    );
-  }
-
-  /** Gets a webhook without its secret. */
-  get(webhookId: string, options: CallOptions = {}): ApiPromise<Webhook> {
-    return this.connection.call(options, (client, sending) =>
-      client.GET('/admin/webhooks/{webhookId}', { params: { path: { webhookId } }, ...sending }),
-    );
+  /** Lists all webhooks, oldest first. */
+  list(options: CallOptions = {}): ApiPromise<Webhook[]> {
+    return this.connection.call(options, (client, sending) => client.GET('/admin/webhooks', sending));
   }
 
   /** Creates a webhook. Its secret is shown this once. A request without a response is not repeated. */

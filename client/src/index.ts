@@ -16,7 +16,6 @@ export {
   type UsageTotalsQuery,
   type WhatIfQuery,
   type WebhookDeliveryQuery,
-  type WebhookQuery,
   type Webhooks,
 } from './admin.js';
 export type * from './admin-resources.js';

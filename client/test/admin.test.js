@@ -171,8 +171,7 @@ describe('admin.webhooks', () => {
     const events = ['key.revoked'];
     const { secret, ...webhook } = await admin.webhooks.create({ url: 'https://ops.example/', events });
     assert.match(secret, /^whsec_/);
-    assert.deepEqual(await admin.webhooks.get(webhook.id), webhook);
-    assert.ok((await collect(admin.webhooks.list({ limit: 1 }))).some(({ id }) => id === webhook.id));
+    assert.deepEqual((await admin.webhooks.list()).at(-1), webhook);
     const rotated = await admin.webhooks.rotateSecret(webhook.id);
     assert.notEqual(rotated.secret, secret);
     const key = await admin.keys.issue({ name: 'Ann', plan: 'free' });
@@ -263,7 +262,6 @@ describe('admin', () => {
       () => usage.operations(),
       () => deprecations.list(),
       () => webhooks.list(),
-      () => webhooks.get('{webhookId}'),
       () => webhooks.create({}),
       () => webhooks.delete('{webhookId}'),
       () => webhooks.rotateSecret('{webhookId}'),

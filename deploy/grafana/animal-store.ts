@@ -194,6 +194,12 @@ const LIMITS: Panel[] = [
     },
     bad: { below: 30 },
   },
+  {
+    title: 'Attempts to send webhooks',
+    description: 'Does an event fail for a day? Repair its receiver; the console lists what to send again.',
+    unit: 'short',
+    queries: { '{{outcome}}': sum(`increase(${own('webhook_attempts_total')}[1h])`, 'outcome') },
+  },
 ];
 
 const RESOURCES: Panel[] = [

@@ -1,16 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Prisma } from '../database/generated/client.js';
 import { inTransaction } from '../database/in-transaction.js';
 import { PeriodicDatabaseTask } from '../database/periodic-task.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { loadSql, QueryRunner } from '../database/query-runner.js';
 import { DeprecatedOperations } from '../deprecation/deprecated-operations.js';
-import { parseQuotaId } from '../rate-limit/rules/bucket-key.js';
 import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
 import { Clock } from '../settings/clock.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
-import type { EventType } from './event-types.js';
-import { queueEvents } from './queue-events.js';
+import { queueEvents, type WebhookEvent } from './queue-events.js';
 
 const FIND_EVENTS = loadSql(import.meta.url, 'find-events');
 const INTERVAL_MS = 30_000;
@@ -38,22 +35,17 @@ export class WebhookEventWatch extends PeriodicDatabaseTask {
     if ((await this.prisma.webhookEndpoint.count()) === 0) {
       return false;
     }
-    const bans = [...(await this.counters.bans())].map(([bucketKey, bannedUntil]) => ({
-      quotaId: parseQuotaId(bucketKey),
-      bannedUntil,
-    }));
-    const removals = [...this.deprecated.values()].map(({ operation, removal }) => ({
-      operation,
-      removedAt: removal,
-    }));
-    const found = await this.queries.run<[EventType, string, Prisma.InputJsonObject]>(FIND_EVENTS, [
+    const bans = Object.fromEntries(await this.counters.bans());
+    const removals = Object.fromEntries(
+      [...this.deprecated].map(([operation, { removal }]) => [operation, removal]),
+    );
+    const events = await this.queries.run<WebhookEvent>(FIND_EVENTS, [
       this.clock.storeOffsetMs,
       this.environment.COUNTER_STORE === undefined,
       JSON.stringify(bans),
       JSON.stringify(removals),
     ]);
-    const events = found.map(([type, subject, data]) => ({ type, subject, data }));
-    await inTransaction(this.prisma, (transaction) => queueEvents(transaction, events));
+    await inTransaction(this.prisma, (transaction) => queueEvents(transaction, this.clock, events));
     // No event is found again after so long, except a ban of months.
     await this.prisma.$executeRaw`
       DELETE FROM webhook_deliveries WHERE created_at < statement_timestamp() - interval '30 days'`;

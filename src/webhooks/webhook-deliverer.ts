@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { WebhookDelivery, WebhookEndpoint } from '../database/generated/client.js';
 import { databaseReason } from '../database/availability.js';
 import { PeriodicDatabaseTask } from '../database/periodic-task.js';
 import { PrismaService } from '../database/prisma.service.js';
@@ -6,32 +7,22 @@ import { loadSql, QueryRunner } from '../database/query-runner.js';
 import { Clock } from '../settings/clock.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { postToReceiver } from './post-to-receiver.js';
-import { nextWaitMs } from './rules/retry-schedule.js';
 import { signedHeaders } from './rules/signed-headers.js';
 
 const CLAIM = loadSql(import.meta.url, 'claim-deliveries');
 /** The maximum time until a due delivery is found. */
 const INTERVAL_MS = 500;
 const DEADLINE_MS = 10_000;
-/** Longer than the deadline, because the outcome is stored after it. */
-const LEASE_MS = 30_000;
+/** The waits between attempts, less than a day in all. Each is longer than the deadline, with its random fifth too. */
+const WAITS_SECONDS = [15, 60, 300, 900, 1800, 3600, 7200, 14_400, 21_600, 36_000];
 const MAX_IN_FLIGHT_TO_ONE = 10;
 const FAILURE_MAX_LENGTH = 1000;
 
-/** A delivery that this replica alone may send until its lease ends. */
-interface ClaimedDelivery {
-  id: string;
-  endpointId: string;
-  url: string;
-  /** The current one, and the one before until its overlap ends. */
-  secrets: string[];
-  body: string;
-  /** The attempts so far, this one included. */
-  attempts: number;
-  attemptedAt: string;
-}
+/** A delivery that this replica alone may send until its next attempt, and the attempts so far, this one included. */
+type ClaimedDelivery = Pick<WebhookDelivery, 'id' | 'endpointId' | 'attempts'> &
+  Pick<WebhookEndpoint, 'url'> & { secrets: string[]; body: string; attemptedAt: string };
 
-/** Sends the deliveries that are due. It runs on every replica, and none sends what another has leased. */
+/** Sends the deliveries that are due. It runs on every replica, and none sends what another has claimed. */
 @Injectable()
 export class WebhookDeliverer extends PeriodicDatabaseTask {
   /** Attempts by outcome: `retried` is a failure that will be repeated. */
@@ -58,36 +49,35 @@ export class WebhookDeliverer extends PeriodicDatabaseTask {
   /** Starts what is due. A webhook with an attempt in flight gets no other, so that one that hangs delays only its own. */
   private async startDue(): Promise<boolean> {
     const busy = [...this.inFlight.values()].map(({ endpointId }) => endpointId);
+    const values = [this.clock.storeOffsetMs, busy, MAX_IN_FLIGHT_TO_ONE, WAITS_SECONDS];
     const request = new AbortController();
-    // From before the lease, so that a process that was stopped meanwhile sends nothing.
-    setTimeout(
-      () => request.abort(new Error(`No response within ${DEADLINE_MS / 1000} s`)),
-      DEADLINE_MS,
-    ).unref();
-    const values = [this.clock.storeOffsetMs, busy, MAX_IN_FLIGHT_TO_ONE, LEASE_MS];
-    for (const [delivery] of await this.queries.run<[ClaimedDelivery]>(CLAIM, values)) {
+    const startMs = performance.now();
+    const claimed = await this.queries.run<[ClaimedDelivery]>(CLAIM, values);
+    if (claimed.length > 0) {
+      const end = () => request.abort(new Error(`No response within ${DEADLINE_MS / 1000} s`));
+      // From before the claim, so that a process that was stopped meanwhile sends nothing.
+      setTimeout(end, DEADLINE_MS - (performance.now() - startMs)).unref();
+    }
+    for (const [delivery] of claimed) {
       const attempt = this.attempt(delivery, request.signal).finally(() => this.inFlight.delete(attempt));
       this.inFlight.set(attempt, { endpointId: delivery.endpointId, request });
     }
     return false;
   }
 
-  /** Never rejects: without a stored outcome, the delivery is sent again once its lease ends. */
+  /** Never rejects: without a stored outcome, the delivery is sent again at its next attempt. */
   private async attempt(delivery: ClaimedDelivery, signal: AbortSignal): Promise<void> {
+    const { id, attempts, attemptedAt } = delivery;
     const lastFailure = await this.send(delivery, signal);
-    const waitMs = lastFailure === null ? null : nextWaitMs(delivery.attempts, Math.random());
-    const ended = lastFailure === null ? 'delivered' : 'failed';
-    const lastAttemptAt = new Date(delivery.attemptedAt);
+    const failed = attempts > WAITS_SECONDS.length ? 'failed' : 'retried';
+    const outcome = lastFailure === null ? 'delivered' : failed;
     try {
       await this.prisma.webhookDelivery.updateMany({
-        // If the lease is still that of this attempt.
-        where: { id: delivery.id, state: 'pending', lastAttemptAt },
-        data:
-          waitMs === null
-            ? { state: ended, lastFailure, nextAttemptAt: null }
-            : { lastFailure, nextAttemptAt: new Date(lastAttemptAt.getTime() + waitMs) },
+        // Unless another attempt began since.
+        where: { id, state: 'pending', lastAttemptAt: attemptedAt },
+        data: { lastFailure, ...(outcome !== 'retried' && { state: outcome, nextAttemptAt: null }) },
       });
-      this.outcomes[waitMs === null ? ended : 'retried'] += 1;
+      this.outcomes[outcome] += 1;
     } catch (error) {
       const reason = databaseReason(error);
       this.logger.warn(`A webhook delivery is sent again, because its outcome was not stored: ${reason}`);

@@ -1,6 +1,8 @@
 import { Webhook as Verifier } from 'standardwebhooks';
 import type { z } from 'zod';
 import type { WebhookDelivery, WebhookWithSecret } from '../../src/admin/webhooks/webhook.schemas.js';
+import { QueryRunner } from '../../src/database/query-runner.js';
+import { HOUR_MS } from '../support/counters/clock.js';
 import { useAdministration } from '../support/keys/administration.js';
 import { eventually, until } from '../support/eventually.js';
 import { expectError } from '../support/http/expectations.js';
@@ -9,6 +11,9 @@ import { type ReceivedRequest, respondWith, useReceiver } from '../support/webho
 
 const admin = useAdministration({ environment: { WEBHOOK_PRIVATE_ADDRESSES: true } });
 const receiver = useReceiver();
+
+/** The longest waits between attempts. */
+const WAITS_SECONDS = [15, 60, 300, 900, 1800, 3600, 7200, 14_400, 21_600, 36_000];
 
 afterEach(() => admin.store.database.query('DELETE FROM webhook_endpoints'));
 
@@ -110,12 +115,7 @@ describe('a delivery', () => {
     receiver.respond = respondWith(503);
     const webhook = await createWebhook();
     await sendEvent(webhook);
-    const { nextAttemptAt, lastAttemptAt } = await expectNewest(webhook, {
-      state: 'pending',
-      attempts: 1,
-      lastFailure: 'The response was 503',
-    });
-    expect(Date.parse(nextAttemptAt ?? '') - Date.parse(lastAttemptAt ?? '')).toBeGreaterThanOrEqual(12_000);
+    await expectNewest(webhook, { state: 'pending', attempts: 1, lastFailure: 'The response was 503' });
     receiver.respond = respondWith(200);
     await endWaits();
     await expectNewest(webhook, { state: 'delivered', attempts: 2, lastFailure: null });
@@ -127,19 +127,39 @@ describe('a delivery', () => {
     verify(webhook.secret, lastReceived());
   });
 
-  it('fails after the last of its attempts, and is sent again when an administrator asks', async () => {
+  it('is repeated for a day, with growing waits, then fails, and is sent again when an administrator wants it', async () => {
     receiver.respond = respondWith(500);
     const webhook = await createWebhook();
     const { id } = await sendEvent(webhook);
-    await expectNewest(webhook, { attempts: 1, lastFailure: 'The response was 500' });
-    await admin.store.database.query('UPDATE webhook_deliveries SET attempts = 10');
-    await endWaits();
-    await expectNewest(webhook, { state: 'failed', attempts: 11, nextAttemptAt: null });
+    const lastFailure = 'The response was 500';
+    for (const [index, seconds] of WAITS_SECONDS.entries()) {
+      const sent = await expectNewest(webhook, { state: 'pending', attempts: index + 1, lastFailure });
+      const waitMs = Date.parse(sent.nextAttemptAt ?? '') - Date.parse(sent.lastAttemptAt ?? '');
+      expect(waitMs).toBeLessThanOrEqual(seconds * 1000);
+      expect(waitMs).toBeGreaterThanOrEqual(seconds * 800);
+      await endWaits();
+    }
+    await expectNewest(webhook, { state: 'failed', attempts: 11, lastFailure, nextAttemptAt: null });
     receiver.respond = respondWith(201);
     const resent = await admin.send(`POST /admin/webhooks/${webhook.id}/deliveries/${id}/resend`);
     expect([resent.status, resent.json]).toMatchObject([200, { id, state: 'pending', attempts: 0 }]);
     await expectNewest(webhook, { id, state: 'delivered', attempts: 1 });
     expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([id]));
+  });
+
+  it('is sent at once, the first time and again, by the clock of the database', async () => {
+    const { clock, database } = admin.store;
+    clock.travel(-HOUR_MS);
+    const webhook = await createWebhook();
+    const { id } = await sendEvent(webhook);
+    await expectNewest(webhook, { state: 'delivered' });
+    await admin.send(`POST /admin/webhooks/${webhook.id}/deliveries/${id}/resend`);
+    await expectNewest(webhook, { state: 'delivered', attempts: 1 });
+    expect(receiver.received).toHaveLength(2);
+    const sentMs = Date.parse(JSON.parse(lastReceived().body).timestamp as string);
+    expect(Math.abs(sentMs - clock.now())).toBeLessThan(HOUR_MS / 2);
+    clock.travel(HOUR_MS);
+    await database.query('DELETE FROM webhook_endpoints');
   });
 
   it('does not follow a redirect, which is a failure', async () => {
@@ -191,6 +211,16 @@ describe('a delivery', () => {
     const ids = receiver.received.map(({ headers }) => headers['webhook-id']);
     expect(ids).toHaveLength(sent.length);
     expect(new Set(ids)).toEqual(new Set(sent.map(({ id }) => id)));
+  });
+});
+
+describe('a service with nothing to deliver', () => {
+  it('sets no deadline', async () => {
+    const timers = jest.spyOn(globalThis, 'setTimeout');
+    const run = jest.spyOn(admin.store.app.get(QueryRunner), 'run');
+    await until(() => run.mock.calls.filter(([{ name }]) => name === 'claim-deliveries').length >= 2);
+    expect(timers.mock.calls.map(([, ms]) => ms)).not.toContain(10_000);
+    jest.restoreAllMocks();
   });
 });
 

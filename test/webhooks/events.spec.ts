@@ -109,11 +109,12 @@ describe('the events of a day limit', () => {
     await Promise.all([findEvents(), findEvents(replica)]);
     await findEvents();
     const data = (used: number) => ({
+      keyId: key.id,
+      name: 'Ann',
       quotaId: key.quotaId,
       plan: 'enterprise',
       limit: 10,
       used,
-      keys: [{ id: key.id, name: 'Ann' }],
     });
     const first = ['quota.day_limit_80', data(8)];
     expect(await listEvents()).toEqual([first]);
@@ -145,10 +146,11 @@ describe('the event quota.banned', () => {
     await findEvents();
     await findEvents();
     const data = (end: Date) => ({
+      keyId: key.id,
+      name: 'Ann',
       quotaId: key.quotaId,
       plan: 'free',
       bannedUntil: end.toISOString(),
-      keys: [{ id: key.id, name: 'Ann' }],
     });
     expect(await listEvents()).toEqual([['quota.banned', data(until)]]);
     const later = inFuture(300_000);

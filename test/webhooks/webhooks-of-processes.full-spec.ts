@@ -77,7 +77,7 @@ describe('two replicas', () => {
     const third = services.start();
     await third.ready();
     await other.kill('SIGKILL');
-    // The leases of the killed ones end meanwhile.
+    // As if the waits of the killed ones were over.
     await database.query("UPDATE webhook_deliveries SET next_attempt_at = now() WHERE state = 'pending'");
     await until(isDelivered, 30_000);
     const told = new Set(

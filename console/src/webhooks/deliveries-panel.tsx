@@ -10,6 +10,7 @@ import { Instant } from '../format/instant';
 import { StatusBadge } from '../format/status-badge';
 import { UntrustedText } from '../format/untrusted-text';
 import { Panel } from '../layout/panel';
+import { serviceNowMs } from '../session/service-clock';
 import { useStore } from '../session/session';
 import { type Column, DataTable } from '../table/data-table';
 import { StatusFilter } from '../table/status-filter';
@@ -31,9 +32,7 @@ export function DeliveriesPanel({ webhook }: { webhook: Webhook }) {
   const [state, setState] = useState<WebhookDelivery['state']>();
   const pages = useCursorPages<WebhookDelivery>({
     queryKey: ['webhooks', 'deliveries', webhook.id, state],
-    // It is in flight, or sent soon.
-    isChanging: ({ nextAttemptAt }) =>
-      nextAttemptAt !== null && Date.parse(nextAttemptAt) < Date.now() + SOON_MS,
+    isChanging,
     load: (cursor, signal) =>
       store.admin.webhooks.deliveries(
         webhook.id,
@@ -60,6 +59,13 @@ export function DeliveriesPanel({ webhook }: { webhook: Webhook }) {
       />
     </Panel>
   );
+}
+
+/** Returns whether a delivery may be in flight, or is sent soon. */
+function isChanging({ nextAttemptAt, lastAttemptAt }: WebhookDelivery): boolean {
+  const nowMs = serviceNowMs();
+  const isInFlight = lastAttemptAt !== null && Date.parse(lastAttemptAt) > nowMs - SOON_MS;
+  return nextAttemptAt !== null && (isInFlight || Date.parse(nextAttemptAt) < nowMs + SOON_MS);
 }
 
 function columnsFor(webhook: Webhook): Column<WebhookDelivery>[] {

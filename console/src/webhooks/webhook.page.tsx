@@ -1,7 +1,7 @@
 import { Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { NotFoundError, type Webhook } from 'animal-store-client';
+import type { Webhook } from 'animal-store-client';
 import { Loaded } from '../feedback/loaded';
 import { Instant } from '../format/instant';
 import { Fact } from '../layout/fact';
@@ -24,7 +24,7 @@ export function WebhookPage() {
 
 function OneWebhook({ id }: { id: string }) {
   const query = useQuery(webhookQuery(useStore(), id));
-  if (query.error instanceof NotFoundError) {
+  if (query.data === null) {
     return (
       <Page title="There is no such webhook" description="It may have been deleted.">
         <TextLink to="/admin/webhooks">Show all webhooks</TextLink>
@@ -39,12 +39,14 @@ function OneWebhook({ id }: { id: string }) {
       {...(webhook !== undefined && { actions: <WebhookActions webhook={webhook} /> })}
     >
       <Loaded query={query} skeleton={<Skeleton height={520} radius="lg" />}>
-        {(loaded) => (
-          <Stack gap="lg">
-            <FactsPanel webhook={loaded} />
-            <DeliveriesPanel webhook={loaded} />
-          </Stack>
-        )}
+        {(loaded) =>
+          loaded && (
+            <Stack gap="lg">
+              <FactsPanel webhook={loaded} />
+              <DeliveriesPanel webhook={loaded} />
+            </Stack>
+          )
+        }
       </Loaded>
     </Page>
   );

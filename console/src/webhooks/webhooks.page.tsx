@@ -1,4 +1,4 @@
-import { Button, Modal, Text } from '@mantine/core';
+import { Button, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPlus, IconWebhook } from '@tabler/icons-react';
 import type { Webhook, WebhookWithSecret } from 'animal-store-client';
@@ -12,7 +12,7 @@ import { useStore } from '../session/session';
 import { type Column, DataTable } from '../table/data-table';
 import { useCursorPages } from '../table/use-cursor-pages';
 import { eventText } from './event-texts';
-import { WebhookForm } from './webhook-form';
+import { NewWebhookDialog } from './new-webhook-dialog';
 import { useWebhookRefresh } from './webhook-query';
 import { WebhookSecretDialog } from './webhook-secret-dialog';
 
@@ -51,7 +51,10 @@ export function WebhooksPage() {
   const opener = useRef<HTMLButtonElement>(null);
   const pages = useCursorPages({
     queryKey: ['webhooks', 'list'],
-    load: (cursor, signal) => store.admin.webhooks.list({ limit: 20, ...(cursor && { cursor }) }, { signal }),
+    load: async (_cursor, signal) => ({
+      items: await store.admin.webhooks.list({ signal }),
+      nextCursor: null,
+    }),
   });
   const forgetCreated = () => {
     setCreated(null);
@@ -81,15 +84,14 @@ export function WebhooksPage() {
           }
         />
       </Panel>
-      <Modal opened={isCreating} onClose={creating.close} title="New webhook">
-        <WebhookForm
-          onSent={(webhook) => {
-            creating.close();
-            setCreated(webhook);
-          }}
-          onClose={creating.close}
-        />
-      </Modal>
+      <NewWebhookDialog
+        opened={isCreating}
+        onSent={(webhook) => {
+          creating.close();
+          setCreated(webhook);
+        }}
+        onClose={creating.close}
+      />
       <WebhookSecretDialog secret={created?.secret ?? null} onClose={forgetCreated} />
     </Page>
   );

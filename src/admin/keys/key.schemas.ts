@@ -26,8 +26,12 @@ export type KeyState = (typeof KEY_STATES)[number];
 export const OVERLAP_MAX_SECONDS = 31_536_000;
 export const BODY_MESSAGE = { error: 'the body must be a JSON object' };
 
-const givenText = (error = 'must be a string') =>
-  z.string({ error: ({ input }) => (input === undefined ? 'is required' : error) });
+/** Returns the messages of a field: one if it is missing, else `message`. */
+export const orRequired = (message: string) => ({
+  error: ({ input }: { input?: unknown }) => (input === undefined ? 'is required' : message),
+});
+
+const givenText = (message = 'must be a string') => z.string(orRequired(message));
 
 const givenLine = (description: string, maxLength: number) =>
   givenText()

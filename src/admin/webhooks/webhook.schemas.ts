@@ -3,37 +3,35 @@ import { cursorParameter, enumParameter, limitParameter } from '../../schemas/pa
 import { dateTime, plainText, uuid } from '../../schemas/text-schemas.js';
 import { isUuid } from '../../schemas/uuid.js';
 import { EVENT_TYPES } from '../../webhooks/event-types.js';
-import { BODY_MESSAGE } from '../keys/key.schemas.js';
+import { BODY_MESSAGE, orRequired } from '../keys/key.schemas.js';
 
 const URL_MAX_LENGTH = 2048;
 const URL_MESSAGE = `must be an http(s) address without credentials, of at most ${URL_MAX_LENGTH} characters`;
 const EVENTS_MESSAGE = `must be a list of one or more of ${EVENT_TYPES.join(', ')}`;
-const SECRET_MAX_LENGTH = 100;
 const TEXT_MAX_LENGTH = 1000;
 export const DELIVERY_STATES = ['pending', 'delivered', 'failed'] as const;
 
-/** Returns the message of a field that is missing, or wrong. */
-const orRequired = (message: string) => ({
-  error: ({ input }: { input?: unknown }) => (input === undefined ? 'is required' : message),
-});
-
-export const webhookUrl = z
-  .string(orRequired(URL_MESSAGE))
-  .max(URL_MAX_LENGTH, URL_MESSAGE)
-  .refine(isReceiverUrl, URL_MESSAGE)
-  .meta({ description: 'The http(s) address that gets the events.', format: 'uri' });
-
-export const webhookEvents = z
-  .array(z.enum(EVENT_TYPES, EVENTS_MESSAGE), orRequired(EVENTS_MESSAGE))
-  .min(1, EVENTS_MESSAGE)
-  .max(EVENT_TYPES.length, EVENTS_MESSAGE)
-  .meta({ description: 'The types of the events that it receives.' });
-
-export const CreateWebhookInput = z.object({ url: webhookUrl, events: webhookEvents }, BODY_MESSAGE).meta({
-  id: 'NewWebhook',
-  description: 'A new webhook.',
-  examples: [{ url: 'https://ops.example/animal-store', events: ['quota.banned', 'key.expiring'] }],
-});
+export const CreateWebhookInput = z
+  .object(
+    {
+      url: z
+        .string(orRequired(URL_MESSAGE))
+        .max(URL_MAX_LENGTH, URL_MESSAGE)
+        .refine(isReceiverUrl, URL_MESSAGE)
+        .meta({ description: 'The http(s) address that gets the events.', format: 'uri' }),
+      events: z
+        .array(z.enum(EVENT_TYPES, EVENTS_MESSAGE), orRequired(EVENTS_MESSAGE))
+        .min(1, EVENTS_MESSAGE)
+        .max(EVENT_TYPES.length, EVENTS_MESSAGE)
+        .meta({ description: 'The types of the events that it receives.' }),
+    },
+    BODY_MESSAGE,
+  )
+  .meta({
+    id: 'NewWebhook',
+    description: 'A new webhook.',
+    examples: [{ url: 'https://ops.example/animal-store', events: ['quota.banned', 'key.expiring'] }],
+  });
 export type CreateWebhookInput = z.infer<typeof CreateWebhookInput>;
 
 export const Webhook = CreateWebhookInput.extend({
@@ -45,7 +43,7 @@ export const Webhook = CreateWebhookInput.extend({
 }).meta({ id: 'Webhook', description: 'A receiver of events, without its secret.' });
 
 export const WebhookWithSecret = Webhook.extend({
-  secret: plainText('Verifies deliveries. It is not shown again.', SECRET_MAX_LENGTH),
+  secret: plainText('Verifies deliveries. It is not shown again.', TEXT_MAX_LENGTH),
 }).meta({ id: 'WebhookWithSecret', description: 'A webhook with its new secret.' });
 
 export const WebhookDelivery = z
@@ -64,14 +62,10 @@ export const WebhookDelivery = z
   })
   .meta({ id: 'WebhookDelivery', description: 'An event for one webhook.' });
 
-export const WebhookQuery = z.object({
+export const DeliveryQuery = z.object({
   limit: limitParameter('Maximum number of entries returned.'),
   /** The page begins after this id. */
   cursor: cursorParameter((text) => (isUuid(text) ? text : null)),
-});
-export type WebhookQuery = z.infer<typeof WebhookQuery>;
-
-export const DeliveryQuery = WebhookQuery.extend({
   state: enumParameter(DELIVERY_STATES, 'Only deliveries in this state.'),
 });
 export type DeliveryQuery = z.infer<typeof DeliveryQuery>;

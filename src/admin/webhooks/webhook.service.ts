@@ -2,14 +2,17 @@ import { Injectable } from '@nestjs/common';
 import type { Prisma } from '../../database/generated/client.js';
 import { type Database, inTransaction } from '../../database/in-transaction.js';
 import { PrismaService } from '../../database/prisma.service.js';
+import { readServerTimeMs } from '../../database/server-time.js';
 import { ApiError } from '../../errors/api-error.js';
 import { type Page, toPage } from '../../schemas/pagination.js';
 import { isUuid } from '../../schemas/uuid.js';
 import { Clock } from '../../settings/clock.js';
 import { generateSecret } from '../../webhooks/rules/signed-headers.js';
 import { type Actor, recordAuditEvent } from '../audit/audit.js';
-import type { CreateWebhookInput, DeliveryQuery, WebhookQuery } from './webhook.schemas.js';
+import type { CreateWebhookInput, DeliveryQuery } from './webhook.schemas.js';
 
+/** A change that causes an event queues it for each. */
+const WEBHOOKS_MAX = 20;
 const OVERLAP_MS = 86_400_000;
 
 const WEBHOOK = { omit: { secret: true, previousSecret: true } } as const;
@@ -29,15 +32,9 @@ export class WebhookService {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns one page, oldest first. */
-  async page({ limit, cursor }: WebhookQuery): Promise<Page<WebhookRecord>> {
-    const rows = await this.database.webhookEndpoint.findMany({
-      where: { ...(cursor && { id: { gt: cursor } }) },
-      orderBy: { id: 'asc' },
-      take: limit + 1,
-      ...WEBHOOK,
-    });
-    return toPage(rows, limit);
+  /** Returns all, oldest first. */
+  list(): Promise<WebhookRecord[]> {
+    return this.database.webhookEndpoint.findMany({ orderBy: { id: 'asc' }, ...WEBHOOK });
   }
 
   /** @throws ApiError `not_found`. */
@@ -51,13 +48,19 @@ export class WebhookService {
     return found;
   }
 
+  /** @throws ApiError `conflict` if there are as many as there may be. */
   async create(input: CreateWebhookInput, actor: Actor): Promise<NewWebhook> {
-    const secret = generateSecret();
+    const data = { ...input, secret: generateSecret() };
     return inTransaction(this.database, async (transaction) => {
-      const created = await transaction.webhookEndpoint.create({ data: { ...input, secret }, ...WEBHOOK });
+      // Serializes concurrent calls, so that none misses another's webhook.
+      await transaction.$executeRaw`LOCK TABLE webhook_endpoints IN SHARE ROW EXCLUSIVE MODE`;
+      if ((await transaction.webhookEndpoint.count()) >= WEBHOOKS_MAX) {
+        throw new ApiError('conflict', `There are ${WEBHOOKS_MAX} webhooks already. Delete one first.`);
+      }
+      const created = await transaction.webhookEndpoint.create({ data, omit: { previousSecret: true } });
       const event = { actor, subject: `webhook:${created.id}`, before: null, after: input };
       await recordAuditEvent(transaction, { ...event, action: 'webhook.created' });
-      return { ...created, secret };
+      return created;
     });
   }
 
@@ -68,9 +71,10 @@ export class WebhookService {
    */
   async rotateSecret(id: string, actor: Actor): Promise<NewWebhook> {
     const secret = generateSecret();
-    const after = { previousSecretEndsAt: new Date(this.clock.now() + OVERLAP_MS) };
     return inTransaction(this.database, async (transaction) => {
       const { previousSecretEndsAt } = await this.find(id, transaction);
+      const nowMs = await readServerTimeMs(transaction, this.clock);
+      const after = { previousSecretEndsAt: new Date(nowMs + OVERLAP_MS) };
       await transaction.$executeRaw`
         UPDATE webhook_endpoints
         SET previous_secret = secret, previous_secret_ends_at = ${after.previousSecretEndsAt}, secret = ${secret}
@@ -119,10 +123,11 @@ export class WebhookService {
    * @throws ApiError `not_found`.
    */
   async resend(id: string, deliveryId: string): Promise<DeliveryRecord> {
+    const nextAttemptAt = new Date(await readServerTimeMs(this.database, this.clock));
     const [delivery] = [id, deliveryId].every(isUuid)
       ? await this.database.webhookDelivery.updateManyAndReturn({
           where: { id: deliveryId, endpointId: id, state: { not: 'pending' } },
-          data: { state: 'pending', attempts: 0, nextAttemptAt: new Date() },
+          data: { state: 'pending', attempts: 0, nextAttemptAt },
           ...DELIVERY,
         })
       : [];

@@ -1,18 +1,17 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
-import { ApiParam, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, Delete, Get, Header, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiConflictResponse, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator.js';
 import { Operation } from '../../deprecation/operation.decorator.js';
 import { UnusedBody } from '../../http/unused-body.decorator.js';
 import type { Principal } from '../../http/principal.js';
 import { PageResponse, Responses } from '../../openapi/responses.decorator.js';
-import { pageLinks } from '../../schemas/pagination.js';
+import { pageLinks, pageSchema } from '../../schemas/pagination.js';
 import {
   CreateWebhookInput,
   DeliveryQuery,
   Webhook,
   WebhookDelivery,
-  WebhookQuery,
   WebhookWithSecret,
 } from './webhook.schemas.js';
 import {
@@ -22,53 +21,42 @@ import {
   WebhookService,
 } from './webhook.service.js';
 
-const PATH = '/admin/webhooks';
-
-const UuidParameter = (name: string, description: string) =>
+const Id = (name: string, description: string) =>
   ApiParam({ name, description, schema: { type: 'string', format: 'uuid', maxLength: 36 } });
-const WebhookId = () => UuidParameter('webhookId', 'Identifier of the webhook.');
+const WebhookId = () => Id('webhookId', 'Identifier of the webhook.');
 
 @ApiTags('webhooks')
-@Controller(PATH)
+@Controller('/admin/webhooks')
 export class WebhooksController {
   constructor(private readonly webhooks: WebhookService) {}
 
   @Get()
-  @Operation('stable', 'admin:read', 'List webhooks', 'Returns one page of the webhooks, oldest first.')
-  @PageResponse(Webhook, 'A page of webhooks.')
-  async listWebhooks(
-    @Query({ schema: WebhookQuery }) query: WebhookQuery,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WebhookRecord[]> {
-    const { entries, last } = await this.webhooks.page(query);
-    reply.header('Link', pageLinks(PATH, query, last?.id));
-    return entries;
+  @Operation(
+    'stable',
+    'admin:read',
+    'List webhooks',
+    'Returns all webhooks, without their secrets, oldest first.',
+  )
+  @Responses({ status: 200, schema: pageSchema(Webhook), description: 'The webhooks.' })
+  listWebhooks(): Promise<WebhookRecord[]> {
+    return this.webhooks.list();
   }
 
   @Post()
-  @Operation('stable', 'admin:write', 'Create a webhook', 'It receives events from then on.')
+  @Header('Cache-Control', 'no-store')
+  @ApiConflictResponse()
+  @Operation('stable', 'admin:write', 'Create a webhook', 'It receives events from then on. There may be 20.')
   @Responses({
     status: 201,
     schema: WebhookWithSecret,
-    description: 'The new webhook, with its secret, which is not shown again.',
-    headers: ['Location', 'NoStore'],
+    description: 'It is the only response with the secret.',
+    headers: ['NoStore'],
   })
-  async createWebhook(
+  createWebhook(
     @Body({ schema: CreateWebhookInput }) input: CreateWebhookInput,
     @CurrentPrincipal() { keyId: actor }: Principal,
-    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<NewWebhook> {
-    const created = await this.webhooks.create(input, actor);
-    reply.headers({ Location: `${PATH}/${created.id}`, 'Cache-Control': 'no-store' });
-    return created;
-  }
-
-  @Get(':webhookId')
-  @WebhookId()
-  @Operation('stable', 'admin:read', 'Get a webhook', 'Returns a webhook without its secret.')
-  @Responses({ status: 200, schema: Webhook, description: 'The webhook.' })
-  getWebhook(@Param('webhookId') id: string): Promise<WebhookRecord> {
-    return this.webhooks.find(id);
+    return this.webhooks.create(input, actor);
   }
 
   @Delete(':webhookId')
@@ -84,6 +72,7 @@ export class WebhooksController {
 
   @Post(':webhookId/rotate')
   @HttpCode(200)
+  @Header('Cache-Control', 'no-store')
   @WebhookId()
   @Operation(
     'stable',
@@ -94,16 +83,14 @@ export class WebhooksController {
   @Responses({
     status: 200,
     schema: WebhookWithSecret,
-    description: 'The webhook with its new secret, which is not shown again.',
+    description: 'It is the only response with the new secret.',
     headers: ['NoStore'],
   })
   rotateWebhookSecret(
     @Param('webhookId') id: string,
     @UnusedBody() _body: unknown,
     @CurrentPrincipal() { keyId: actor }: Principal,
-    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<NewWebhook> {
-    reply.header('Cache-Control', 'no-store');
     return this.webhooks.rotateSecret(id, actor);
   }
 
@@ -117,14 +104,14 @@ export class WebhooksController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<DeliveryRecord[]> {
     const { entries, last } = await this.webhooks.deliveries(id, query);
-    reply.header('Link', pageLinks(`${PATH}/${id}/deliveries`, query, last?.id));
+    reply.header('Link', pageLinks(`/admin/webhooks/${id}/deliveries`, query, last?.id));
     return entries;
   }
 
   @Post(':webhookId/deliveries/:deliveryId/resend')
   @HttpCode(200)
   @WebhookId()
-  @UuidParameter('deliveryId', 'Identifier of the delivery.')
+  @Id('deliveryId', 'Identifier of the delivery.')
   @Operation('stable', 'admin:write', 'Send a delivery again', 'Queues a delivery again that is not pending.')
   @Responses({ status: 200, schema: WebhookDelivery, description: 'The delivery, which is pending.' })
   resendWebhookDelivery(

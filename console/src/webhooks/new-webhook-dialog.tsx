@@ -1,26 +1,33 @@
 import { Checkbox, Stack, TextInput } from '@mantine/core';
 import type { WebhookWithSecret } from 'animal-store-client';
-import { DialogForm } from '../form/dialog-form';
+import { FormDialog } from '../form/form-dialog';
 import { useSubmission } from '../form/use-submission';
 import { useStore } from '../session/session';
 import { type EventType, EVENTS } from './event-texts';
 
-/** Asks for the URL of a new webhook and the events that it receives, and creates it. */
-export function WebhookForm(props: { onSent: (created: WebhookWithSecret) => void; onClose: () => void }) {
+interface NewWebhookDialogProps {
+  opened: boolean;
+  onSent: (created: WebhookWithSecret) => void;
+  onClose: () => void;
+}
+
+/** The form for the URL of a new webhook and the events that it receives. */
+export function NewWebhookDialog({ onSent, ...dialog }: NewWebhookDialogProps) {
   const store = useStore();
   const { form, ...submission } = useSubmission({
     initialValues: { url: '', events: '' },
     validate: (values) => (values.events === '' ? { events: 'Choose at least one' } : {}),
     send: ({ url, events }) => store.admin.webhooks.create({ url, events: events.split(',') as EventType[] }),
-    onSent: props.onSent,
+    onSent,
   });
   return (
-    <DialogForm
+    <FormDialog
+      {...dialog}
+      title="New webhook"
       action="Create webhook"
       failure="The webhook was not created"
       noResponse="A webhook may have been created all the same. Look for it in the list, and rotate its secret there: nobody has seen it."
       submission={submission}
-      onClose={props.onClose}
     >
       <TextInput
         {...form.getInputProps('url')}
@@ -45,6 +52,6 @@ export function WebhookForm(props: { onSent: (created: WebhookWithSecret) => voi
           ))}
         </Stack>
       </Checkbox.Group>
-    </DialogForm>
+    </FormDialog>
   );
 }
