@@ -7,8 +7,7 @@ import type { Page } from '../../schemas/pagination.js';
 import { UsageRepository } from '../../usage/usage.repository.js';
 import type { Usage } from '../../usage/usage.schemas.js';
 import { findKey } from '../keys/key.repository.js';
-import type { ScopeSuggestion } from './scope-suggestion.schemas.js';
-import type { UsageQuery } from './usage.schemas.js';
+import type { ScopeSuggestion, UsageQuery } from './usage.schemas.js';
 
 const DAY_MS = 86_400_000;
 
