@@ -477,10 +477,16 @@ describe('animal-store on a terminal', () => {
   });
 
   it('prompts before it revokes a key or changes a plan, and changes nothing without a yes', async () => {
-    const { id } = await issue();
+    const { id, key } = await issue();
+    const { id: rotatedId, key: rotated } = await issue();
+    await succeed('keys', 'rotate', rotatedId);
+    await succeed('keys', 'revoke', rotatedId, '--yes');
     await succeed('plans', 'set', 'asked', '--per-minute', '1', '--per-day', '2');
+    const all = 'and its successors immediately and permanently? [y/N]';
     for (const [command, prompt] of [
       [`keys revoke ${id}`, `Revoke key "test" (${id}) immediately and permanently? [y/N]`],
+      [`keys revoke --key ${key}`, `Revoke key "test" (${id}) ${all}`],
+      [`keys revoke --key ${rotated}`, `Revoke key "test" (${rotatedId}) ${all}`],
       [
         `keys plan ${id} pro`,
         `Move key "test" (${id}) from plan free, 60 requests per minute, 1000 per day, to plan pro? [y/N]`,

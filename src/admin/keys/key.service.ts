@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
-import { generateApiKey, hashApiKey } from '../../auth/rules/api-key.js';
+import { generateApiKey } from '../../auth/rules/api-key.js';
 import { Clock } from '../../settings/clock.js';
 import { type Database, inTransaction } from '../../database/in-transaction.js';
 import { readServerTimeMs } from '../../database/server-time.js';
@@ -58,27 +58,11 @@ export class KeyService {
     requireWithinRole(role, scopes);
     const record = await inTransaction(this.database, async (transaction) => {
       const quota = await quotaColumns(transaction, input);
-      const issued = await transaction.apiKey.create({
-        data: {
-          name,
-          note,
-          role,
-          scopes,
-          allowedNetworks,
-          expiresAt,
-          ...storedFields(key),
-          quota: { create: quota },
-        },
-        ...KEY,
-      });
-      const after = {
-        name,
-        ...(note !== null && { note }),
-        role,
-        ...planFields(issued),
-        ...restrictionFields(issued),
-        expiresAt,
-      };
+      const fields = { name, note, role, scopes, allowedNetworks, expiresAt, ...storedFields(key) };
+      const data = { ...fields, quota: { create: quota } };
+      const issued = await transaction.apiKey.create({ data, ...KEY });
+      const label = { name, ...(note !== null && { note }) };
+      const after = { ...label, role, ...planFields(issued), ...restrictionFields(issued), expiresAt };
       await recordAuditEvent(transaction, keyEvent(actor, 'key.issued', issued, null, after));
       return issued;
     });
@@ -88,7 +72,8 @@ export class KeyService {
 
   /** Returns whether this key was ever issued, also if it has expired or was revoked. */
   async exists(key: string): Promise<boolean> {
-    return (await this.findByKey(key)) !== null;
+    const { hash } = storedFields(key);
+    return (await this.database.apiKey.count({ where: { hash } })) > 0;
   }
 
   /** @throws ApiError `not_found`. */
@@ -170,7 +155,8 @@ export class KeyService {
    * @throws ApiError `not_found`.
    */
   async findId(key: string): Promise<string> {
-    const found = await this.findByKey(key);
+    const { hash } = storedFields(key);
+    const found = await this.database.apiKey.findUnique({ where: { hash }, select: { id: true } });
     if (found === null) {
       throw new ApiError('not_found', 'This key was never issued here. Check that it was copied whole.');
     }
@@ -272,11 +258,6 @@ export class KeyService {
       }
       return changed;
     });
-  }
-
-  private findByKey(key: string): Promise<{ id: string } | null> {
-    const hash = Uint8Array.from(hashApiKey(key));
-    return this.database.apiKey.findUnique({ where: { hash }, select: { id: true } });
   }
 
   private view(record: KeyRecord, bannedUntil: Date | null): Key {

@@ -15,11 +15,12 @@ import {
   UsageTotals,
 } from '../../usage/usage.schemas.js';
 import { KeyId } from '../keys/key-id.decorator.js';
-import { ScopeSuggestion, ScopeSuggestionQuery } from './scope-suggestion.schemas.js';
 import {
   deprecatedCallsPosition,
   DeprecatedCallsQuery,
   OperationUsageQuery,
+  ScopeSuggestion,
+  ScopeSuggestionQuery,
   TopKeysQuery,
   usagePosition,
   UsageQuery,

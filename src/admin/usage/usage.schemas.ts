@@ -1,12 +1,15 @@
 import { z } from 'zod';
+import { SCOPES } from '../../http/rules/scope.js';
 import { instantParameter } from '../../schemas/instant.js';
 import { countParameter, cursorParameter, enumParameter, limitParameter } from '../../schemas/pagination.js';
+import { dateTime } from '../../schemas/text-schemas.js';
 import { isUuid, uuidParameter } from '../../schemas/uuid.js';
 import type { DeprecatedCallsPosition, UsagePosition } from '../../usage/usage.repository.js';
 import { periodParameter, totalsCursor, USAGE_KEPT } from '../../usage/usage.schemas.js';
 
 export const DAYS_MAX = 400;
 export const DAYS_DEFAULT = 7;
+export const SUGGESTION_DAYS = 30;
 const SEPARATOR = '|';
 
 const keyIdPart = z.string().refine(isUuid);
@@ -85,3 +88,28 @@ export type TopKeysQuery = z.infer<typeof TopKeysQuery>;
 
 export const OperationUsageQuery = z.object({ ...range, key: keyParameter, quota: quotaParameter });
 export type OperationUsageQuery = z.infer<typeof OperationUsageQuery>;
+
+export const ScopeSuggestionQuery = z.object({
+  days: countParameter(DAYS_MAX, SUGGESTION_DAYS, 'Number of UTC days, today included.'),
+});
+export type ScopeSuggestionQuery = z.infer<typeof ScopeSuggestionQuery>;
+
+const SuggestedScope = z.object({
+  scope: z.enum(SCOPES),
+  requests: z.int().min(0).meta({ description: 'Successful requests that needed it; 0 if unused.' }),
+  lastAt: dateTime('Time of the last request for their operations; null if unused.').nullable(),
+});
+
+export const ScopeSuggestion = z
+  .object({
+    since: dateTime('The start of the first day.'),
+    scopes: SuggestedScope.array()
+      .max(SCOPES.length)
+      .meta({ description: 'All scopes of the role of the key.' }),
+  })
+  .meta({
+    id: 'ScopeSuggestion',
+    description:
+      'The scopes that successful requests of a key and its successors needed, and the unused ones.',
+  });
+export type ScopeSuggestion = z.infer<typeof ScopeSuggestion>;

@@ -13,8 +13,7 @@ import { type DeprecatedCallsPosition, UsageRepository } from '../../usage/usage
 import type { DeprecatedCalls, Usage } from '../../usage/usage.schemas.js';
 import { findKey } from '../keys/key.repository.js';
 import type { Limits } from '../plans/limits.schema.js';
-import type { ScopeSuggestion } from './scope-suggestion.schemas.js';
-import type { UsageQuery } from './usage.schemas.js';
+import type { ScopeSuggestion, UsageQuery } from './usage.schemas.js';
 import type { WhatIf, WhatIfQuery } from './what-if.schemas.js';
 
 const DAY_MS = 86_400_000;

@@ -78,11 +78,14 @@ describe('isInNetworks', () => {
     ['0313.0.113.9', false],
     ['3405803777', false],
     ['', false],
+    // Node may have no address of a connection that was closed.
+    [undefined, false],
   ])('returns for %j %j', (address, expected) => {
     expect(isInNetworks(address, networks)).toBe(expected);
   });
 
-  it('returns false without networks', () => {
+  it('returns false without networks, and of IPv4 if all of IPv6 is allowed', () => {
     expect(isInNetworks('203.0.113.9', [])).toBe(false);
+    expect(isInNetworks('::ffff:203.0.113.9', [parseNetwork('::/0')])).toBe(false);
   });
 });

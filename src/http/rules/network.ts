@@ -10,7 +10,7 @@ export type Network = ReturnType<typeof ipaddr.parseCIDR>;
  * Returns a client's network: the IPv4 address, also one mapped into IPv6, or the /64 of an IPv6 address, because a client that has
  * one address of a /64 has all of it. Returns `unknown` for anything else, so that a client cannot invent networks.
  */
-export function toNetwork(text = ''): string {
+export function toNetwork(text: string | undefined): string {
   const address = parseAddress(text);
   if (address === null) {
     return 'unknown';
@@ -40,13 +40,13 @@ export function networkText([address, bits]: Network): string {
 }
 
 /** Returns whether an address is in one of these networks. */
-export function isInNetworks(text: string, networks: readonly Network[]): boolean {
+export function isInNetworks(text: string | undefined, networks: readonly Network[]): boolean {
   const address = parseAddress(text);
   return networks.some(([first, bits]) => address?.kind() === first.kind() && address.match(first, bits));
 }
 
-/** Returns an address, as IPv4 if it is mapped into IPv6; null for another text. */
-function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
+/** Returns an address, as IPv4 if it is mapped into IPv6; null for another text, or none, as of a connection that was closed. */
+function parseAddress(text = ''): ipaddr.IPv4 | ipaddr.IPv6 | null {
   const { v4, v6 } = WITH_PORT.exec(text)?.groups ?? {};
   const bare = v6 ?? v4 ?? text;
   // Other forms of IPv4, such as `010.0.0.1`, mean different addresses to different programs.
