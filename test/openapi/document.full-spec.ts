@@ -74,7 +74,10 @@ function valid(schema: Schema): fc.Arbitrary<string> {
     return fc.boolean().map(String);
   }
   if (type === 'array') {
-    return fc.uniqueArray(valid(items ?? {}), { minLength: 1 }).map((given) => `[${given.join(',')}]`);
+    // The only list of free text is that of networks.
+    const networks = fc.oneof(fc.ipV4(), fc.ipV6()).map((text) => JSON.stringify(text));
+    const item = items?.enum === undefined ? networks : valid(items);
+    return fc.uniqueArray(item, { minLength: 1 }).map((given) => `[${given.join(',')}]`);
   }
   if (format === 'uri') {
     return fc.webUrl().map((url) => JSON.stringify(url));
