@@ -201,7 +201,7 @@ describe('any request', () => {
     const create = async (): Promise<string> =>
       (await send(`${store.url}/admin/webhooks`, { method: 'POST', key: keys.admin, body })).json.id;
     ids = { id, webhookId: await create(), deliveryId: randomUUID() };
-    otherWebhookIds = await Promise.all(Array.from({ length: 20 }, create));
+    otherWebhookIds = await Promise.all(Array.from({ length: 10 }, create));
     await store.database.query(
       `INSERT INTO webhook_deliveries (id, endpoint_id, event, event_key, payload, state)
        VALUES ($1, $2, 'key.revoked', 'a', '{}', 'failed')`,
