@@ -74,7 +74,10 @@ function valid(schema: Schema): fc.Arbitrary<string> {
     return fc.boolean().map(String);
   }
   if (type === 'array') {
-    return fc.uniqueArray(valid(items ?? {}), { minLength: 1 }).map((given) => `[${given.join(',')}]`);
+    // The only list of free text is that of networks.
+    const networks = fc.oneof(fc.ipV4(), fc.ipV6()).map((text) => JSON.stringify(text));
+    const item = items?.enum === undefined ? networks : valid(items);
+    return fc.uniqueArray(item, { minLength: 1 }).map((given) => `[${given.join(',')}]`);
   }
   if (format === 'uri') {
     return fc.webUrl().map((url) => JSON.stringify(url));
@@ -198,7 +201,7 @@ describe('any request', () => {
     const create = async (): Promise<string> =>
       (await send(`${store.url}/admin/webhooks`, { method: 'POST', key: keys.admin, body })).json.id;
     ids = { id, webhookId: await create(), deliveryId: randomUUID() };
-    otherWebhookIds = await Promise.all(Array.from({ length: 20 }, create));
+    otherWebhookIds = await Promise.all(Array.from({ length: 10 }, create));
     await store.database.query(
       `INSERT INTO webhook_deliveries (id, endpoint_id, event, event_key, payload, state)
        VALUES ($1, $2, 'key.revoked', 'a', '{}', 'failed')`,
