@@ -190,13 +190,15 @@ describe('PATCH /admin/keys/{id}/restrictions', () => {
   it.each([
     [{ scopes: [] }, /^scopes must be a list of 1 to 6 scopes/],
     [{ scopes: ['pets:delete'] }, /^scopes\[0\] must be one of pets:read, /],
-    [{ scopes: 'pets:read' }, /^scopes must be a list of 1 to 6 scopes/],
+    [{ scopes: 'pets:read' }, 'scopes must be a list of 1 to 6 scopes, or null for no restriction'],
     [{ scopes: ['admin:read'] }, /^scopes must have no scope of administration/],
     [{ allowedNetworks: [] }, /^allowedNetworks must be a list of 1 to 50 networks/],
     [{ allowedNetworks: ['10/8'] }, /must be a network such as/],
     [{ allowedNetworks: ['203.0.113.0/33'] }, /must be a network such as/],
     [{ allowedNetworks: ['010.0.0.1'] }, /must be a network such as/],
     [{ allowedNetworks: ['fe80::1%eth0'] }, /must be a network such as/],
+    [{ allowedNetworks: ['::c000:201'] }, /^allowedNetworks\[0\] must not be an IPv4-compatible/],
+    [{ allowedNetworks: ['::1:0/112'] }, /^allowedNetworks\[0\] must not be an IPv4-compatible/],
     [{ allowedNetworks: [42] }, /must be a network such as/],
     [
       { allowedNetworks: Array<string>(51).fill(HERE) },
