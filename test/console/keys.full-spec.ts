@@ -84,6 +84,21 @@ describe('the dialog that issues a key', () => {
     await page.getByText('203.0.113.0/24', { exact: true }).waitFor();
   });
 
+  it('leaves out scopes of administration that were chosen before the role became client', async () => {
+    const page = await open('/admin/keys');
+    await page.getByRole('button', { name: 'Issue key' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('textbox', { name: 'Name', exact: true }).fill('Changed role');
+    await dialog.getByText('Administrator', { exact: true }).click();
+    await dialog.getByLabel('Read administration').check();
+    await dialog.getByLabel('Read orders').check();
+    await dialog.getByText('Client', { exact: true }).click();
+    await dialog.getByRole('button', { name: 'Issue key' }).click();
+    await page.getByRole('button', { name: 'I have copied it' }).click();
+    await page.getByRole('link', { name: 'Changed role' }).click();
+    await page.getByText('orders:read', { exact: true }).waitFor();
+  });
+
   it('says beside the fields what is wrong, in the words of the service too', async () => {
     const page = await open('/admin/keys');
     await page.getByRole('button', { name: 'Issue key' }).click();

@@ -1,7 +1,7 @@
 import type { Key } from 'animal-store-client';
 
 /** What a key may be allowed to do. */
-export type Scope = NonNullable<Key['scopes']>[number];
+type Scope = NonNullable<Key['scopes']>[number];
 
 const SCOPES: { value: Scope; label: string }[] = [
   { value: 'pets:read', label: 'Read animals' },

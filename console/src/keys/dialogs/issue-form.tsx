@@ -39,7 +39,7 @@ export function IssueForm({ plans, onClose, onIssued }: IssueFormProps) {
     send: (given): Promise<IssuedKey> => {
       const role = given.role === 'admin' ? 'admin' : 'client';
       const quota = quotaFields(given);
-      const restrictions = toRestrictions(given);
+      const restrictions = toRestrictions(given, role);
       return store.admin.keys.issue({
         ...toLabel(given),
         ...quota,

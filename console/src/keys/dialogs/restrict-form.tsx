@@ -25,7 +25,7 @@ export function RestrictForm({ apiKey, onClose, onChanged }: KeyFormProps) {
   const { form, ...submission } = useSubmission({
     initialValues,
     send: (given) => {
-      const { scopes, allowedNetworks } = toRestrictions(given);
+      const { scopes, allowedNetworks } = toRestrictions(given, apiKey.role);
       // What was not changed here may have been changed elsewhere meanwhile.
       return store.admin.keys.restrict(apiKey.id, {
         ...(given.scopes !== initialValues.scopes && { scopes }),

@@ -1,7 +1,7 @@
 import { Checkbox, Stack, Textarea } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import type { Key } from 'animal-store-client';
-import { type Scope, scopesOfRole } from '../scopes';
+import { scopesOfRole } from '../scopes';
 
 interface RestrictionValues {
   /** Separated by commas. */
@@ -45,9 +45,13 @@ export function RestrictionFields<Values extends RestrictionValues>(props: Restr
   );
 }
 
-/** Returns the fields of a request; null for no restriction. */
-export function toRestrictions(given: RestrictionValues): Pick<Key, 'scopes' | 'allowedNetworks'> {
-  const scopes = given.scopes.split(',').filter(Boolean) as Scope[];
+/** Returns the fields of a request, without scopes that keys of the role may not have; null for no restriction. */
+export function toRestrictions(
+  given: RestrictionValues,
+  role: string,
+): Pick<Key, 'scopes' | 'allowedNetworks'> {
+  const chosen = given.scopes.split(',');
+  const scopes = scopesOfRole(role).flatMap(({ value }) => (chosen.includes(value) ? [value] : []));
   const allowedNetworks = given.allowedNetworks.split(/[\s,]+/).filter(Boolean);
   return {
     scopes: scopes.length === 0 ? null : scopes,
