@@ -207,4 +207,17 @@ describe('the event operation.deprecated_called', () => {
       Array.from({ length: 2 }, () => ['operation.deprecated_called', data]),
     );
   });
+
+  it("is queued for a call in a day's last moments, whose usage is aggregated on the next day", async () => {
+    const { clock, app } = admin.store;
+    const key = await admin.issue();
+    clock.travelTo(new Date('2030-11-08T23:59:50Z'));
+    await use(key, 1, '/v1/pets/1');
+    await recordUsage(admin.store);
+    clock.travelTo(new Date('2030-11-09T00:01:20Z'));
+    await app.get(UsageJournal).aggregate();
+    await findEvents();
+    await findEvents();
+    expect((await listEvents()).map(([type]) => type)).toEqual(['operation.deprecated_called']);
+  });
 });
