@@ -47,12 +47,13 @@ event AS (
     AND NOT EXISTS (SELECT FROM api_keys WHERE predecessor_id = key.id)
   UNION ALL
   SELECT
-    'operation.deprecated_called', concat_ws(':', operation, key_id, day), key_id,
+    'operation.deprecated_called', concat_ws(':', operation, key_id, floor(extract(epoch FROM starts_at) / 86400)), key_id,
     jsonb_build_object('operation', operation, 'removedAt', removed_at)
   FROM clock, jsonb_each_text($4::jsonb) AS removal (operation, removed_at) JOIN usage USING (operation)
   WHERE
-    deprecated AND period = 'day' AND starts_at = to_timestamp(day * 86400.0)
-    AND removed_at::timestamptz > now AND removed_at::timestamptz <= now + interval '30 days'
+    -- Usage of a day's last moments is aggregated on the next day.
+    deprecated AND period = 'day' AND starts_at >= to_timestamp((day - 1) * 86400.0)
+    AND removed_at::timestamptz > now AND removed_at::timestamptz <= last_at + interval '30 days'
 )
 SELECT type, subject, facts || jsonb_build_object('keyId', id, 'name', name, 'quotaId', quota_id)
 FROM event JOIN api_keys ON id = key_id

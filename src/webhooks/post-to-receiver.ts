@@ -33,6 +33,8 @@ export async function postToReceiver(
       response.destroy();
     })
       .on('error', reject)
+      // One that switches protocols is no response, and no error either.
+      .on('close', () => reject(new Error('The connection was closed without a response')))
       .end(body);
   });
 }

@@ -177,6 +177,19 @@ describe('a delivery', () => {
     await expectNewest(webhook, { state: 'delivered' });
   });
 
+  it('fails when the receiver switches protocols', async () => {
+    receiver.respond = (response) =>
+      response.socket?.write(
+        'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n',
+      );
+    const webhook = await createWebhook();
+    await sendEvent(webhook);
+    await expectNewest(webhook, {
+      state: 'pending',
+      lastFailure: 'The connection was closed without a response',
+    });
+  });
+
   it('fails with the reason when nobody listens', async () => {
     const webhook = await createWebhook('http://127.0.0.1:1/');
     await sendEvent(webhook);

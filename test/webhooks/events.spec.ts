@@ -181,6 +181,23 @@ describe('the event key.expiring', () => {
   });
 });
 
+describe('many events for all webhooks that there may be', () => {
+  it('are queued in parts, none of which takes longer than a transaction may', async () => {
+    await Promise.all(Array.from({ length: 19 }, () => createWebhook(['key.expiring'])));
+    await admin.store.database.query(
+      `WITH quota AS (INSERT INTO quotas (id, plan) SELECT gen_random_uuid(), 'free' FROM generate_series(1, 1000) RETURNING id)
+       INSERT INTO api_keys (id, quota_id, name, hash, prefix, last_four, expires_at)
+       SELECT gen_random_uuid(), id, 'Ann', uuid_send(id), 'ask_test_', 'abcd', $1 FROM quota`,
+      [inFuture(DAY_MS)],
+    );
+    expect(await findEvents()).toBe(true);
+    expect(await findEvents()).toBe(false);
+    const [row] = await admin.store.database.query('SELECT count(*)::int FROM webhook_deliveries');
+    expect(row).toEqual({ count: 20_000 });
+    await admin.store.database.query("DELETE FROM api_keys WHERE name = 'Ann' AND expires_at IS NOT NULL");
+  });
+});
+
 describe('the event operation.deprecated_called', () => {
   it('is queued once a day, key and operation, within 30 days of the removal', async () => {
     const key = await admin.issue({ name: 'Ann' });
@@ -206,5 +223,18 @@ describe('the event operation.deprecated_called', () => {
     expect(await listEvents()).toEqual(
       Array.from({ length: 2 }, () => ['operation.deprecated_called', data]),
     );
+  });
+
+  it("is queued for a call in a day's last moments, whose usage is aggregated on the next day", async () => {
+    const { clock, app } = admin.store;
+    const key = await admin.issue();
+    clock.travelTo(new Date('2030-11-08T23:59:50Z'));
+    await use(key, 1, '/v1/pets/1');
+    await recordUsage(admin.store);
+    clock.travelTo(new Date('2030-11-09T00:01:20Z'));
+    await app.get(UsageJournal).aggregate();
+    await findEvents();
+    await findEvents();
+    expect((await listEvents()).map(([type]) => type)).toEqual(['operation.deprecated_called']);
   });
 });

@@ -54,6 +54,9 @@ describe('POST /admin/webhooks', () => {
     ['a path alone', { ...INPUT, url: '/hook' }, URL_FAULT],
     ['credentials', { ...INPUT, url: 'https://user:secret@ops.example/' }, URL_FAULT],
     ['a number', { ...INPUT, url: 7 }, URL_FAULT],
+    ['a NUL', { ...INPUT, url: 'https://ops.example/\0' }, URL_FAULT],
+    ['a lone surrogate', { ...INPUT, url: 'https://ops.example/\uD800' }, URL_FAULT],
+    ['an escape sequence', { ...INPUT, url: 'https://ops.example/\u001B[2J' }, URL_FAULT],
     ['an overlong URL', { ...INPUT, url: `https://ops.example/${'a'.repeat(2048)}` }, URL_FAULT],
     ['no events', { url: INPUT.url }, 'events is required'],
   ])('returns 400 for %s', async (_what, input, fault) => {

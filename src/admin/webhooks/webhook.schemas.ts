@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { cursorParameter, enumParameter, limitParameter } from '../../schemas/pagination.js';
-import { dateTime, plainText, uuid } from '../../schemas/text-schemas.js';
+import { dateTime, isPlainText, plainText, uuid } from '../../schemas/text-schemas.js';
 import { isUuid } from '../../schemas/uuid.js';
 import { EVENT_TYPES } from '../../webhooks/event-types.js';
 import { BODY_MESSAGE, orRequired } from '../keys/key.schemas.js';
@@ -72,5 +72,5 @@ export type DeliveryQuery = z.infer<typeof DeliveryQuery>;
 
 function isReceiverUrl(text: string): boolean {
   const { protocol, username, password } = new URL(URL.canParse(text) ? text : 'none:');
-  return /^https?:$/.test(protocol) && username + password === '';
+  return isPlainText(text) && /^https?:$/.test(protocol) && username + password === '';
 }
