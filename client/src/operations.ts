@@ -152,7 +152,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate your key
-         * @description Issues a successor of the key of the request, on the same quota, and shows it once. Both keys work until the overlap ends. Keys of a quota are rotated 5 times per UTC day at most. If the response is lost, ask an administrator for another key.
+         * @description Issues a successor of the key of the request, on the same quota, and shows it once. Both keys work until the overlap ends. It fails once keys of the quota were rotated 5 times within the UTC day. If the response is lost, ask an administrator for another key.
          *
          *     **Stability: beta.** It may change with one month of notice.
          */
@@ -403,7 +403,8 @@ export interface components {
          *         "prefix": "ask_live_9mZc",
          *         "lastFour": "q0Lw",
          *         "createdAt": "2026-12-01T08:30:00.000Z",
-         *         "expiresAt": null
+         *         "expiresAt": null,
+         *         "revokedAt": null
          *       }
          *     }
          */
@@ -471,6 +472,7 @@ export interface components {
                  */
                 createdAt: string;
                 expiresAt: string | null;
+                revokedAt: string | null;
             } | null;
         };
         /**
@@ -1769,7 +1771,7 @@ export abstract class Operations {
     );
   }
 
-  /** Issues a successor of the key of the request, on the same quota, and shows it once. Both keys work until the overlap ends. Keys of a quota are rotated 5 times per UTC day at most. If the response is lost, ask an administrator for another key. Beta. */
+  /** Issues a successor of the key of the request, on the same quota, and shows it once. Both keys work until the overlap ends. It fails once keys of the quota were rotated 5 times within the UTC day. If the response is lost, ask an administrator for another key. Beta. */
   rotateOwnKey(body: OwnRotation = {}, options: CallOptions = {}): ApiPromise<OwnSuccessor> {
     return this.connection.call(
       options,

@@ -22,7 +22,7 @@ import {
 } from './account.schemas.js';
 import { OwnKeyRepository } from './own-key.repository.js';
 
-/** Rotations of a quota's keys by their holders, so that a stolen key cannot multiply. */
+/** Beyond so many rotations of a quota's keys, only administrators may rotate one, so that a stolen key cannot multiply. */
 const ROTATIONS_PER_DAY = 5;
 
 @ApiTags('account')
@@ -55,8 +55,8 @@ export class AccountController {
     'beta',
     null,
     'Rotate your key',
-    'Issues a successor of the key of the request, on the same quota, and shows it once. Both keys work until the overlap ends. Keys of ' +
-      `a quota are rotated ${ROTATIONS_PER_DAY} times per UTC day at most. If the response is lost, ask an administrator for another key.`,
+    'Issues a successor of the key of the request, on the same quota, and shows it once. Both keys work until the overlap ends. It ' +
+      `fails once keys of the quota were rotated ${ROTATIONS_PER_DAY} times within the UTC day. If the response is lost, ask an administrator for another key.`,
   )
   @Responses({ status: 201, schema: OwnSuccessor, description: 'The successor.', headers: ['NoStore'] })
   async rotateOwnKey(

@@ -43,7 +43,10 @@ export const OwnKey = z
     createdAt: dateTime('When the key was issued.'),
     expiresAt: dateTime('When the key expires; null if it never does.').nullable(),
     successor: z
-      .object(successor)
+      .object({
+        ...successor,
+        revokedAt: dateTime('When the successor was revoked; null if it was not.').nullable(),
+      })
       .nullable()
       .meta({ description: 'The key that replaces this one; null if there is none.' }),
   })
@@ -71,6 +74,7 @@ export const OwnKey = z
           lastFour: 'q0Lw',
           createdAt: '2026-12-01T08:30:00.000Z',
           expiresAt: null,
+          revokedAt: null,
         },
       },
     ],

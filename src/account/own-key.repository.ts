@@ -14,7 +14,7 @@ const FIELDS = {
   allowedNetworks: true,
   ...HINTS,
   quota: { select: { perMinute: true } },
-  successor: { select: HINTS },
+  successor: { select: { ...HINTS, revokedAt: true } },
 } as const;
 
 /** Reads the key of a request. */
@@ -41,7 +41,10 @@ export class OwnKeyRepository {
       perMinute,
       perDay,
       ownLimits: quota.perMinute !== null,
-      successor: successor === null ? null : datesAsText(successor),
+      successor: successor && {
+        ...datesAsText(successor),
+        revokedAt: successor.revokedAt?.toISOString() ?? null,
+      },
     };
   }
 }

@@ -74,9 +74,16 @@ describe('GET /v1/key', () => {
         lastFour: next.lastFour,
         createdAt: next.createdAt,
         expiresAt: '2028-01-01T00:00:00.000Z',
+        revokedAt: null,
       },
     });
-    expect(Object.keys(json.successor)).toEqual(['prefix', 'lastFour', 'createdAt', 'expiresAt']);
+    expect(Object.keys(json.successor)).toEqual([
+      'prefix',
+      'lastFour',
+      'createdAt',
+      'expiresAt',
+      'revokedAt',
+    ]);
     expect(text).not.toContain(next.key);
     expect(text).not.toContain(next.id);
     expect((await get('/v1/key', next)).json).toMatchObject({

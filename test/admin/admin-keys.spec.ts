@@ -400,6 +400,11 @@ describe('POST /admin/keys/{id}/rotate', () => {
     ['revoked', revoke, 'The key is revoked, so it cannot be rotated. Issue a new one.'],
     ['rotated', rotate, 'The key was rotated already. Rotate its successor ID.'],
     [
+      'rotated, and its successor revoked',
+      async (key) => revoke((await rotate(key)).json),
+      'The key was rotated already. Its successor ID was revoked. Issue a new one.',
+    ],
+    [
       'expired',
       async ({ expiresAt }) => admin.store.clock.stopAt(new Date(String(expiresAt))),
       'The key is expired, so it cannot be rotated. Issue a new one.',

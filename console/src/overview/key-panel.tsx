@@ -68,8 +68,9 @@ function Rotation({ ownKey: { successor, expiresAt } }: { ownKey: OwnKey }) {
   return (
     <Alert color="orange" title="This key has been replaced">
       <Text size="sm">
-        Its successor <Code>{`${successor.prefix}…${successor.lastFour}`}</Code> works already. This key works
-        until <Instant at={expiresAt} />.
+        Its successor <Code>{`${successor.prefix}…${successor.lastFour}`}</Code>{' '}
+        {successor.revokedAt === null ? 'works already' : 'was revoked: ask an administrator for another key'}
+        . This key works until <Instant at={expiresAt} />.
       </Text>
     </Alert>
   );

@@ -287,8 +287,12 @@ async function requireRotatable(database: Database, key: KeyRecord, nowMs: numbe
     throw new ApiError('conflict', `The key is ${state}, so it cannot be rotated. Issue a new one.`);
   }
   if (key.successor !== null) {
-    const message = `The key was rotated already. Rotate its successor ${key.successor.id}.`;
-    throw new ApiError('conflict', message);
+    const { id, revokedAt } = key.successor;
+    const advice =
+      revokedAt === null
+        ? `Rotate its successor ${id}.`
+        : `Its successor ${id} was revoked. Issue a new one.`;
+    throw new ApiError('conflict', `The key was rotated already. ${advice}`);
   }
   const today = new Date(Math.floor(nowMs / DAY_MS) * DAY_MS);
   const where = { quotaId: key.quotaId, predecessorId: { not: null }, createdAt: { gte: today } };

@@ -5,7 +5,7 @@ import type { Key, KeyState } from './key.schemas.js';
 /** What is read of a key: all but its hash. */
 export const KEY = {
   omit: { hash: true },
-  include: { quota: { include: { plan: true } }, successor: { select: { id: true } } },
+  include: { quota: { include: { plan: true } }, successor: { select: { id: true, revokedAt: true } } },
 } satisfies Prisma.ApiKeyDefaultArgs;
 
 export type KeyRecord = Prisma.ApiKeyGetPayload<typeof KEY>;
