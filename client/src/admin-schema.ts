@@ -1371,6 +1371,11 @@ export interface components {
                  * @description Successful requests that needed it; 0 if unused.
                  */
                 requests: number;
+                /**
+                 * Format: int64
+                 * @description Requests that got another 4xx than 429: rejected, not found, or without this scope.
+                 */
+                clientErrors: number;
                 lastAt: string | null;
             }[];
         };

@@ -262,7 +262,8 @@ describe('GET /admin/keys/{id}/scopes/suggestion', () => {
   const suggest = ({ id }: Keyed, query = '') =>
     sendAsAdmin(`GET /admin/keys/${id}/scopes/suggestion${query}`);
 
-  const unused = (...scopes: string[]) => scopes.map((scope) => ({ scope, requests: 0, lastAt: null }));
+  const unused = (...scopes: string[]) =>
+    scopes.map((scope) => ({ scope, requests: 0, clientErrors: 0, lastAt: null }));
 
   it('returns the scopes of the role of the key, with the requests of its quota that needed them, since when', async () => {
     const key = await issue(WIDE);
@@ -276,23 +277,35 @@ describe('GET /admin/keys/{id}/scopes/suggestion', () => {
     expect(json).toEqual({
       since: expect.stringMatching(/T00:00:00\.000Z$/),
       scopes: [
-        { scope: 'pets:read', requests: 2, lastAt: expect.any(String) },
+        { scope: 'pets:read', requests: 2, clientErrors: 0, lastAt: expect.any(String) },
         ...unused('pets:write'),
-        { scope: 'orders:read', requests: 1, lastAt: expect.any(String) },
+        { scope: 'orders:read', requests: 1, clientErrors: 0, lastAt: expect.any(String) },
         ...unused('orders:write'),
       ],
     });
     expect(Date.parse(json.scopes[0].lastAt) - Date.parse(json.since)).toBeGreaterThan(86_400_000);
   });
 
-  it('does not count an attempt that was denied as use of its scope', async () => {
+  it('counts client errors apart, because a client may need a scope that it was denied, or find nothing', async () => {
     const key = await issue({ ...WIDE, scopes: ['pets:read'] });
     expect((await call(key, 'POST /v1/pets', PET)).status).toBe(403);
+    expect((await call(key, 'GET /v1/pets/99999')).status).toBe(404);
+    await until(async () => (await suggest(key)).json.scopes[0].clientErrors === 1);
+    const scope = { requests: 0, clientErrors: 1, lastAt: expect.any(String) };
+    expect((await suggest(key)).json.scopes).toEqual([
+      { scope: 'pets:read', ...scope },
+      { scope: 'pets:write', ...scope },
+      ...unused('orders:read', 'orders:write'),
+    ]);
+  });
+
+  it('does not count refusals, because they say nothing about scopes', async () => {
+    const key = await issue({ perMinute: 1, perDay: 100 });
     await call(key, 'GET /v1/pets');
-    await until(async () => (await suggest(key)).json.scopes[0].requests === 1);
-    expect((await suggest(key)).json.scopes.slice(1)).toEqual(
-      unused('pets:write', 'orders:read', 'orders:write'),
-    );
+    expect((await call(key, 'GET /v1/pets')).status).toBe(429);
+    const usage = () => sendAsAdmin(`GET /admin/keys/${key.id}/usage`);
+    await until(async () => (await usage()).json[0]?.refusals === 1);
+    expect((await suggest(key)).json.scopes[0].clientErrors).toBe(0);
   });
 
   it('returns every scope as unused of a key without usage, 404 for an unknown key, 400 for a wrong number of days', async () => {

@@ -5,7 +5,7 @@ import { countParameter, cursorParameter, enumParameter, limitParameter } from '
 import { dateTime } from '../../schemas/text-schemas.js';
 import { isUuid, uuidParameter } from '../../schemas/uuid.js';
 import type { DeprecatedCallsPosition, UsagePosition } from '../../usage/usage.repository.js';
-import { periodParameter, totalsCursor, USAGE_KEPT } from '../../usage/usage.schemas.js';
+import { count, periodParameter, totalsCursor, USAGE_KEPT } from '../../usage/usage.schemas.js';
 
 export const DAYS_MAX = 400;
 export const DAYS_DEFAULT = 7;
@@ -96,8 +96,9 @@ export type ScopeSuggestionQuery = z.infer<typeof ScopeSuggestionQuery>;
 
 const SuggestedScope = z.object({
   scope: z.enum(SCOPES),
-  requests: z.int().min(0).meta({ description: 'Successful requests that needed it; 0 if unused.' }),
-  lastAt: dateTime('Time of the last request for their operations; null if unused.').nullable(),
+  requests: count('Successful requests that needed it; 0 if unused.'),
+  clientErrors: count('Requests that got another 4xx than 429: rejected, not found, or without this scope.'),
+  lastAt: dateTime('Time of the last of all these requests; null if there is none.').nullable(),
 });
 
 export const ScopeSuggestion = z

@@ -10,7 +10,7 @@ import { ENVIRONMENT, type Environment } from '../../settings/environment.js';
 import { KEPT_MS } from '../../usage/rules/periods.js';
 import { replayLimits, smallestPlans } from '../../usage/rules/what-if.js';
 import { type DeprecatedCallsPosition, UsageRepository } from '../../usage/usage.repository.js';
-import type { DeprecatedCalls, Usage } from '../../usage/usage.schemas.js';
+import type { DeprecatedCalls, OperationUsage, Usage } from '../../usage/usage.schemas.js';
 import { findKey } from '../keys/key.repository.js';
 import type { Limits } from '../plans/limits.schema.js';
 import type { ScopeSuggestion, UsageQuery } from './usage.schemas.js';
@@ -39,7 +39,7 @@ export class UsageService {
   }
 
   /**
-   * Returns the scopes of a key's role, with the successful requests of all keys of its quota in these UTC days, today included.
+   * Returns the scopes of a key's role, with the requests of all keys of its quota that needed them in these UTC days, today included.
    *
    * @throws ApiError `not_found`.
    */
@@ -47,16 +47,20 @@ export class UsageService {
     const { quotaId, role } = await findKey(this.database, id);
     const since = this.firstDay(days);
     const usage = await this.repository.byOperation({ period: 'day', since, quotaId });
-    // Denied attempts are client errors.
-    const successes = usage
-      .map(({ statuses, ...use }) => ({ ...use, requests: statuses['2xx'] + statuses['3xx'] }))
-      .filter(({ requests }) => requests > 0);
     const scopeByOperation = new Map(declaredRouteConfigs().map((route) => [route.operation, route.scope]));
     const scopes = scopesForRole(role).map((scope) => {
-      const uses = successes.filter(({ operation }) => scopeByOperation.get(operation) === scope);
-      const requests = uses.reduce((sum, use) => sum + use.requests, 0);
-      const times = uses.map(({ lastAt }) => lastAt).toSorted();
-      return { scope, requests, lastAt: times.at(-1) ?? null };
+      const uses = usage.filter(({ operation }) => scopeByOperation.get(operation) === scope);
+      const sum = (count: (use: OperationUsage) => number) => uses.reduce((all, use) => all + count(use), 0);
+      return {
+        scope,
+        requests: sum(({ statuses }) => statuses['2xx'] + statuses['3xx']),
+        clientErrors: sum(({ statuses, refusals }) => statuses['4xx'] - refusals),
+        lastAt:
+          uses
+            .map((use) => use.lastAt)
+            .toSorted()
+            .at(-1) ?? null,
+      };
     });
     return { since: since.toISOString(), scopes };
   }

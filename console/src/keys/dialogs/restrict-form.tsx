@@ -84,10 +84,13 @@ function Suggested({ suggestion: { since, scopes } }: { suggestion: ScopeSuggest
       {used.length === 0
         ? 'needed no scope.'
         : `needed ${used.map(({ scope, requests }) => `${scope} (${countText(requests, 'request')})`).join(', ')}.`}
-      {unused.length > 0 && ` Unused: ${unused.map(({ scope }) => scope).join(', ')}.`}
+      {unused.length > 0 && ` Unused: ${unused.map(unusedText).join(', ')}.`}
     </Text>
   );
 }
+
+const unusedText = ({ scope, clientErrors }: ScopeSuggestion['scopes'][number]) =>
+  clientErrors === 0 ? scope : `${scope} (${countText(clientErrors, 'client error')})`;
 
 function Warned({ changed, onDone }: { changed: Key; onDone: () => void }) {
   return (
