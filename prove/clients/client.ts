@@ -8,9 +8,9 @@ import { NO_COUNTS, receive, type ReplicaAddress, report, type Setup } from './m
 import { Workload } from './workload.js';
 
 /** Requests that the client has in flight, apart from bursts. */
-const LOOPS = 12;
+const LOOPS = 100;
 /** A replica that hangs holds up no more of them than this. */
-const LOOPS_AT_ONE_REPLICA = 5;
+const LOOPS_AT_ONE_REPLICA = 40;
 /** How long a replica that refused a connection gets no request. */
 const REFUSED_PAUSE_MS = 200;
 /** The rest after a request that was not served, so that failures are not most of what is sent. */
