@@ -62,16 +62,18 @@ export async function runProof(options: Options, interruption: AbortSignal): Pro
     log('Waiting for the last responses');
     await Promise.all(processes.map((each) => each.stop()));
     progress.stop();
-    await faults.close();
+    await faults.close().catch((error: Error) => {
+      failure ??= error.message;
+    });
+    if (failure !== null) {
+      log(`The run ended early: ${failure}`);
+    }
     const endedMs = monotonicMs();
     writeRun({ startedMs: progress.startMs, startedAt, endedMs });
     await dumpTables(stage.databaseUrl);
     const { isProven, verdict } = await verify();
     const report = { options, startedAt, endedMs, progress, faults: faults.seen, failure, verdict };
     log(`${verdict}\nThe report is in ${path.relative(process.cwd(), writeReport(report))}`);
-    if (failure !== null) {
-      log(`The run ended early: ${failure}`);
-    }
     return isProven && failure === null;
 
     /** Starts the clients and the administrator. Resolves once the first keys are issued. */

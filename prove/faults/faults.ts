@@ -58,9 +58,13 @@ export class Faults {
     }
   }
 
+  /** @throws Error if what fails over does not become whole; the ledger is written all the same. */
   async close(): Promise<void> {
-    await this.settle();
-    await this.ledger.close();
+    try {
+      await this.settle();
+    } finally {
+      await this.ledger.close();
+    }
   }
 
   /** Waits until what fails over is whole. A failover that is not planned is a fault of its own, from the start of the one that led to it. */

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { until } from '../eventually.js';
+import { eventually } from '../eventually.js';
 import { freePort } from '../programs/free-port.js';
 import { haproxy } from '../programs/load-balancers.js';
 import { asNobody, createFolder, findProgram, type Program, startProgram } from '../programs/programs.js';
@@ -148,11 +148,16 @@ export class PatroniCluster {
     }
   }
 
-  /** Waits until there are a primary and a synchronous standby. */
+  /** Waits until there are a primary and a synchronous standby. @throws Error with what each node says of itself. */
   settle(): Promise<void> {
-    return until(async () => {
+    return eventually(async () => {
       const standbys = await Promise.all(this.nodes.map((node) => isHealthy(node, 'synchronous')));
-      return (await this.primary()) !== undefined && standbys.includes(true);
+      if ((await this.primary()) === undefined || !standbys.includes(true)) {
+        const states = await Promise.all(
+          this.nodes.map(async (node) => `${node.name}: ${await describe(node)}`),
+        );
+        throw new Error(`There is no primary with a synchronous standby. ${states.join('; ')}`);
+      }
     }, SETTLE_MS);
   }
 
@@ -264,6 +269,13 @@ async function createNode(name: string, folder: string, store: string): Promise<
   };
   return node;
 }
+
+/** Returns what a node says of itself (Patroni REST API, "Monitoring endpoint"), or why it says nothing. */
+const describe = (node: Node) =>
+  fetch(`${apiAddress(node)}/patroni`, { signal: AbortSignal.timeout(500) }).then(
+    (response) => response.text(),
+    String,
+  );
 
 /** Returns whether a node has this role, and its server runs (Patroni REST API, "Health check endpoints"). */
 async function isHealthy(node: Node, role: string): Promise<boolean> {
