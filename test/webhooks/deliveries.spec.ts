@@ -1,7 +1,9 @@
+import dns from 'node:dns/promises';
 import { Webhook as Verifier } from 'standardwebhooks';
 import type { z } from 'zod';
 import type { WebhookDelivery, WebhookWithSecret } from '../../src/admin/webhooks/webhook.schemas.js';
 import { QueryRunner } from '../../src/database/query-runner.js';
+import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { HOUR_MS } from '../support/counters/clock.js';
 import { useAdministration } from '../support/keys/administration.js';
 import { eventually, until } from '../support/eventually.js';
@@ -237,6 +239,38 @@ describe('a service with nothing to deliver', () => {
   });
 });
 
+/** Creates a webhook and its deliveries, all of which are due at once. */
+const insertDeliveries = (database: TestDatabase, url: string, count: number) =>
+  database.query(
+    `WITH endpoint AS (
+       INSERT INTO webhook_endpoints (id, url, events, secret)
+       VALUES (gen_random_uuid(), $1, '{}', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw') RETURNING id
+     )
+     INSERT INTO webhook_deliveries (id, endpoint_id, event, event_key, payload)
+     SELECT gen_random_uuid(), id, 'key.revoked', n::text, '{}' FROM endpoint, generate_series(1, $2) AS n`,
+    [url, count],
+  );
+
+describe('deliveries to a name whose look-up hangs', () => {
+  it('look it up once, because few look-ups run at once, and end with the service', async () => {
+    const { lookup } = dns;
+    const looksUp = jest.spyOn(dns, 'lookup').mockImplementation(((name: string, options: object) =>
+      name === 'hanging.example' ? new Promise(() => {}) : lookup(name, options)) as typeof lookup);
+    const database = await createDatabase();
+    const store = await startApplication({ database });
+    await insertDeliveries(database, 'https://hanging.example/', 10);
+    const stored = async (column: string) =>
+      (await database.query(`SELECT ${column} AS value FROM webhook_deliveries`)).map(({ value }) => value);
+    await until(async () => (await stored('attempts')).every((attempts) => attempts === 1));
+    await until(() => looksUp.mock.calls.length > 0);
+    await store.close();
+    expect(await stored('last_failure')).toEqual(Array.from({ length: 10 }, () => 'The service ended'));
+    expect(looksUp).toHaveBeenCalledTimes(1);
+    jest.restoreAllMocks();
+    await database.drop();
+  });
+});
+
 describe('a delivery by a service without WEBHOOK_PRIVATE_ADDRESSES', () => {
   const store = useApplication();
   const HOSTS = ['localhost', '127.0.0.1', '2130706433', '0x7f.1', '[::1]', '[::ffff:127.0.0.1]', '0.0.0.0'];
@@ -244,15 +278,7 @@ describe('a delivery by a service without WEBHOOK_PRIVATE_ADDRESSES', () => {
   /** Returns the failure of the first attempt to deliver to a host. */
   async function findFailure(host: string): Promise<string> {
     const { database } = store;
-    await database.query(
-      `WITH endpoint AS (
-         INSERT INTO webhook_endpoints (id, url, events, secret)
-         VALUES (gen_random_uuid(), $1, '{}', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw') RETURNING id
-       )
-       INSERT INTO webhook_deliveries (id, endpoint_id, event, event_key, payload)
-       SELECT gen_random_uuid(), id, 'key.revoked', $1, '{}' FROM endpoint`,
-      [`http://${host}:${receiver.port}/hook`],
-    );
+    await insertDeliveries(database, `http://${host}:${receiver.port}/hook`, 1);
     let failure: string | null | undefined;
     await until(async () => {
       const [row] = await database.query<{ failure: string | null }>(
