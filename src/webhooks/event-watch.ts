@@ -1,5 +1,4 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { inTransaction } from '../database/in-transaction.js';
 import { PeriodicDatabaseTask } from '../database/periodic-task.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { loadSql, QueryRunner } from '../database/query-runner.js';
@@ -11,8 +10,6 @@ import { queueEvents, type WebhookEvent } from './queue-events.js';
 
 const FIND_EVENTS = loadSql(import.meta.url, 'find-events');
 const INTERVAL_MS = 30_000;
-/** For 20 webhooks, a transaction with so many takes a second, of the five that it may. */
-const EVENTS_PER_TRANSACTION = 100;
 
 /** Queues the events that no transaction causes, outside the request path, and deletes old deliveries. */
 @Injectable()
@@ -47,10 +44,7 @@ export class WebhookEventWatch extends PeriodicDatabaseTask {
       JSON.stringify(bans),
       JSON.stringify(removals),
     ]);
-    for (let start = 0; start < events.length; start += EVENTS_PER_TRANSACTION) {
-      const part = events.slice(start, start + EVENTS_PER_TRANSACTION);
-      await inTransaction(this.prisma, (transaction) => queueEvents(transaction, this.clock, part));
-    }
+    await queueEvents(this.prisma, this.clock, events);
     // No event is found again after so long, except a ban of months.
     await this.prisma.$executeRaw`
       DELETE FROM webhook_deliveries WHERE created_at < statement_timestamp() - interval '30 days'`;

@@ -1,36 +1,33 @@
 import type { Prisma } from '../database/generated/client.js';
+import type { Database } from '../database/in-transaction.js';
 import { readServerTimeMs } from '../database/server-time.js';
 import type { Clock } from '../settings/clock.js';
 import type { EventType } from './event-types.js';
 
 /** What happened, to what, and the data. An event of one type about one subject is queued once. */
-export type WebhookEvent = [type: EventType, subject: string, data: Prisma.InputJsonObject];
+export type WebhookEvent = [type: EventType, subject: string, data: object];
 
 /** Queues events, unless they were queued before, for every webhook that receives their type. */
-export async function queueEvents(
-  transaction: Prisma.TransactionClient,
-  clock: Clock,
-  events: WebhookEvent[],
-): Promise<void> {
-  // Locked, because the deletion of a webhook must not fail this transaction.
-  const endpoints = await transaction.$queryRaw<{ id: string; events: string[] }[]>`
-    SELECT id, events FROM webhook_endpoints FOR KEY SHARE`;
-  const now = new Date(await readServerTimeMs(transaction, clock));
-  await transaction.webhookDelivery.createMany({
-    data: events.flatMap(([event, subject, data]) =>
-      endpoints
-        .filter((endpoint) => endpoint.events.includes(event))
-        .map(({ id: endpointId }) => ({
-          endpointId,
-          event,
-          eventKey: `${event}:${subject}`,
-          payload: { type: event, timestamp: now, data },
-          createdAt: now,
-          nextAttemptAt: now,
-        })),
-    ),
-    skipDuplicates: true,
-  });
+export async function queueEvents(database: Database, clock: Clock, events: WebhookEvent[]): Promise<void> {
+  const now = new Date(await readServerTimeMs(database, clock));
+  const queued = events.map(([type, subject, data]) => ({
+    type,
+    key: `${type}:${subject}`,
+    payload: { type, timestamp: now, data },
+  }));
+  // Ids are UUIDs of version 7, in the order of the database's time. The order of the rows keeps replicas that queue the same events from
+  // deadlocks, and the lock the deletion of a webhook from failing this statement.
+  await database.$executeRaw`
+    INSERT INTO webhook_deliveries (id, endpoint_id, event, event_key, payload, created_at, next_attempt_at)
+    SELECT
+      (lpad(to_hex(${now.getTime()}::bigint), 12, '0') || '7' || substr(replace(gen_random_uuid()::text, '-', ''), 14))::uuid,
+      endpoint.id, type, key, payload, ${now}, ${now}
+    FROM
+      json_to_recordset(${JSON.stringify(queued)}::json) AS queued (type text, key text, payload json)
+      JOIN webhook_endpoints AS endpoint ON type = ANY (events)
+    ORDER BY key, endpoint.id
+    FOR KEY SHARE OF endpoint
+    ON CONFLICT DO NOTHING`;
 }
 
 /**
