@@ -254,8 +254,10 @@ const insertDeliveries = (database: TestDatabase, url: string, count: number) =>
 describe('deliveries to a name whose look-up hangs', () => {
   it('look it up once, because few look-ups run at once, and end with the service', async () => {
     const { lookup } = dns;
-    const looksUp = jest.spyOn(dns, 'lookup').mockImplementation(((name: string, options: object) =>
-      name === 'hanging.example' ? new Promise(() => {}) : lookup(name, options)) as typeof lookup);
+    const looksUp = jest
+      .spyOn(dns, 'lookup')
+      .mockImplementation(((name: string, options: object) =>
+        name === 'hanging.example' ? new Promise(() => {}) : lookup(name, options)) as typeof lookup);
     const database = await createDatabase();
     const store = await startApplication({ database });
     await insertDeliveries(database, 'https://hanging.example/', 10);

@@ -129,6 +129,17 @@ describe('DELETE /admin/webhooks/{webhookId}', () => {
   });
 });
 
+describe('two deletions at once', () => {
+  it('are one, and one 404', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const { id } = await create();
+      const deleted = await Promise.all([0, 0].map(() => admin.send(`DELETE /admin/webhooks/${id}`)));
+      expect(deleted.map(({ status }) => status).toSorted()).toEqual([200, 404]);
+      expect(await listAudit(id)).toMatchObject([{}, { action: 'webhook.deleted' }]);
+    }
+  });
+});
+
 describe('GET /admin/webhooks/{webhookId}/deliveries', () => {
   it('returns 200 with the deliveries over all pages, the newest first, also of one state', async () => {
     const { id } = await create();

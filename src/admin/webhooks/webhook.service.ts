@@ -51,9 +51,7 @@ export class WebhookService {
   /** @throws ApiError `conflict` if there are as many as there may be. */
   async create(input: CreateWebhookInput, actor: Actor): Promise<NewWebhook> {
     const data = { ...input, secret: generateSecret() };
-    return inTransaction(this.database, async (transaction) => {
-      // Serializes concurrent calls, so that none misses another's webhook.
-      await transaction.$executeRaw`LOCK TABLE webhook_endpoints IN SHARE ROW EXCLUSIVE MODE`;
+    return this.change(async (transaction) => {
       if ((await transaction.webhookEndpoint.count()) >= WEBHOOKS_MAX) {
         throw new ApiError('conflict', `There are ${WEBHOOKS_MAX} webhooks already. Delete one first.`);
       }
@@ -71,7 +69,7 @@ export class WebhookService {
    */
   async rotateSecret(id: string, actor: Actor): Promise<NewWebhook> {
     const secret = generateSecret();
-    return inTransaction(this.database, async (transaction) => {
+    return this.change(async (transaction) => {
       const { previousSecretEndsAt } = await this.find(id, transaction);
       const nowMs = await readServerTimeMs(transaction, this.clock);
       const after = { previousSecretEndsAt: new Date(nowMs + OVERLAP_MS) };
@@ -91,7 +89,7 @@ export class WebhookService {
    * @throws ApiError `not_found`.
    */
   async delete(id: string, actor: Actor): Promise<WebhookRecord> {
-    return inTransaction(this.database, async (transaction) => {
+    return this.change(async (transaction) => {
       const old = await this.find(id, transaction);
       await transaction.webhookEndpoint.deleteMany({ where: { id } });
       const { url, events } = old;
@@ -136,5 +134,13 @@ export class WebhookService {
       throw new ApiError('not_found', message);
     }
     return delivery;
+  }
+
+  /** Runs a change after other changes of webhooks, so that it misses none. */
+  private change<Result>(work: (transaction: Prisma.TransactionClient) => Promise<Result>): Promise<Result> {
+    return inTransaction(this.database, async (transaction) => {
+      await transaction.$executeRaw`LOCK TABLE webhook_endpoints IN SHARE ROW EXCLUSIVE MODE`;
+      return work(transaction);
+    });
   }
 }
