@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Inject, Injectable } from '@nestjs/common';
 import type { WebhookDelivery, WebhookEndpoint } from '../database/generated/client.js';
 import { databaseReason } from '../database/availability.js';
@@ -51,6 +52,8 @@ export class WebhookDeliverer extends PeriodicDatabaseTask {
     const busy = [...this.inFlight.values()].map(({ endpointId }) => endpointId);
     const values = [this.clock.storeOffsetMs, busy, MAX_IN_FLIGHT_TO_ONE, WAITS_SECONDS];
     const request = new AbortController();
+    // Each request of the claim has listeners, more than Node expects.
+    setMaxListeners(0, request.signal);
     const startMs = performance.now();
     const claimed = await this.queries.run<[ClaimedDelivery]>(CLAIM, values);
     if (claimed.length > 0) {

@@ -3,12 +3,13 @@ import { Webhook as Verifier } from 'standardwebhooks';
 import type { z } from 'zod';
 import type { WebhookDelivery, WebhookWithSecret } from '../../src/admin/webhooks/webhook.schemas.js';
 import { QueryRunner } from '../../src/database/query-runner.js';
-import { createDatabase, type TestDatabase } from '../support/database/database.js';
+import { createDatabase } from '../support/database/database.js';
 import { HOUR_MS } from '../support/counters/clock.js';
 import { useAdministration } from '../support/keys/administration.js';
 import { eventually, until } from '../support/eventually.js';
 import { expectError } from '../support/http/expectations.js';
 import { startApplication, useApplication } from '../support/service/application.js';
+import { insertDeliveries } from '../support/webhooks/insert-deliveries.js';
 import { type ReceivedRequest, respondWith, useReceiver } from '../support/webhooks/receiver.js';
 
 const admin = useAdministration({ environment: { WEBHOOK_PRIVATE_ADDRESSES: true } });
@@ -238,18 +239,6 @@ describe('a service with nothing to deliver', () => {
     jest.restoreAllMocks();
   });
 });
-
-/** Creates a webhook and its deliveries, all of which are due at once. */
-const insertDeliveries = (database: TestDatabase, url: string, count: number) =>
-  database.query(
-    `WITH endpoint AS (
-       INSERT INTO webhook_endpoints (id, url, events, secret)
-       VALUES (gen_random_uuid(), $1, '{}', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw') RETURNING id
-     )
-     INSERT INTO webhook_deliveries (id, endpoint_id, event, event_key, payload)
-     SELECT gen_random_uuid(), id, 'key.revoked', n::text, '{}' FROM endpoint, generate_series(1, $2) AS n`,
-    [url, count],
-  );
 
 describe('deliveries to a name whose look-up hangs', () => {
   it('look it up once, because few look-ups run at once, and end with the service', async () => {
