@@ -18,11 +18,14 @@ export class PeriodicTask {
   ) {}
 
   start(): void {
-    this.timer = setInterval(() => {
-      this.running ??= this.run().finally(() => {
-        this.running = null;
-      });
-    }, this.intervalMs).unref();
+    this.timer = setInterval(() => this.runNow(), this.intervalMs).unref();
+  }
+
+  /** Starts a run, unless one is in flight. */
+  runNow(): void {
+    this.running ??= this.run().finally(() => {
+      this.running = null;
+    });
   }
 
   /** Resolves when no run is in flight: a later query would connect Prisma again. */
@@ -49,7 +52,7 @@ export class PeriodicTask {
 /** A periodic task in the database, for as long as the service runs. It logs the first of several failures in a row. */
 export abstract class PeriodicDatabaseTask implements OnModuleInit, OnApplicationShutdown {
   protected readonly logger = new Logger(this.constructor.name);
-  private readonly task: PeriodicTask;
+  protected readonly task: PeriodicTask;
 
   /**
    * @param work does a part, and returns whether there is more.

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { PeriodicDatabaseTask } from '../database/periodic-task.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { Clock } from '../settings/clock.js';
@@ -11,7 +11,7 @@ const CALLED_MS = 7 * DAY_MS;
 
 /** Counts each minute the keys that still call operations which are soon removed, for the health and the metrics. */
 @Injectable()
-export class RemovalWatch extends PeriodicDatabaseTask {
+export class RemovalWatch extends PeriodicDatabaseTask implements OnApplicationBootstrap {
   /** The operations that are removed within 30 days, and the keys that called each in the last 7 UTC days, as of the last count. */
   soonRemoved: { operation: string; removal: Date; callers: number }[] = [];
 
@@ -21,6 +21,11 @@ export class RemovalWatch extends PeriodicDatabaseTask {
     private readonly clock: Clock,
   ) {
     super(INTERVAL_MS, () => this.count(), 'Callers of operations that are soon removed were not counted');
+  }
+
+  /** Counts as soon as all routes are declared, so that no restart hides a warning for a minute. */
+  onApplicationBootstrap(): void {
+    this.task.runNow();
   }
 
   /** A sentence for each of these operations that is called. */
@@ -40,6 +45,10 @@ export class RemovalWatch extends PeriodicDatabaseTask {
     const soon = [...this.operations.values()].filter(
       ({ removal }) => removal.getTime() > nowMs && removal.getTime() <= nowMs + SOON_MS,
     );
+    if (soon.length === 0) {
+      this.soonRemoved = [];
+      return false;
+    }
     const counted = await this.prisma.$queryRaw<{ operation: string; callers: number }[]>`
       SELECT operation, count(DISTINCT key_id)::int AS callers FROM usage
       WHERE period = 'day' AND deprecated AND operation = ANY (${soon.map(({ operation }) => operation)}::text[])

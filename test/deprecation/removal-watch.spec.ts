@@ -1,10 +1,11 @@
 import { MetricsServer } from '../../src/metrics/metrics.server.js';
 import { RemovalWatch } from '../../src/deprecation/removal-watch.js';
+import { until } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
 import { UNLIMITED } from '../support/keys/keys.js';
 import { aggregateUsage, recordUsage } from '../support/keys/usage.js';
 import { scrape } from '../support/programs/prometheus.js';
-import { useApplication } from '../support/service/application.js';
+import { startApplication, useApplication } from '../support/service/application.js';
 
 const store = useApplication({ environment: { METRICS_PORT: 0 } });
 let admin: string;
@@ -57,6 +58,15 @@ describe('the health and the metrics', () => {
     expect(await watched()).toEqual({ warnings: [warning(3)], metric: metric(3) });
     at('2030-12-05T00:00:00Z');
     expect(await watched()).toEqual({ warnings: [], metric: [] });
+  });
+
+  it('have them soon after a start', async () => {
+    at('2030-11-11T00:30:00Z');
+    const { database, clock } = store;
+    const replica = await startApplication({ database, clock });
+    at('2030-11-11T00:30:00Z');
+    await until(() => replica.app.get(RemovalWatch).warnings.length > 0, 5000);
+    await replica.close();
   });
 
   it('still have the last count while the database cannot count', async () => {
