@@ -1,6 +1,6 @@
 import { MetricsServer } from '../../src/metrics/metrics.server.js';
 import { RemovalWatch } from '../../src/deprecation/removal-watch.js';
-import { until } from '../support/eventually.js';
+import { eventually } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
 import { UNLIMITED } from '../support/keys/keys.js';
 import { aggregateUsage, recordUsage } from '../support/keys/usage.js';
@@ -65,7 +65,7 @@ describe('the health and the metrics', () => {
     const { database, clock } = store;
     const replica = await startApplication({ database, clock });
     at('2030-11-11T00:30:00Z');
-    await until(() => replica.app.get(RemovalWatch).warnings.length > 0, 5000);
+    await eventually(async () => expect(replica.app.get(RemovalWatch).warnings).toEqual([warning(3)]));
     await replica.close();
   });
 

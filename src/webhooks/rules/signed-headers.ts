@@ -1,13 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 
-const SECRET_PREFIX = 'whsec_';
-/** Standard Webhooks allows 24 to 64. */
-const SECRET_BYTES = 32;
-
-/** Returns a new secret, as Standard Webhooks serializes it. */
+/** Returns a new secret, as Standard Webhooks serializes it; it allows 24 to 64 bytes. */
 export function generateSecret(): string {
-  return SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
+  return `whsec_${randomBytes(32).toString('base64')}`;
 }
 
 /**
