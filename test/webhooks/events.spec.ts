@@ -195,9 +195,13 @@ describe('many events for all webhooks that there may be', () => {
     );
     const delay = monitorEventLoopDelay({ resolution: 1 });
     delay.enable();
-    await Promise.all([findEvents(), findEvents(replica)]);
+    const findAll = async (store: TestApplication) => {
+      while (await findEvents(store)) {
+        // There may be more.
+      }
+    };
+    await Promise.all([admin.store, replica].map(findAll));
     expect(delay.max / 1e6).toBeLessThan(1000);
-    expect(await findEvents()).toBe(false);
     await replica.close();
     const [row] = await admin.store.database.query('SELECT count(*)::int FROM webhook_deliveries');
     expect(row).toEqual({ count: 20_000 });
