@@ -25,7 +25,7 @@ const PRIVILEGES: Record<string, string> = {
   usage: EVERY_PRIVILEGE,
   usage_batches: EVERY_PRIVILEGE,
   webhook_deliveries: EVERY_PRIVILEGE,
-  webhook_endpoints: EVERY_PRIVILEGE,
+  webhooks: EVERY_PRIVILEGE,
 };
 const SEQUENCES = ['audit_events_id_seq', 'orders_id_seq', 'pets_id_seq'];
 

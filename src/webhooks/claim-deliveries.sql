@@ -8,17 +8,17 @@ WITH clock AS MATERIALIZED (
   SELECT statement_timestamp() + make_interval(secs => $1::float8 / 1000) AS now
 ),
 due AS MATERIALIZED (
-  SELECT delivery.id, endpoint.url, array_remove(ARRAY[
-    endpoint.secret, CASE WHEN endpoint.previous_secret_ends_at > now THEN endpoint.previous_secret END
+  SELECT delivery.id, webhook.url, array_remove(ARRAY[
+    webhook.secret, CASE WHEN webhook.previous_secret_ends_at > now THEN webhook.previous_secret END
   ], NULL) AS secrets
-  FROM clock, webhook_endpoints AS endpoint, LATERAL (
+  FROM clock, webhooks AS webhook, LATERAL (
     SELECT id FROM webhook_deliveries
-    WHERE endpoint_id = endpoint.id AND state = 'pending' AND next_attempt_at <= now
+    WHERE webhook_id = webhook.id AND state = 'pending' AND next_attempt_at <= now
     ORDER BY next_attempt_at
     LIMIT $3::int
     FOR UPDATE SKIP LOCKED
   ) AS delivery
-  WHERE endpoint.id <> ALL ($2::uuid[])
+  WHERE webhook.id <> ALL ($2::uuid[])
 )
 UPDATE webhook_deliveries AS delivery
 SET
@@ -30,6 +30,6 @@ SET
 FROM due, clock
 WHERE delivery.id = due.id
 RETURNING json_build_object(
-  'id', delivery.id, 'endpointId', endpoint_id, 'url', url, 'secrets', secrets, 'body', payload::text, 'attempts', attempts,
+  'id', delivery.id, 'webhookId', webhook_id, 'url', url, 'secrets', secrets, 'body', payload::text, 'attempts', attempts,
   'attemptedAt', last_attempt_at
 )

@@ -31,7 +31,7 @@ export class WebhookEventWatch extends PeriodicDatabaseTask {
    * @throws the database's error; CounterStoreError.
    */
   async findEvents(): Promise<boolean> {
-    if ((await this.prisma.webhookEndpoint.count()) === 0) {
+    if ((await this.prisma.webhook.count()) === 0) {
       return false;
     }
     const bans = Object.fromEntries(await this.counters.bans());

@@ -58,6 +58,6 @@ event AS (
 SELECT type, subject, facts || jsonb_build_object('keyId', id, 'name', name, 'quotaId', quota_id)
 FROM event JOIN api_keys ON id = key_id
 WHERE
-  type IN (SELECT unnest(events) FROM webhook_endpoints)
+  type IN (SELECT unnest(events) FROM webhooks)
   AND NOT EXISTS (SELECT FROM webhook_deliveries WHERE event_key = concat_ws(':', type, subject))
 LIMIT 250

@@ -18,15 +18,15 @@ export async function queueEvents(database: Database, clock: Clock, events: Webh
   // Ids are UUIDs of version 7, in the order of the database's time. The order of the rows keeps replicas that queue the same events from
   // deadlocks, and the lock the deletion of a webhook from failing this statement.
   await database.$executeRaw`
-    INSERT INTO webhook_deliveries (id, endpoint_id, event, event_key, payload, created_at, next_attempt_at)
+    INSERT INTO webhook_deliveries (id, webhook_id, event, event_key, payload, created_at, next_attempt_at)
     SELECT
       (lpad(to_hex(${now.getTime()}::bigint), 12, '0') || '7' || substr(replace(gen_random_uuid()::text, '-', ''), 14))::uuid,
-      endpoint.id, type, key, payload, ${now}, ${now}
+      webhook.id, type, key, payload, ${now}, ${now}
     FROM
       json_to_recordset(${JSON.stringify(queued)}::json) AS queued (type text, key text, payload json)
-      JOIN webhook_endpoints AS endpoint ON type = ANY (events)
-    ORDER BY key, endpoint.id
-    FOR KEY SHARE OF endpoint
+      JOIN webhooks AS webhook ON type = ANY (events)
+    ORDER BY key, webhook.id
+    FOR KEY SHARE OF webhook
     ON CONFLICT DO NOTHING`;
 }
 

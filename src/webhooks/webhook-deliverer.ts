@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { Inject, Injectable } from '@nestjs/common';
-import type { WebhookDelivery, WebhookEndpoint } from '../database/generated/client.js';
+import type { WebhookDelivery, Webhook } from '../database/generated/client.js';
 import { databaseReason } from '../database/availability.js';
 import { PeriodicDatabaseTask } from '../database/periodic-task.js';
 import { PrismaService } from '../database/prisma.service.js';
@@ -20,8 +20,8 @@ const MAX_IN_FLIGHT_TO_ONE = 10;
 const FAILURE_MAX_LENGTH = 1000;
 
 /** A delivery that this replica alone may send until its next attempt, and the attempts so far, this one included. */
-type ClaimedDelivery = Pick<WebhookDelivery, 'id' | 'endpointId' | 'attempts'> &
-  Pick<WebhookEndpoint, 'url'> & { secrets: string[]; body: string; attemptedAt: string };
+type ClaimedDelivery = Pick<WebhookDelivery, 'id' | 'webhookId' | 'attempts'> &
+  Pick<Webhook, 'url'> & { secrets: string[]; body: string; attemptedAt: string };
 
 /** Sends the deliveries that are due. It runs on every replica, and none sends what another has claimed. */
 @Injectable()
@@ -29,7 +29,7 @@ export class WebhookDeliverer extends PeriodicDatabaseTask {
   /** Attempts by outcome: `retried` is a failure that will be repeated. */
   readonly outcomes = { delivered: 0, retried: 0, failed: 0 };
   /** Attempts, each with its webhook and what ends its request. */
-  private readonly inFlight = new Map<Promise<void>, { endpointId: string; request: AbortController }>();
+  private readonly inFlight = new Map<Promise<void>, { webhookId: string; request: AbortController }>();
 
   constructor(
     private readonly queries: QueryRunner,
@@ -49,7 +49,7 @@ export class WebhookDeliverer extends PeriodicDatabaseTask {
 
   /** Starts what is due. A webhook with an attempt in flight gets no other, so that one that hangs delays only its own. */
   private async startDue(): Promise<boolean> {
-    const busy = [...this.inFlight.values()].map(({ endpointId }) => endpointId);
+    const busy = [...this.inFlight.values()].map(({ webhookId }) => webhookId);
     const values = [this.clock.storeOffsetMs, busy, MAX_IN_FLIGHT_TO_ONE, WAITS_SECONDS];
     const request = new AbortController();
     // Each request of the claim has listeners, more than Node expects.
@@ -63,7 +63,7 @@ export class WebhookDeliverer extends PeriodicDatabaseTask {
     }
     for (const [delivery] of claimed) {
       const attempt = this.attempt(delivery, request.signal).finally(() => this.inFlight.delete(attempt));
-      this.inFlight.set(attempt, { endpointId: delivery.endpointId, request });
+      this.inFlight.set(attempt, { webhookId: delivery.webhookId, request });
     }
     return false;
   }

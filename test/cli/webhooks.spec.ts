@@ -49,7 +49,7 @@ describe('animal-store webhooks', () => {
   it('lists deliveries, and queues a failed one again', async () => {
     const { id } = await json(...CREATE);
     const [row] = await database.query<{ delivery: string }>(
-      `INSERT INTO webhook_deliveries (id, endpoint_id, event, event_key, payload, state, next_attempt_at)
+      `INSERT INTO webhook_deliveries (id, webhook_id, event, event_key, payload, state, next_attempt_at)
        VALUES (gen_random_uuid(), $1, 'key.revoked', 'a', '{}', 'failed', NULL) RETURNING id AS delivery`,
       [id],
     );

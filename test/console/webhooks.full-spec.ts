@@ -9,7 +9,7 @@ import { respondWith, useReceiver } from '../support/webhooks/receiver.js';
 useConsole();
 const receiver = useReceiver();
 
-afterEach(() => store.database.query('DELETE FROM webhook_endpoints'));
+afterEach(() => store.database.query('DELETE FROM webhooks'));
 
 const create = async (): Promise<string> => {
   const body = { url: receiver.url, events: ['key.revoked'] };

@@ -204,7 +204,7 @@ describe('any request', () => {
     ids = { id, webhookId: await create(), deliveryId: randomUUID() };
     otherWebhookIds = await Promise.all(Array.from({ length: 10 }, create));
     await store.database.query(
-      `INSERT INTO webhook_deliveries (id, endpoint_id, event, event_key, payload, state)
+      `INSERT INTO webhook_deliveries (id, webhook_id, event, event_key, payload, state)
        VALUES ($1, $2, 'key.revoked', 'a', '{}', 'failed')`,
       [ids['deliveryId'], ids['webhookId']],
     );

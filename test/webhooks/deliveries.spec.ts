@@ -18,7 +18,7 @@ const receiver = useReceiver();
 /** The longest waits between attempts. */
 const WAITS_SECONDS = [15, 60, 300, 900, 1800, 3600, 7200, 14_400, 21_600, 36_000];
 
-afterEach(() => admin.store.database.query('DELETE FROM webhook_endpoints'));
+afterEach(() => admin.store.database.query('DELETE FROM webhooks'));
 
 type Delivery = z.infer<typeof WebhookDelivery>;
 type NewWebhook = z.infer<typeof WebhookWithSecret>;
@@ -162,7 +162,7 @@ describe('a delivery', () => {
     const sentMs = Date.parse(JSON.parse(lastReceived().body).timestamp as string);
     expect(Math.abs(sentMs - clock.now())).toBeLessThan(HOUR_MS / 2);
     clock.travel(HOUR_MS);
-    await database.query('DELETE FROM webhook_endpoints');
+    await database.query('DELETE FROM webhooks');
   });
 
   it('does not follow a redirect, which is a failure', async () => {
@@ -278,7 +278,7 @@ describe('a delivery by a service without WEBHOOK_PRIVATE_ADDRESSES', () => {
       failure = row?.failure;
       return typeof failure === 'string';
     });
-    await database.query('DELETE FROM webhook_endpoints');
+    await database.query('DELETE FROM webhooks');
     return failure ?? '';
   }
 

@@ -21,7 +21,7 @@ let webhookId: string;
 
 beforeEach(async () => {
   admin.store.clock.travelTo(NOON);
-  await admin.store.database.query('DELETE FROM webhook_endpoints');
+  await admin.store.database.query('DELETE FROM webhooks');
   webhookId = await createWebhook(EVENT_TYPES);
 });
 

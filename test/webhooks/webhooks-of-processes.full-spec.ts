@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   await services.end('SIGKILL');
-  await database.query('DELETE FROM webhook_endpoints');
+  await database.query('DELETE FROM webhooks');
 });
 afterAll(() => database.drop());
 

@@ -13,7 +13,7 @@ const SECRET = /^whsec_[A-Za-z0-9+/]{43}=$/;
 
 const admin = useAdministration();
 
-beforeEach(() => admin.store.database.query('DELETE FROM webhook_endpoints'));
+beforeEach(() => admin.store.database.query('DELETE FROM webhooks'));
 
 const create = async (input: object = INPUT) => (await admin.send('POST /admin/webhooks', input)).json;
 /** Causes an event. */
@@ -144,7 +144,7 @@ describe('GET /admin/webhooks/{webhookId}/deliveries', () => {
   it('returns 200 with the deliveries over all pages, the newest first, also of one state', async () => {
     const { id } = await create();
     await admin.store.database.query(
-      `INSERT INTO webhook_deliveries (id, endpoint_id, event, event_key, payload, state, next_attempt_at)
+      `INSERT INTO webhook_deliveries (id, webhook_id, event, event_key, payload, state, next_attempt_at)
        SELECT gen_random_uuid(), $1, 'key.revoked', n::text, '{}', (CASE WHEN n % 2 = 0 THEN 'failed' ELSE 'delivered' END)::webhook_delivery_state, NULL
        FROM generate_series(1, 7) n`,
       [id],

@@ -152,7 +152,7 @@ CREATE TABLE "audit_events" (
 );
 
 -- CreateTable
-CREATE TABLE "webhook_endpoints" (
+CREATE TABLE "webhooks" (
     "id" UUID NOT NULL,
     "url" TEXT NOT NULL,
     "events" TEXT[],
@@ -161,13 +161,13 @@ CREATE TABLE "webhook_endpoints" (
     "previous_secret_ends_at" TIMESTAMPTZ(3),
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
-    CONSTRAINT "webhook_endpoints_pkey" PRIMARY KEY ("id")
+    CONSTRAINT "webhooks_pkey" PRIMARY KEY ("id")
 );
 
 -- CreateTable
 CREATE TABLE "webhook_deliveries" (
     "id" UUID NOT NULL,
-    "endpoint_id" UUID NOT NULL,
+    "webhook_id" UUID NOT NULL,
     "event" TEXT NOT NULL,
     "event_key" TEXT NOT NULL,
     "payload" JSON NOT NULL,
@@ -209,13 +209,13 @@ CREATE INDEX "api_keys_quota_id_idx" ON "api_keys"("quota_id");
 CREATE INDEX "usage_period_starts_at_key_id_operation_deprecated_idx" ON "usage"("period", "starts_at" DESC, "key_id", "operation", "deprecated");
 
 -- CreateIndex
-CREATE INDEX "webhook_deliveries_endpoint_id_id_idx" ON "webhook_deliveries"("endpoint_id", "id" DESC);
+CREATE INDEX "webhook_deliveries_webhook_id_id_idx" ON "webhook_deliveries"("webhook_id", "id" DESC);
 
 -- CreateIndex
 CREATE INDEX "webhook_deliveries_created_at_idx" ON "webhook_deliveries"("created_at");
 
 -- CreateIndex
-CREATE UNIQUE INDEX "webhook_deliveries_event_key_endpoint_id_key" ON "webhook_deliveries"("event_key", "endpoint_id");
+CREATE UNIQUE INDEX "webhook_deliveries_event_key_webhook_id_key" ON "webhook_deliveries"("event_key", "webhook_id");
 
 -- AddForeignKey
 ALTER TABLE "orders" ADD CONSTRAINT "orders_quota_id_fkey" FOREIGN KEY ("quota_id") REFERENCES "quotas"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
@@ -236,7 +236,7 @@ ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_quota_id_fkey" FOREIGN KEY ("quo
 ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_predecessor_id_fkey" FOREIGN KEY ("predecessor_id") REFERENCES "api_keys"("id") ON DELETE SET NULL ON UPDATE CASCADE;
 
 -- AddForeignKey
-ALTER TABLE "webhook_deliveries" ADD CONSTRAINT "webhook_deliveries_endpoint_id_fkey" FOREIGN KEY ("endpoint_id") REFERENCES "webhook_endpoints"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "webhook_deliveries" ADD CONSTRAINT "webhook_deliveries_webhook_id_fkey" FOREIGN KEY ("webhook_id") REFERENCES "webhooks"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- What Prisma's schema cannot say follows. `migrate diff` neither sees nor removes it.
 
@@ -290,7 +290,7 @@ CREATE INDEX "usage_deprecated_idx" ON "usage" ("operation", "key_id") WHERE "de
 ALTER TABLE "usage" SET (fillfactor = 85);
 
 -- Finds the deliveries that are due without those of the last weeks.
-CREATE INDEX "webhook_deliveries_due_idx" ON "webhook_deliveries" ("endpoint_id", "next_attempt_at") WHERE "state" = 'pending';
+CREATE INDEX "webhook_deliveries_due_idx" ON "webhook_deliveries" ("webhook_id", "next_attempt_at") WHERE "state" = 'pending';
 
 -- Replicas cache keys with the limits of their quotas, and drop them when one of these tables changes, whoever changes it.
 -- A new row needs no notice: what was not there is not cached. Equal notices of one transaction are sent once.

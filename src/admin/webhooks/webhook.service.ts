@@ -16,10 +16,10 @@ const WEBHOOKS_MAX = 20;
 const OVERLAP_MS = 86_400_000;
 
 const WEBHOOK = { omit: { secret: true, previousSecret: true } } as const;
-const DELIVERY = { omit: { endpointId: true, eventKey: true } } as const;
+const DELIVERY = { omit: { webhookId: true, eventKey: true } } as const;
 
 /** A webhook without its secrets. */
-export type WebhookRecord = Prisma.WebhookEndpointGetPayload<typeof WEBHOOK>;
+export type WebhookRecord = Prisma.WebhookGetPayload<typeof WEBHOOK>;
 /** A webhook with its new secret. */
 export type NewWebhook = WebhookRecord & { secret: string };
 export type DeliveryRecord = Prisma.WebhookDeliveryGetPayload<typeof DELIVERY>;
@@ -34,14 +34,12 @@ export class WebhookService {
 
   /** Returns all, oldest first. */
   list(): Promise<WebhookRecord[]> {
-    return this.database.webhookEndpoint.findMany({ orderBy: { id: 'asc' }, ...WEBHOOK });
+    return this.database.webhook.findMany({ orderBy: { id: 'asc' }, ...WEBHOOK });
   }
 
   /** @throws ApiError `not_found`. */
   async find(id: string, database: Database = this.database): Promise<WebhookRecord> {
-    const found = isUuid(id)
-      ? await database.webhookEndpoint.findUnique({ where: { id }, ...WEBHOOK })
-      : null;
+    const found = isUuid(id) ? await database.webhook.findUnique({ where: { id }, ...WEBHOOK }) : null;
     if (found === null) {
       throw new ApiError('not_found', `There is no webhook with the id "${id}".`);
     }
@@ -52,10 +50,10 @@ export class WebhookService {
   async create(input: CreateWebhookInput, actor: Actor): Promise<NewWebhook> {
     const data = { ...input, secret: generateSecret() };
     return this.change(async (transaction) => {
-      if ((await transaction.webhookEndpoint.count()) >= WEBHOOKS_MAX) {
+      if ((await transaction.webhook.count()) >= WEBHOOKS_MAX) {
         throw new ApiError('conflict', `There are ${WEBHOOKS_MAX} webhooks already. Delete one first.`);
       }
-      const created = await transaction.webhookEndpoint.create({ data, omit: { previousSecret: true } });
+      const created = await transaction.webhook.create({ data, omit: { previousSecret: true } });
       const event = { actor, subject: `webhook:${created.id}`, before: null, after: input };
       await recordAuditEvent(transaction, { ...event, action: 'webhook.created' });
       return created;
@@ -74,7 +72,7 @@ export class WebhookService {
       const nowMs = await readServerTimeMs(transaction, this.clock);
       const after = { previousSecretEndsAt: new Date(nowMs + OVERLAP_MS) };
       await transaction.$executeRaw`
-        UPDATE webhook_endpoints
+        UPDATE webhooks
         SET previous_secret = secret, previous_secret_ends_at = ${after.previousSecretEndsAt}, secret = ${secret}
         WHERE id = ${id}::uuid`;
       const event = { actor, subject: `webhook:${id}`, before: { previousSecretEndsAt }, after };
@@ -91,7 +89,7 @@ export class WebhookService {
   async delete(id: string, actor: Actor): Promise<WebhookRecord> {
     return this.change(async (transaction) => {
       const old = await this.find(id, transaction);
-      await transaction.webhookEndpoint.deleteMany({ where: { id } });
+      await transaction.webhook.deleteMany({ where: { id } });
       const { url, events } = old;
       const event = { actor, subject: `webhook:${id}`, before: { url, events }, after: {} };
       await recordAuditEvent(transaction, { ...event, action: 'webhook.deleted' });
@@ -107,7 +105,7 @@ export class WebhookService {
   async deliveries(id: string, { limit, cursor, state }: DeliveryQuery): Promise<Page<DeliveryRecord>> {
     await this.find(id);
     const rows = await this.database.webhookDelivery.findMany({
-      where: { endpointId: id, ...(state && { state }), ...(cursor && { id: { lt: cursor } }) },
+      where: { webhookId: id, ...(state && { state }), ...(cursor && { id: { lt: cursor } }) },
       orderBy: { id: 'desc' },
       take: limit + 1,
       ...DELIVERY,
@@ -124,7 +122,7 @@ export class WebhookService {
     const nextAttemptAt = new Date(await readServerTimeMs(this.database, this.clock));
     const [delivery] = [id, deliveryId].every(isUuid)
       ? await this.database.webhookDelivery.updateManyAndReturn({
-          where: { id: deliveryId, endpointId: id, state: { not: 'pending' } },
+          where: { id: deliveryId, webhookId: id, state: { not: 'pending' } },
           data: { state: 'pending', attempts: 0, nextAttemptAt },
           ...DELIVERY,
         })
@@ -139,7 +137,7 @@ export class WebhookService {
   /** Runs a change after other changes of webhooks, so that it misses none. */
   private change<Result>(work: (transaction: Prisma.TransactionClient) => Promise<Result>): Promise<Result> {
     return inTransaction(this.database, async (transaction) => {
-      await transaction.$executeRaw`LOCK TABLE webhook_endpoints IN SHARE ROW EXCLUSIVE MODE`;
+      await transaction.$executeRaw`LOCK TABLE webhooks IN SHARE ROW EXCLUSIVE MODE`;
       return work(transaction);
     });
   }

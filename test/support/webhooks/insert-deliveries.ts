@@ -4,10 +4,10 @@ import type { TestDatabase } from '../database/database.js';
 export const insertDeliveries = (database: TestDatabase, url: string, count: number) =>
   database.query(
     `WITH endpoint AS (
-       INSERT INTO webhook_endpoints (id, url, events, secret)
+       INSERT INTO webhooks (id, url, events, secret)
        VALUES (gen_random_uuid(), $1, '{}', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw') RETURNING id
      )
-     INSERT INTO webhook_deliveries (id, endpoint_id, event, event_key, payload)
+     INSERT INTO webhook_deliveries (id, webhook_id, event, event_key, payload)
      SELECT gen_random_uuid(), id, 'key.revoked', $1 || n, '{}' FROM endpoint, generate_series(1, $2) AS n`,
     [url, count],
   );
