@@ -69,6 +69,17 @@ const FAILOVER_MS = 15_000;
     },
   );
 
+  it('acknowledges writes again within ten seconds after the link to the standby lost its replies', async () => {
+    const course = await suffer(url, service.key, {
+      happen: async () => cluster.proxies((await cluster.primary()) ?? '').postgres.loseReplies(),
+      lastsMs: 0,
+      // The commit waits for the standby.
+      end: () => service.query('CREATE TABLE followed (); DROP TABLE followed'),
+    });
+    await expectPromisesKept(service, course, 'either');
+    expect(course.withoutWritesMs).toBeLessThan(10_000);
+  });
+
   it('uses no connection to a standby, and serves again once its address leads to the primary', async () => {
     const port = await cluster.standbyPort();
     expect(

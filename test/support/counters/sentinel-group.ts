@@ -108,20 +108,23 @@ export class SentinelGroup {
 
   /** Returns whether the master has a replica, without which it rejects writes. */
   async acceptsWrites(): Promise<boolean> {
-    const { operator } = this.at(await this.masterPort()).server;
-    // Sentinels close the connections of a server that they promote.
-    if (operator.status === 'end') {
-      await operator.connect();
-    }
-    return /min_slaves_good_slaves:[1-9]/.test(await operator.info('replication'));
+    const { server } = this.at(await this.masterPort());
+    return /min_slaves_good_slaves:[1-9]/.test(await readReplication(server));
   }
 
-  /** Waits until a master has both replicas, and all Sentinels know that. */
+  /** Waits until a master has both replicas, which hear of it, and all Sentinels know that. */
   settle(deadlineMs = 30_000): Promise<void> {
     return until(async () => {
       const states = await Promise.all(this.sentinels.map(({ client }) => readState(client)));
-      return states.every(({ isWhole, master }) => isWhole && master === states[0]?.master);
+      const isWhole = states.every((state) => state.isWhole && state.master === states[0]?.master);
+      return isWhole && (await this.countFollowing()) === REPLICAS;
     }, deadlineMs);
+  }
+
+  /** Returns how many replicas have heard of their master within the last second or two: a link may be lost without a notice. */
+  private async countFollowing(): Promise<number> {
+    const infos = await Promise.all([...this.servers.values()].map(({ server }) => readReplication(server)));
+    return infos.filter((info) => /master_last_io_seconds_ago:[01]\b/.test(info)).length;
   }
 
   async stop(): Promise<void> {
@@ -147,8 +150,9 @@ export class SentinelGroup {
       {
         'replica-announce-ip': '127.0.0.1',
         'replica-announce-port': String(announced),
-        // A replica connects to its master anew within a second.
+        // A replica connects to its master anew within a second, or once it has heard nothing for five.
         'repl-ping-replica-period': '1',
+        'repl-timeout': '5',
         'min-replicas-to-write': '1',
         ...(master !== undefined && { replicaof: `127.0.0.1 ${master}` }),
         requirepass: this.password,
@@ -175,6 +179,14 @@ requirepass ${this.password}
     this.sentinels.push({ port, client, program });
     await client.call('SENTINEL', 'DEBUG', ...PERIODS.flat());
   }
+}
+
+async function readReplication({ operator }: RedisServer): Promise<string> {
+  // Sentinels close the connections of a server that they promote, or that follows another one.
+  if (operator.status === 'end') {
+    await operator.connect();
+  }
+  return operator.info('replication');
 }
 
 /** Returns the port of the master that a Sentinel knows, and whether it sees it, its replicas and all Sentinels. */

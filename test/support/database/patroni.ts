@@ -148,10 +148,10 @@ export class PatroniCluster {
     }
   }
 
-  /** Waits until there are a primary and a synchronous standby. @throws Error with what each node says of itself. */
+  /** Waits until there are a primary and a synchronous standby that keeps up. @throws Error with what each node says of itself. */
   settle(): Promise<void> {
     return eventually(async () => {
-      const standbys = await Promise.all(this.nodes.map((node) => isHealthy(node, 'synchronous')));
+      const standbys = await Promise.all(this.nodes.map((node) => keepsUp(node)));
       if ((await this.primary()) === undefined || !standbys.includes(true)) {
         const states = await Promise.all(
           this.nodes.map(async (node) => `${node.name}: ${await describe(node)}`),
@@ -251,7 +251,8 @@ async function createNode(name: string, folder: string, store: string): Promise<
         replication: { username: 'replicator' },
       },
       pg_hba: ['host all all 127.0.0.1/32 trust', 'host replication all 127.0.0.1/32 trust'],
-      parameters: { unix_socket_directories: '' },
+      // A standby that hears nothing for five seconds connects anew.
+      parameters: { unix_socket_directories: '', wal_receiver_timeout: '5s' },
     },
   };
   const node: Node = {
@@ -277,10 +278,15 @@ const describe = (node: Node) =>
     String,
   );
 
-/** Returns whether a node has this role, and its server runs (Patroni REST API, "Health check endpoints"). */
+/** Returns whether a node has this role, and what else is required of it, and its server runs (Patroni REST API, "Health check endpoints"). */
 async function isHealthy(node: Node, role: string): Promise<boolean> {
   const timeout = AbortSignal.timeout(500);
   return (await fetch(`${apiAddress(node)}/${role}`, { signal: timeout }).catch(() => null))?.status === 200;
+}
+
+/** Returns whether a node is a synchronous standby that has what the primary had written a moment ago: its link may be lost without a notice. */
+async function keepsUp(node: Node): Promise<boolean> {
+  return (await isHealthy(node, 'synchronous')) && (await isHealthy(node, 'replica?lag=64kB'));
 }
 
 const freeUrl = async () => `http://127.0.0.1:${await freePort()}`;
