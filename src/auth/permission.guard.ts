@@ -2,7 +2,7 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/api-error.js';
 import { requirePrincipal } from '../http/principal.js';
-import { isInNetworks } from '../http/rules/network.js';
+import { addressText, isInNetworks } from '../http/rules/network.js';
 import { CHALLENGE } from './authenticator.js';
 
 /** Denies what a key may not do, once it is authenticated and counted: by its role, by the caller's address, and by its scopes. */
@@ -21,7 +21,7 @@ export class PermissionGuard implements CanActivate {
     }
     // Fastify computes `ip` and `routeOptions` at each access.
     if (allowedNetworks !== null && !isInNetworks(request.ip, allowedNetworks)) {
-      const message = `This API key may not be used from the address ${request.ip}. An administrator can allow its network.`;
+      const message = `This API key may not be used from the address ${addressText(request.ip)}. An administrator can allow its network.`;
       throw new ApiError('forbidden_address', message);
     }
     const scope = scopes === null ? null : request.routeOptions.config.scope;

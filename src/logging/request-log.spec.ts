@@ -1,4 +1,4 @@
-import { decisionWord, loggableAddress, loggablePath, loggableUserAgent } from './request-log.js';
+import { decisionWord, loggablePath, loggableUserAgent } from './request-log.js';
 
 const request = { isShed: false, isStatus: false };
 const allowed = { allowed: true, ban: null, degraded: false };
@@ -28,13 +28,6 @@ describe('loggablePath', () => {
     ['keys', '/v1/pets/ask_live_abc123', '/v1/pets/ask_live_…'],
   ])('returns the path without %s', (_what, originalUrl, path) => {
     expect(loggablePath({ originalUrl })).toBe(path);
-  });
-});
-
-describe('loggableAddress', () => {
-  it('returns an address, and "unknown" for anything else', () => {
-    expect(loggableAddress({ ip: '2001:db8::1' })).toBe('2001:db8::1');
-    expect(loggableAddress({ ip: 'nonsense here' })).toBe('unknown');
   });
 });
 

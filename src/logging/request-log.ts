@@ -1,6 +1,7 @@
 import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { operationName } from '../http/request-line.js';
 import type { Principal } from '../http/principal.js';
+import { addressText } from '../http/rules/network.js';
 import type { RateLimitDecision } from '../rate-limit/rules/rate-limit-decision.js';
 
 /** It matches without the first letter, which may be an escape. */
@@ -11,9 +12,6 @@ const SUSPECT = /[^\x20-\x7e]|sk_/;
 
 /** No path of this service is longer; the rest would only fill the disk. */
 const MAX_LENGTH = 256;
-
-/** An address from a proxy may be any text if `TRUST_PROXY` trusts one too many. */
-const ADDRESS = /^[\da-f.:[\]]{2,64}$/i;
 
 /** Logs one line for each request, when its response is sent. */
 export class RequestLog extends LogController {
@@ -45,7 +43,7 @@ export class RequestLog extends LogController {
         plan: principal?.quota.plan,
         keyId: principal?.keyId,
         quotaId: principal?.quota.id,
-        address: loggableAddress(request),
+        address: addressText(request.ip),
         userAgent: loggableUserAgent(request),
         ...(error && { err: error }),
       },
@@ -97,11 +95,6 @@ export function loggablePath({ originalUrl }: Pick<FastifyRequest, 'originalUrl'
   const end = originalUrl.indexOf('?');
   const path = withoutKeys(end === -1 ? originalUrl : originalUrl.slice(0, end));
   return path.length > MAX_LENGTH ? `${path.slice(0, MAX_LENGTH)}…` : path;
-}
-
-/** Returns the client's address, or `unknown` if a proxy sent something else. */
-export function loggableAddress({ ip }: Pick<FastifyRequest, 'ip'>): string {
-  return ADDRESS.test(ip) ? ip : 'unknown';
 }
 
 /** Returns the header `User-Agent`, cut, without control characters and keys; undefined if there is none. */

@@ -142,8 +142,11 @@ describe('a key with networks', () => {
       expect(await readFrom(address)).toMatchObject({ status: 200, json: expect.any(Array) });
     });
 
-    it.each(['198.51.100.7', 'unknown'])('denies %s with 403, naming it', async (address) => {
-      const message = expect.stringContaining(`from the address ${address}`);
+    it.each([
+      ['198.51.100.7', '198.51.100.7'],
+      ['nonsense here', 'unknown'],
+    ])('denies %s with 403, naming %s', async (address, named) => {
+      const message = expect.stringContaining(`from the address ${named}. `);
       expect(await readFrom(address)).toMatchObject({ status: 403, json: { message } });
     });
   });

@@ -1,4 +1,11 @@
-import { isInNetworks, networkText, parseNetwork, toNetwork } from './network.js';
+import { addressText, isInNetworks, networkText, parseNetwork, toNetwork } from './network.js';
+
+describe('addressText', () => {
+  it('returns an address, and "unknown" for anything else', () => {
+    expect(addressText('2001:db8::1')).toBe('2001:db8::1');
+    expect(addressText('nonsense here')).toBe('unknown');
+  });
+});
 
 describe('toNetwork', () => {
   it.each([

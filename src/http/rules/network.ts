@@ -3,8 +3,16 @@ import ipaddr from 'ipaddr.js';
 /** The form in which some proxies write addresses: IPv4 with a port, or IPv6 in brackets. */
 const WITH_PORT = /^(?:\[(?<v6>[^\]]+)\]|(?<v4>[\d.]+))(?::\d+)?$/;
 
+/** An address from a proxy may be any text if `TRUST_PROXY` trusts one too many. */
+const ADDRESS = /^[\da-f.:[\]]{2,64}$/i;
+
 /** An address of a network, and the number of leading bits that all of its addresses share. */
 export type Network = ReturnType<typeof ipaddr.parseCIDR>;
+
+/** Returns a client's address as it was seen, or `unknown` if a proxy sent something else. */
+export function addressText(text: string): string {
+  return ADDRESS.test(text) ? text : 'unknown';
+}
 
 /**
  * Returns a client's network: the IPv4 address, also one mapped into IPv6, or the /64 of an IPv6 address, because a client that has
