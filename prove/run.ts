@@ -136,7 +136,7 @@ async function claimFolder(): Promise<void> {
 }
 
 async function verify(): Promise<{ isProven: boolean; verdict: string }> {
-  const args = ['--max-old-space-size=6144', JITI, VERIFIER, OUT];
+  const args = ['--max-old-space-size=12288', JITI, VERIFIER, OUT];
   return promisify(execFile)(process.execPath, args, { maxBuffer: 2 ** 26 }).then(
     ({ stdout }) => ({ isProven: true, verdict: stdout }),
     (error: Error & { stdout?: string; stderr?: string }) => ({

@@ -131,20 +131,24 @@ export function readEvidence(folder: string): Evidence {
 type Line = Record<string, unknown>;
 
 function readLines(file: string, check = (_line: Line): string | null => null): Line[] {
-  const texts = readFileSync(file, 'utf8').split('\n');
+  // A long run writes more than one string may have (half a gigabyte).
+  const bytes = readFileSync(file);
   const lines: Line[] = [];
-  texts.forEach((text, index) => {
+  for (let start = 0, number = 1; start < bytes.length; number += 1) {
+    const newline = bytes.indexOf('\n', start);
+    const text = bytes.toString('utf8', start, newline === -1 ? bytes.length : newline);
+    start = newline === -1 ? bytes.length : newline + 1;
     // A process that was killed may leave half a line at the end, of a request that it never finished.
-    if (text === '' || (index === texts.length - 1 && !text.endsWith('}'))) {
-      return;
+    if (text === '' || (newline === -1 && !text.endsWith('}'))) {
+      continue;
     }
     const line = parse(text);
     const problem = line === null ? 'is not a JSON object' : check(line);
     if (problem !== null) {
-      throw new EvidenceError(`${file}:${index + 1} ${problem}`);
+      throw new EvidenceError(`${file}:${number} ${problem}`);
     }
     lines.push(line as Line);
-  });
+  }
   return lines;
 }
 
