@@ -1,4 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
+import { setPriority } from 'node:os';
 import path from 'node:path';
 import { until } from '../../test/support/eventually.js';
 import { send } from '../../test/support/http/http.js';
@@ -38,6 +39,8 @@ export class Replica {
     const settings = { ...this.settings, PORT: String(this.port), ...(clockAheadMs !== 0 && clock) };
     const service = new ServiceProcess('main.js', settings);
     this.process = service;
+    // As the clients, they give way to the servers, which have machines of their own elsewhere.
+    setPriority(service.pid, 5);
     this.guard.watch(this.name, service.pid);
     const isReady = async () =>
       (await send(`http://127.0.0.1:${this.port}/readyz`, { patienceMs: 5000 })).status === 200;
