@@ -158,7 +158,11 @@ export const keyChanges: Command[] = [
           return keyOutput(await services.get(KeyService).restrict(id, { scopes: set }, as));
         }
         const suggestion = await services.get(UsageService).suggestScopes(id, days);
-        const rows = suggestion.scopes.map(({ lastAt: last, ...used }) => ({ ...used, last }));
+        const rows = suggestion.scopes.map(({ lastAt: last, clientErrors: errors, ...used }) => ({
+          ...used,
+          errors,
+          last,
+        }));
         return { value: suggestion, text: () => tableText(rows) + linesText(`Since ${suggestion.since}.`) };
       }),
     ),

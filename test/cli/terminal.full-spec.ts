@@ -118,8 +118,8 @@ describe('the commands of keys', () => {
     const suggested = await succeed('keys', 'scopes', id, '--suggest', '--days', '1');
     expect(rows(suggested)).toEqual(
       expect.arrayContaining([
-        ['pets:write', '3', expect.any(String)],
-        ['pets:read', '0', '-'],
+        ['pets:write', '3', '5', expect.any(String)],
+        ['pets:read', '0', '0', '-'],
       ]),
     );
     expect(suggested).toMatch(/^Since \S+T00:00:00\.000Z\.$/m);
