@@ -152,7 +152,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate your key
-         * @description Issues a successor of the key of the request, on the same quota, and shows it once. Both keys work until the overlap ends. It fails once keys of the quota were rotated 5 times within the UTC day. The response is not stored, so `Idempotency-Key` is rejected: if it is lost, ask an administrator for another key.
+         * @description Issues a successor of the key of the request, on the same quota, and shows it once. Both keys work until the overlap ends. It fails once keys of the quota were rotated 5 times within the UTC day. The response is not stored, so `Idempotency-Key` is rejected. If you lose it, request another key from an administrator.
          *
          *     **Stability: beta.** It may change with one month of notice.
          */
@@ -1771,7 +1771,7 @@ export abstract class Operations {
     );
   }
 
-  /** Issues a successor of the key of the request, on the same quota, and shows it once. Both keys work until the overlap ends. It fails once keys of the quota were rotated 5 times within the UTC day. The response is not stored, so `Idempotency-Key` is rejected: if it is lost, ask an administrator for another key. Beta. */
+  /** Issues a successor of the key of the request, on the same quota, and shows it once. Both keys work until the overlap ends. It fails once keys of the quota were rotated 5 times within the UTC day. The response is not stored, so `Idempotency-Key` is rejected. If you lose it, request another key from an administrator. Beta. */
   rotateOwnKey(body: OwnRotation = {}, options: CallOptions = {}): ApiPromise<OwnSuccessor> {
     return this.connection.call(
       options,

@@ -57,7 +57,7 @@ export class AccountController {
     'Rotate your key',
     'Issues a successor of the key of the request, on the same quota, and shows it once. Both keys work until the overlap ends. ' +
       `It fails once keys of the quota were rotated ${ROTATIONS_PER_DAY} times within the UTC day. The response is not stored, ` +
-      'so `Idempotency-Key` is rejected: if it is lost, ask an administrator for another key.',
+      'so `Idempotency-Key` is rejected. If you lose it, request another key from an administrator.',
   )
   @Responses({ status: 201, schema: OwnSuccessor, description: 'The successor.', headers: ['NoStore'] })
   async rotateOwnKey(

@@ -3,11 +3,11 @@ import type { TestDatabase } from '../database/database.js';
 /** Creates a webhook and its deliveries, all of which are due at once. */
 export const insertDeliveries = (database: TestDatabase, url: string, count: number) =>
   database.query(
-    `WITH endpoint AS (
+    `WITH webhook AS (
        INSERT INTO webhooks (id, url, events, secret)
        VALUES (gen_random_uuid(), $1, '{}', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw') RETURNING id
      )
      INSERT INTO webhook_deliveries (id, webhook_id, event, event_key, payload)
-     SELECT gen_random_uuid(), id, 'key.revoked', $1 || n, '{}' FROM endpoint, generate_series(1, $2) AS n`,
+     SELECT gen_random_uuid(), id, 'key.revoked', $1 || n, '{}' FROM webhook, generate_series(1, $2) AS n`,
     [url, count],
   );
