@@ -11,22 +11,30 @@ export function monotonicMs(): number {
   return Number(process.hrtime.bigint() / 1000n) / 1000;
 }
 
+/** Lines are written together up to this length: a write costs more than a line. */
+const TOGETHER = 2 ** 16;
+
 /** Writes lines of JSON into one file of the ledger. */
 export class Ledger<Line extends Request | Change | Fault> {
   private readonly file;
+  private unwritten = '';
 
   constructor(name: string) {
     const folder = path.join(OUT, 'ledger');
     mkdirSync(folder, { recursive: true });
-    this.file = createWriteStream(path.join(folder, `${name}.jsonl`), { highWaterMark: 2 ** 20 });
+    this.file = createWriteStream(path.join(folder, `${name}.jsonl`));
   }
 
   write(line: Line): void {
-    this.file.write(`${JSON.stringify(line)}\n`);
+    this.unwritten += `${JSON.stringify(line)}\n`;
+    if (this.unwritten.length >= TOGETHER) {
+      this.file.write(this.unwritten);
+      this.unwritten = '';
+    }
   }
 
   async close(): Promise<void> {
-    this.file.end();
+    this.file.end(this.unwritten);
     await finished(this.file);
   }
 }

@@ -179,6 +179,7 @@ export class PatroniCluster {
     const [clients, peers] = await Promise.all([freeUrl(), freeUrl()]);
     const options = {
       'data-dir': path.join(this.folder, 'etcd'),
+      'enable-v2': 'true',
       'listen-client-urls': clients,
       'advertise-client-urls': clients,
       'listen-peer-urls': peers,
@@ -228,8 +229,9 @@ async function createNode(name: string, folder: string, store: string): Promise<
     scope: 'animal-store',
     name,
     restapi: { listen: host(api), connect_address: host(proxies.api.url) },
-    // As `host`, Patroni would find out the address behind the proxy.
-    etcd3: { proxy: proxies.store.url },
+    // As `host`, Patroni would find out the address behind the proxy. By etcd's version 3, Debian's Patroni lets a server that was frozen
+    // overwrite the lock of its successor (mended in 3.0.3 by its pull request 2689).
+    etcd: { proxy: proxies.store.url },
     bootstrap: {
       dcs: {
         ...TIMES,
