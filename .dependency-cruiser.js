@@ -145,6 +145,13 @@ export default {
       },
     },
     {
+      name: 'the-verifier-shares-no-code',
+      comment: 'It would share mistakes too.',
+      severity: 'error',
+      from: { path: '^prove/(verify\\.ts|verifier/)' },
+      to: { pathNot: '^prove/(verify\\.ts|verifier/)', dependencyTypesNot: ['core', 'type-only'] },
+    },
+    {
       name: 'source-does-not-import-tests',
       severity: 'error',
       from: { path: '^src', pathNot: '\\.spec\\.ts$' },

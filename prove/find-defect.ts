@@ -37,10 +37,13 @@ async function isFound(name: string): Promise<boolean> {
     process.stdout.write(`${name}: ${row}\n`);
     return Number(row.split('|').at(-2)) > 0;
   } finally {
-    execFileSync('git', ['worktree', 'remove', '--force', copy], { cwd: ROOT, stdio: 'pipe' });
     rmSync(copy, { recursive: true, force: true });
+    execFileSync('git', ['worktree', 'prune'], { cwd: ROOT });
   }
 }
+
+// Ctrl-C ends the processes that it waits for; then it removes the copies.
+process.on('SIGINT', () => {});
 
 const wanted = process.argv.slice(2);
 const names = readdirSync(DEFECTS).filter((name) => wanted.some((number) => name.startsWith(`${number}-`)));

@@ -1,13 +1,13 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, fork, type ForkOptions } from 'node:child_process';
 import path from 'node:path';
 import type { FromProcess, ToProcess } from './clients/messages.js';
 
-const ROOT = path.join(import.meta.dirname, '..');
-export const JITI = path.join(ROOT, 'node_modules', 'jiti', 'lib', 'jiti-cli.mjs');
+export const ROOT = path.join(import.meta.dirname, '..');
+const JITI = path.join(ROOT, 'node_modules', 'jiti', 'lib', 'jiti-cli.mjs');
 
 /** Runs a script of this folder as a process, which can exchange messages with this one and ends with it. */
-export function runScript(script: string, ...args: string[]): ChildProcess {
-  return fork(JITI, [path.join(import.meta.dirname, script), ...args]);
+export function runScript(script: string, args: string[] = [], options: ForkOptions = {}): ChildProcess {
+  return fork(JITI, [path.join(import.meta.dirname, script), ...args], options);
 }
 
 /** A client, or the administrator. */

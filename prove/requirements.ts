@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { findProgram } from '../test/support/programs/programs.js';
+import { locateProgram } from '../test/support/programs/programs.js';
 import { hasDebianPostgres } from '../test/support/database/debian-postgres.js';
 import type { StoreName } from './options.js';
 import { Refusal } from './refusal.js';
@@ -19,7 +19,7 @@ const PROGRAMS: Record<StoreName, Record<string, string>> = {
 /** @throws Refusal that names all that a run with this store lacks on this machine. */
 export function requirePrograms(store: StoreName): void {
   const packages = Object.entries(PROGRAMS[store]).flatMap(([name, program]) =>
-    findProgram(name, program) === undefined ? [name] : [],
+    locateProgram(program) === undefined ? [name] : [],
   );
   if (!hasDebianPostgres) {
     packages.push('postgresql');

@@ -11,7 +11,7 @@ import { Faults } from './faults/faults.js';
 import { CALM_MS, planFaults } from './faults/schedule.js';
 import { monotonicMs, OUT } from './ledger.js';
 import type { Options } from './options.js';
-import { JITI, LoadProcess } from './processes.js';
+import { LoadProcess, ROOT } from './processes.js';
 import { Progress } from './progress.js';
 import { Refusal } from './refusal.js';
 import { writeReport } from './report.js';
@@ -19,7 +19,6 @@ import { BAN_DURATIONS_S, Stage } from './stage/stage.js';
 import { dumpTables } from './tables.js';
 
 const CLIENTS = ['client-1', 'client-2', 'client-3'];
-const VERIFIER = path.join(import.meta.dirname, 'verify.ts');
 
 /**
  * Drives the service through a run, and has the verifier judge it.
@@ -70,8 +69,7 @@ export async function runProof(options: Options, interruption: AbortSignal): Pro
     }
     const endedMs = monotonicMs();
     writeRun({ startedMs: progress.startMs, startedAt, endedMs });
-    await dumpTables(stage.databaseUrl);
-    const { isProven, verdict } = await verify();
+    const { isProven, verdict } = await judge(stage.databaseUrl);
     const report = { options, startedAt, endedMs, progress, faults: faults.seen, failure, verdict };
     log(`${verdict}\nThe report is in ${path.relative(process.cwd(), writeReport(report))}`);
     return isProven && failure === null;
@@ -135,15 +133,18 @@ async function claimFolder(): Promise<void> {
   });
 }
 
-async function verify(): Promise<{ isProven: boolean; verdict: string }> {
-  const args = ['--max-old-space-size=12288', JITI, VERIFIER, OUT];
-  return promisify(execFile)(process.execPath, args, { maxBuffer: 2 ** 26 }).then(
-    ({ stdout }) => ({ isProven: true, verdict: stdout }),
-    (error: Error & { stdout?: string; stderr?: string }) => ({
-      isProven: false,
-      verdict: `${error.stdout ?? ''}${error.stderr ?? error.message}`,
-    }),
-  );
+/** Has the verifier judge ledger and final tables. Returns its verdict, or why there is none. */
+async function judge(databaseUrl: string): Promise<{ isProven: boolean; verdict: string }> {
+  try {
+    await dumpTables(databaseUrl);
+    const verifier = ['--silent', 'run', 'prove:verify', '--', OUT];
+    const { stdout } = await promisify(execFile)('npm', verifier, { cwd: ROOT });
+    return { isProven: true, verdict: stdout };
+  } catch (error) {
+    const { stdout, message } = error as Error & { stdout?: string };
+    // With a table it has found violations; else it failed, or the tables could not be read.
+    return { isProven: false, verdict: stdout || `There is no verdict: ${message}` };
+  }
 }
 
 function log(text: string): void {

@@ -69,9 +69,8 @@ export function report(message: FromProcess): Promise<void> {
   });
 }
 
-/** Receives messages, and ends this process with the one that started it. Ctrl-C is left to that one. */
+/** Receives messages, and ends this process with the one that started it. */
 export function receive(handle: (message: ToProcess) => void): void {
   process.on('message', (message) => handle(message as ToProcess));
   process.on('disconnect', () => process.exit(1));
-  process.on('SIGINT', () => {});
 }

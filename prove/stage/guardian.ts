@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs';
+import { listChildren, signal } from '../../test/support/database/debian-postgres.js';
 
 /** What the guardian ends or removes once the run is gone, however that ended. */
 export interface Guarded {
@@ -12,16 +13,13 @@ let guarded: Guarded = { pids: [], folders: [] };
 process.on('message', (message) => {
   guarded = message as Guarded;
 });
-// Ctrl-C reaches it too, but the run needs it until its own end.
-process.on('SIGINT', () => {});
-process.on('disconnect', () => {
+process.on('disconnect', () => void endAll().then(() => process.exit()));
+
+async function endAll(): Promise<void> {
   for (const pid of guarded.pids) {
-    try {
-      process.kill(pid, 'SIGKILL');
-    } catch {
-      // It has ended already.
-    }
+    // Those of a frozen PostgreSQL do not end with it. A process that has ended already has none.
+    const children = await listChildren(pid).catch(() => []);
+    [pid, ...children].forEach((each) => signal(each, 'SIGKILL'));
   }
   guarded.folders.forEach((folder) => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
-  process.exit();
-});
+}

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 /** One window of a response's `RateLimit` headers: its limit, the requests remaining, the seconds until it ends. */
@@ -111,13 +111,17 @@ const FIELDS: Record<string, Record<string, string>> = {
  * @throws EvidenceError if a file or a line of it is not as ledger.md describes.
  */
 export function readEvidence(folder: string): Evidence {
+  const run = path.join(folder, 'run.json');
+  if (!existsSync(run)) {
+    throw new EvidenceError(`${folder} is not the folder of a run: it has no run.json`);
+  }
   const lines = readdirSync(path.join(folder, 'ledger'))
     .filter((name) => name.endsWith('.jsonl'))
     .flatMap((name) => readLines(path.join(folder, 'ledger', name), checkLine));
   const ofKind = <Kind>(kind: string) => lines.filter((line) => line['kind'] === kind) as Kind[];
   const table = (name: string) => readLines(path.join(folder, 'tables', `${name}.jsonl`)) as Row[];
   return {
-    run: JSON.parse(readFileSync(path.join(folder, 'run.json'), 'utf8')) as Evidence['run'],
+    run: JSON.parse(readFileSync(run, 'utf8')) as Evidence['run'],
     requests: ofKind<Request>('request'),
     changes: ofKind<Change>('change'),
     faults: ofKind<Fault>('fault'),
@@ -136,12 +140,11 @@ function readLines(file: string, check = (_line: Line): string | null => null): 
   const lines: Line[] = [];
   for (let start = 0, number = 1; start < bytes.length; number += 1) {
     const newline = bytes.indexOf('\n', start);
-    const text = bytes.toString('utf8', start, newline === -1 ? bytes.length : newline);
-    start = newline === -1 ? bytes.length : newline + 1;
-    // A process that was killed may leave half a line at the end, of a request that it never finished.
-    if (text === '' || (newline === -1 && !text.endsWith('}'))) {
-      continue;
+    if (newline === -1) {
+      break; // A process that was killed may leave half a line at the end.
     }
+    const text = bytes.toString('utf8', start, newline);
+    start = newline + 1;
     const line = parse(text);
     const problem = line === null ? 'is not a JSON object' : check(line);
     if (problem !== null) {

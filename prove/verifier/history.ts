@@ -40,6 +40,7 @@ export class History {
   private readonly offsetMs: number;
   private readonly serverName: string;
   private readonly lossMs: number;
+  private readonly recoveryMs: number;
   private readonly byQuota: Map<string, Change[]>;
 
   constructor(private readonly evidence: Evidence) {
@@ -47,6 +48,7 @@ export class History {
     this.offsetMs = clock.nowMs - clock.monotonicMs;
     this.serverName = store === 'postgres' || store === 'patroni' ? 'postgres' : 'redis';
     this.lossMs = LOSS_MS[store] ?? 0;
+    this.recoveryMs = store === 'sentinel' ? 4000 : 2000;
     const failsOver = FAILING_OVER.has(store);
     const crash = failsOver ? 'store-failover' : 'store-kill';
     this.crashes = evidence.faults
@@ -140,19 +142,19 @@ export class History {
 
   /** Returns how many of these responses a crash within this time may have forgotten. */
   countForgotten(responses: Counted[], fromMs: number, toMs: number): number {
-    const lost = this.crashesDuring(fromMs, toMs).flatMap(({ startMs, endMs }) =>
-      responses.filter(({ sentMs, receivedMs }) => receivedMs > startMs - this.lossMs && sentMs <= endMs),
-    );
-    return lost.length;
+    const crashes = this.crashesDuring(fromMs, toMs);
+    const isForgotten = ({ sentMs, receivedMs }: Counted) =>
+      crashes.some(({ startMs, endMs }) => receivedMs > startMs - this.lossMs && sentMs <= endMs);
+    return responses.filter(isForgotten).length;
   }
 
-  /** Returns whether a fault could keep a replica from its counter store in this time, `recoveryMs` after its end included. */
-  mayBeAway(replica: string, fromMs: number, toMs: number, recoveryMs: number): boolean {
+  /** Returns whether a fault could keep a replica from its counter store in this time, or it need not have noticed its end. */
+  mayBeAway(replica: string, fromMs: number, toMs: number): boolean {
     return this.evidence.faults.some(({ fault, target, startMs, endMs }) => {
       const [first = '', second] = target.split(':');
       const concerns =
         (second ?? first).startsWith(this.serverName) && (second === undefined || first === replica);
-      const isHere = startMs <= toMs && fromMs <= (endMs ?? Infinity) + recoveryMs;
+      const isHere = startMs <= toMs && fromMs <= (endMs ?? Infinity) + this.recoveryMs;
       return concerns && isHere && /^(store|link)-/.test(fault);
     });
   }
@@ -169,8 +171,8 @@ export class History {
   }
 }
 
-/** Whether a change was answered by an error that tells that it did not happen. */
-function isRejected({ receivedMs, status }: Change): boolean {
+/** Whether the response to a change says that it did not happen. */
+export function isRejected({ receivedMs, status }: Change): boolean {
   return receivedMs !== null && status !== null && status >= 400 && status < 500;
 }
 

@@ -1,32 +1,35 @@
 import type { Claim } from './claim.js';
 import type { Evidence, Request } from './evidence.js';
-import { EFFECT_MS, type History, isAcknowledged } from './history.js';
+import { EFFECT_MS, type History, isAcknowledged, isRejected } from './history.js';
 
 /** No revoked or expired key is served later than a second after its end. */
 export function checkKeys({ requests, changes }: Evidence, history: History, claim: Claim): void {
   const ends = new Map<string, number>();
+  /** When a key may have been rotated, though no response said so. */
+  const mayEnd = new Map<string, number>();
   const end = (key: string, endMs: number) => ends.set(key, Math.min(endMs, ends.get(key) ?? Infinity));
   for (const change of changes) {
     if (change.change === 'revoke' && change.receivedMs !== null && isAcknowledged(change)) {
       end(change.key, change.receivedMs);
     } else if (change.endsAt !== null && change.endsAt !== undefined && isAcknowledged(change)) {
       end(change.key, history.toMonotonicMs(change.endsAt));
+    } else if (change.change === 'rotate' && !isRejected(change)) {
+      mayEnd.set(change.key, Math.min(change.sentMs, mayEnd.get(change.key) ?? Infinity));
     }
   }
   for (const request of requests) {
-    const endMs = request.key === null ? undefined : ends.get(request.key);
-    if (endMs === undefined || request.sentMs <= endMs) {
-      continue;
-    }
-    if (request.status === null || request.sentMs <= endMs + EFFECT_MS) {
+    const { id, key, sentMs, status } = request;
+    const endMs = ends.get(key ?? '');
+    if (endMs === undefined) {
+      if (sentMs > (mayEnd.get(key ?? '') ?? Infinity)) {
+        claim.weaken();
+      }
+    } else if (sentMs > endMs + EFFECT_MS && status !== null) {
+      const describe = () => `${id} was served ${Math.round(sentMs - endMs)} ms after the end of ${key}`;
+      claim.check(!isServed(request), describe);
+    } else if (sentMs > endMs) {
       claim.weaken();
-      continue;
     }
-    claim.check(
-      !isServed(request),
-      () =>
-        `${request.id} was served ${Math.round(request.sentMs - endMs)} ms after the end of ${request.key}`,
-    );
   }
 }
 

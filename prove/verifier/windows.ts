@@ -3,8 +3,6 @@ import type { Claim } from './claim.js';
 import type { Evidence } from './evidence.js';
 import { type Counted, DAY_MS, type History, isCounted, isDenied, MINUTE_MS } from './history.js';
 
-/** The time in which a replica notices that its store is back. */
-const RECOVERY_MS = 5000;
 const WINDOWS = [
   { name: 'minute', lengthMs: MINUTE_MS, limit: 'perMinute' },
   { name: 'day', lengthMs: DAY_MS, limit: 'perDay' },
@@ -200,7 +198,7 @@ function checkLocal(counted: Counted[], window: Window, history: History, claim:
   const local = counted.filter((request) => request.headers.degraded === true);
   for (const { id, replica, sentMs, receivedMs } of local) {
     claim.check(
-      history.mayBeAway(replica, sentMs, receivedMs, RECOVERY_MS),
+      history.mayBeAway(replica, sentMs, receivedMs),
       () => `${id} was decided by ${replica} alone, though nothing kept it from the store`,
     );
   }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Change, Evidence, Fault, Request } from '../../prove/verifier/evidence.js';
 import { readEvidence } from '../../prove/verifier/evidence.js';
-import { verify } from '../../prove/verify.js';
+import { unproven, verify } from '../../prove/verify.js';
 
 /** The monotonic time at which a minute of the wall clock begins. */
 const MINUTE_MS = 600_000;
@@ -403,6 +403,31 @@ describe('verify finds by the claim about exceptions', () => {
     evidence.requests[LIMIT - 1]!.receivedMs = MINUTE_MS + 2500;
     expect(broken()).toEqual(['f']);
   });
+
+  it('more beyond a limit than two crashes may have forgotten that happened at the same time', () => {
+    useUp();
+    evidence.requests[LIMIT - 1]!.receivedMs = MINUTE_MS + 2500;
+    [3000, 3050].forEach((ms) =>
+      evidence.faults.push(fault({ startMs: MINUTE_MS + ms, endMs: MINUTE_MS + 3100 })),
+    );
+    add({ sentMs: MINUTE_MS + 4000 }, LIMIT);
+    expect(broken()).toStrictEqual([]);
+    add({ sentMs: MINUTE_MS + 4000 }, LIMIT, LIMIT + 1);
+    expect(broken()).toEqual(['b', 'f']);
+  });
+
+  it.each([
+    ['postgres', 'postgres', 2000],
+    ['sentinel', 'redis', 4000],
+  ])('a local decision once %s is back for longer than a replica may need', (store, target, recoveryMs) => {
+    evidence.run.store = store;
+    evidence.faults.push(fault({ target, fault: 'store-freeze', endMs: MINUTE_MS + 500 }));
+    const request = add({ sentMs: MINUTE_MS + 500 + recoveryMs });
+    request.headers.degraded = true;
+    expect(broken()).toStrictEqual([]);
+    request.sentMs += 1;
+    expect(broken()).toEqual(['f']);
+  });
 });
 
 describe('verify does not call a violation', () => {
@@ -504,6 +529,14 @@ describe('verify does not call a violation', () => {
     expect([broken(), claim('d').weakened]).toEqual([[], 1]);
   });
 
+  it('a key that is served after a rotation whose response was lost, which weakens the claim', () => {
+    evidence.changes.push(change({ change: 'rotate', receivedMs: null, status: null }));
+    add({ sentMs: MINUTE_MS + 1500 });
+    expect([broken(), claim('d').weakened]).toEqual([[], 1]);
+    evidence.changes.at(-1)!.sentMs = MINUTE_MS + 2000;
+    expect(claim('d').weakened).toBe(0);
+  });
+
   it('a remaining count that a crash has forgotten', () => {
     add({}, 1);
     evidence.faults.push(fault({ startMs: MINUTE_MS + 1100, endMs: MINUTE_MS + 1150 }));
@@ -523,6 +556,15 @@ describe('verify does not call a violation', () => {
   });
 });
 
+describe('a claim', () => {
+  it('is proven once it was checked and holds; a run may have had no exception', () => {
+    useUp();
+    expect(unproven(verify(evidence)).map(({ letter }) => letter)).toEqual(['d', 'e']);
+    add({}, LIMIT);
+    expect(unproven(verify(evidence)).map(({ letter }) => letter)).toEqual(['a', 'b', 'd', 'e']);
+  });
+});
+
 describe('readEvidence', () => {
   let folder: string;
 
@@ -539,10 +581,19 @@ describe('readEvidence', () => {
   const write = (...lines: string[]) =>
     writeFileSync(path.join(folder, 'ledger', 'client-1.jsonl'), lines.join('\n'));
 
-  it('returns what the files have, without the half line of a process that was killed', () => {
-    const request = add();
-    write(JSON.stringify(request), '{"kind":"request","id":"r');
-    expect(readEvidence(folder).requests).toEqual([request]);
+  it.each(['{"kind":"request","id":"r', '{"kind":"request","headers":{}'])(
+    'returns what the files have, without the half line of a process that was killed: %s',
+    (half) => {
+      const request = add();
+      write(JSON.stringify(request), half);
+      expect(readEvidence(folder).requests).toEqual([request]);
+    },
+  );
+
+  it('names a folder that no run has left', () => {
+    expect(() => readEvidence(path.join(folder, 'elsewhere'))).toThrow(
+      /elsewhere.* is not the folder of a run/,
+    );
   });
 
   it.each([

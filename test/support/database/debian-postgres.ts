@@ -136,7 +136,8 @@ export async function findPostmaster(data: string): Promise<number> {
   return Number(pid);
 }
 
-async function listChildren(pid: number): Promise<number[]> {
+/** Returns the processes that a process has started. */
+export async function listChildren(pid: number): Promise<number[]> {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
   return children.trim().split(/\s+/).filter(Boolean).map(Number);
 }

@@ -7,10 +7,10 @@ import { asNobody, createFolder, findProgram, type Program, startProgram } from 
 import { type DatabaseProxy, startDatabaseProxy } from './database-proxy.js';
 import { findPostmaster, freezeServer, POSTGRES_PROGRAMS, signal } from './debian-postgres.js';
 
-const PATRONI = findProgram('patroni', 'patroni');
-const ETCD = findProgram('etcd-server', 'etcd');
+const findPatroni = () => findProgram('patroni', 'patroni');
+const findEtcd = () => findProgram('etcd-server', 'etcd');
 export const hasPatroni = () =>
-  [PATRONI, ETCD, haproxy(), POSTGRES_PROGRAMS].every((name) => name !== undefined);
+  [findPatroni(), findEtcd(), haproxy(), POSTGRES_PROGRAMS].every((name) => name !== undefined);
 
 /** How long Patroni waits for a primary that is gone, and for its store. */
 const TIMES = { ttl: 5, loop_wait: 1, retry_timeout: 2, primary_start_timeout: 0 };
@@ -186,7 +186,10 @@ export class PatroniCluster {
       'initial-advertise-peer-urls': peers,
       'initial-cluster': `default=${peers}`,
     };
-    const command = [ETCD ?? '', ...Object.entries(options).map(([name, value]) => `--${name}=${value}`)];
+    const command = [
+      findEtcd() ?? '',
+      ...Object.entries(options).map(([name, value]) => `--${name}=${value}`),
+    ];
     const isReady = async () => (await fetch(`${clients}/health`).catch(() => null))?.ok === true;
     this.programs.push(await startProgram(asNobody(command), {}, isReady));
     return clients;
@@ -267,7 +270,12 @@ async function createNode(name: string, folder: string, store: string): Promise<
       const isUp = async () => (await isHealthy(node, 'primary')) || (await isHealthy(node, 'replica'));
       // YAML includes JSON.
       const files = { 'patroni.yml': JSON.stringify(settings) };
-      node.patroni = await startProgram(asNobody([PATRONI ?? '', 'patroni.yml']), files, isUp, SETTLE_MS);
+      node.patroni = await startProgram(
+        asNobody([findPatroni() ?? '', 'patroni.yml']),
+        files,
+        isUp,
+        SETTLE_MS,
+      );
     },
   };
   return node;

@@ -12,11 +12,15 @@ const OF_ADMINISTRATORS = '/usr/sbin';
 const NOBODY = 65_534;
 const IS_ROOT = process.getuid?.() === 0;
 
-/** Returns the path of the first of these programs on this machine. Without one, logs it; in CI, throws. */
-export function findProgram(debianPackage: string, ...names: readonly string[]): string | undefined {
-  const program = [...(process.env['PATH'] ?? '').split(path.delimiter), OF_ADMINISTRATORS]
+/** Returns the path of the first of these programs on this machine, if there is one. */
+export const locateProgram = (...names: readonly string[]): string | undefined =>
+  [...(process.env['PATH'] ?? '').split(path.delimiter), OF_ADMINISTRATORS]
     .flatMap((folder) => names.map((name) => path.join(folder, name)))
     .find((file) => isExecutable(file));
+
+/** Returns the path of the first of these programs on this machine. Without one, logs it; in CI, throws. */
+export function findProgram(debianPackage: string, ...names: readonly string[]): string | undefined {
+  const program = locateProgram(...names);
   if (program === undefined) {
     reportMissing(`the package ${debianPackage}`);
   }

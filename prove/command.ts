@@ -1,0 +1,26 @@
+import { readOptions } from './options.js';
+import { Refusal } from './refusal.js';
+import { requirePrograms } from './requirements.js';
+import { runProof } from './run.js';
+
+const interruption = new AbortController();
+const interrupt = () => interruption.abort(new Refusal('it was interrupted'));
+process.on('disconnect', interrupt);
+if (!process.connected) {
+  interrupt(); // It came while this process started.
+}
+
+async function main(): Promise<boolean> {
+  try {
+    const options = readOptions(process.argv.slice(2));
+    requirePrograms(options.store);
+    return await runProof(options, interruption.signal);
+  } catch (error) {
+    const text = error instanceof Refusal ? error.message : (error as Error).stack;
+    process.stderr.write(`${text}\n`);
+    return false;
+  }
+}
+
+// What a failed start left open would keep the process.
+void main().then((isProven) => process.exit(isProven ? 0 : 1));

@@ -1,0 +1,68 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { FAKETIME } from '../../prove/stage/replica.js';
+import { describeOnRedis } from '../support/counters/redis.js';
+import { hasDebianPostgres } from '../support/database/debian-postgres.js';
+import { until } from '../support/eventually.js';
+import { KeptOutput } from '../support/programs/kept-output.js';
+import { reportMissing } from '../support/programs/programs.js';
+
+const ROOT = path.join(import.meta.dirname, '..', '..');
+const START_MS = 60_000;
+
+let copy: string;
+let run: ChildProcess;
+let output: KeptOutput;
+
+/** Starts a run in a checkout of its own, so that it leaves the results of this one as they are. */
+function start(): void {
+  copy = mkdtempSync(path.join(tmpdir(), 'animal-store-prove-'));
+  const isResult = (file: string) => file.startsWith(path.join(ROOT, 'prove', 'out'));
+  for (const folder of ['prove', 'test/support', 'src']) {
+    cpSync(path.join(ROOT, folder), path.join(copy, folder), {
+      recursive: true,
+      filter: (file) => !isResult(file),
+    });
+  }
+  for (const entry of [
+    'node_modules',
+    'dist',
+    'prisma',
+    'prisma.config.ts',
+    'package.json',
+    'tsconfig.json',
+  ]) {
+    symlinkSync(path.join(ROOT, entry), path.join(copy, entry));
+  }
+  const args = ['node_modules/jiti/lib/jiti-cli.mjs', 'prove/main.ts', '--store', 'redis', '--seed', '5'];
+  // As a shell does, which sends the SIGINT of Ctrl-C to all processes of a command.
+  run = spawn(process.execPath, args, { cwd: copy, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  output = new KeptOutput(run);
+}
+
+if (!hasDebianPostgres || FAKETIME === undefined) {
+  reportMissing('the packages postgresql and faketime');
+}
+
+(hasDebianPostgres && FAKETIME !== undefined ? describeOnRedis : describe.skip)('npm run prove', () => {
+  beforeEach(start);
+
+  afterEach(() => {
+    run.kill('SIGKILL');
+    rmSync(copy, { recursive: true, force: true });
+  });
+
+  it('reports what it has seen so far, without a violation, after Ctrl-C', async () => {
+    await until(() => /: [1-9]\d{2,} decisions/.test(output.output), START_MS);
+    process.kill(-(run.pid ?? NaN), 'SIGINT');
+    const [code] = await once(run, 'exit');
+    expect(output.output).toContain('The run ended early: it was interrupted');
+    const report = readFileSync(path.join(copy, 'prove', 'out', 'REPORT.md'), 'utf8');
+    expect(report).toMatch(/^\| \(a\) .* \| [1-9]\d* \| \d+ \| 0 \|$/m);
+    expect(report.match(/^\| \([a-f]\) .* \| 0 \|$/gm)).toHaveLength(6);
+    expect(code).toBe(1);
+  });
+});
