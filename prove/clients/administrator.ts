@@ -29,7 +29,7 @@ const RETRY_MS = 500;
 /** At least as many keys stay live. */
 const FEWEST_KEYS = FIRST_QUOTAS.length;
 
-/** A process that issues keys for the clients, and then changes keys, plans and bans until it is told to stop. */
+/** A process that issues keys for the clients, and then changes keys, plans and bans until it is stopped. */
 class Administrator {
   private readonly ledger = new Ledger<Change>('administrator');
   private readonly random: Random;

@@ -23,7 +23,7 @@ const BURST_MS = 150;
 const BURST_REQUESTS = 40;
 const TWIN_INTERVAL_MS = 250;
 
-/** A process that sends requests until it is told to stop, and writes each into its ledger. */
+/** A process that sends requests until it is stopped, and writes each into its ledger. */
 class Client {
   private readonly ledger: Ledger<Request>;
   private readonly random: Random;

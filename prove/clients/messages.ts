@@ -4,7 +4,7 @@ export interface ReplicaAddress {
   port: number;
 }
 
-/** What a client or the administrator is told at its start. */
+/** What a client or the administrator needs at its start. */
 export interface Setup {
   name: string;
   seed: number;

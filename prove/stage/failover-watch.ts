@@ -66,10 +66,10 @@ export class FailoverWatch<Server> {
   private async watch(): Promise<void> {
     let seenMs = monotonicMs();
     while (!this.isClosed) {
-      const askedMs = monotonicMs();
+      const lookMs = monotonicMs();
       const primary = await this.find(this.found);
       if (primary === this.found) {
-        seenMs = askedMs;
+        seenMs = lookMs;
       } else if (primary !== undefined) {
         this.failovers.push({
           target: this.target,

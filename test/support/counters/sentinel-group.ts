@@ -112,7 +112,7 @@ export class SentinelGroup {
     return /min_slaves_good_slaves:[1-9]/.test(await readReplication(server));
   }
 
-  /** Waits until a master has both replicas, which hear of it, and all Sentinels know that. */
+  /** Waits until a master has both replicas, which receive from it, and all Sentinels report that. */
   settle(deadlineMs = 30_000): Promise<void> {
     return until(async () => {
       const states = await Promise.all(this.sentinels.map(({ client }) => readState(client)));
@@ -121,7 +121,7 @@ export class SentinelGroup {
     }, deadlineMs);
   }
 
-  /** Returns how many replicas have heard of their master within the last second or two: a link may be lost without a notice. */
+  /** Returns how many replicas have received from their master within the last second or two: a link may be lost without a notice. */
   private async countFollowing(): Promise<number> {
     const infos = await Promise.all([...this.servers.values()].map(({ server }) => readReplication(server)));
     return infos.filter((info) => /master_last_io_seconds_ago:[01]\b/.test(info)).length;
@@ -150,7 +150,7 @@ export class SentinelGroup {
       {
         'replica-announce-ip': '127.0.0.1',
         'replica-announce-port': String(announced),
-        // A replica connects to its master anew within a second, or once it has heard nothing for five.
+        // A replica connects to its master anew within a second, or once it has received nothing for five.
         'repl-ping-replica-period': '1',
         'repl-timeout': '5',
         'min-replicas-to-write': '1',

@@ -256,7 +256,7 @@ async function createNode(name: string, folder: string, store: string): Promise<
         replication: { username: 'replicator' },
       },
       pg_hba: ['host all all 127.0.0.1/32 trust', 'host replication all 127.0.0.1/32 trust'],
-      // A standby that hears nothing for five seconds connects anew.
+      // A standby that receives nothing for five seconds connects anew.
       parameters: { unix_socket_directories: '', wal_receiver_timeout: '5s' },
     },
   };
