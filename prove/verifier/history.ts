@@ -7,6 +7,8 @@ export const DAY_MS = 86_400_000;
 export const EFFECT_MS = 1000;
 /** The time after which a change without a response has happened, or never will. */
 const UNKNOWN_MS = 10_000;
+/** The time in which a replica finds a store away that leaves its queries without a reply. */
+const NOTICE_MS = 2300;
 /** The difference that the two clocks may gain in a run. */
 const DRIFT_MS = 50;
 /** The counts that a crash or a failover of the counter store may lose: those of its last second; Redis may sync a second later. */
@@ -154,7 +156,9 @@ export class History {
       const [first = '', second] = target.split(':');
       const concerns =
         (second ?? first).startsWith(this.serverName) && (second === undefined || first === replica);
-      const isHere = startMs <= toMs && fromMs <= (endMs ?? Infinity) + this.recoveryMs;
+      // What is open then never gets its replies, so a replica first has to miss them.
+      const goneMs = fault === 'link-half-open' ? startMs + NOTICE_MS : startMs;
+      const isHere = startMs <= toMs && fromMs <= Math.max(goneMs, endMs ?? Infinity) + this.recoveryMs;
       return concerns && isHere && /^(store|link)-/.test(fault);
     });
   }

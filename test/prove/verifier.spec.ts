@@ -386,6 +386,18 @@ describe('verify finds by the claim about exceptions', () => {
     expect(broken()).toEqual(['f']);
   });
 
+  it('a local decision once a replica should have replaced a connection that lost its replies', () => {
+    evidence.faults.push(
+      fault({ fault: 'link-half-open', target: 'replica-1:postgres', endMs: MINUTE_MS + 500 }),
+    );
+    // It finds the store away 2.3 s after the loss, however short the fault was, and has two seconds then.
+    const request = add({ sentMs: MINUTE_MS + 4300 });
+    request.headers.degraded = true;
+    expect(broken()).toStrictEqual([]);
+    request.sentMs += 1;
+    expect(broken()).toEqual(['f']);
+  });
+
   it('more than one limit that a replica allowed by itself', () => {
     evidence.faults.push(fault({ fault: 'link-cut', target: 'replica-1:postgres', endMs: null }));
     for (let count = 0; count <= LIMIT; count += 1) {
