@@ -9,6 +9,8 @@ process.on('disconnect', interrupt);
 if (!process.connected) {
   interrupt(); // It came while this process started.
 }
+// The report matters still once the terminal is closed, or Ctrl-C has ended a `tee` too.
+process.stderr.on('error', () => {});
 
 async function main(): Promise<boolean> {
   try {

@@ -51,8 +51,14 @@ if (names.length !== wanted.length || names.length === 0) {
   process.stderr.write(`The defects are ${readdirSync(DEFECTS).join(', ')}; give their numbers\n`);
   process.exitCode = 2;
 } else {
-  const found = await Promise.all(names.map(isFound));
-  const missed = names.filter((_name, index) => found[index] !== true);
-  missed.forEach((name) => process.stderr.write(`${name} was not found by its claim\n`));
-  process.exitCode = missed.length > 0 ? 1 : 0;
+  const outcomes = await Promise.allSettled(names.map(isFound));
+  const failures = outcomes.flatMap((outcome, index) => {
+    const name = names[index];
+    if (outcome.status === 'rejected') {
+      return [`${name} could not be tried: ${String(outcome.reason)}\n`];
+    }
+    return outcome.value ? [] : [`${name} was not found by its claim\n`];
+  });
+  process.stderr.write(failures.join(''));
+  process.exitCode = failures.length > 0 ? 1 : 0;
 }

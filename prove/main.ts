@@ -2,12 +2,19 @@
 
 import { runScript } from './processes.js';
 
+/** By npm, one Ctrl-C arrives twice. */
+const AGAIN_MS = 500;
+
 // Ctrl-C reaches a whole process group, but stores and replicas must last until the report: the run has a group of its own.
 const run = runScript('command.ts', process.argv.slice(2), { detached: true });
+let interruptedMs = Infinity;
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(name, () => {
     if (run.connected) {
+      interruptedMs = performance.now();
       run.disconnect();
+    } else if (performance.now() - interruptedMs > AGAIN_MS) {
+      run.kill('SIGKILL');
     }
   });
 }

@@ -27,7 +27,7 @@ export function verify(evidence: Evidence): Claim[] {
   return [limits, remaining, creations, keys, bans, exceptions];
 }
 
-/** Returns the claims that were broken or never checked, but a run may have had no exception. */
+/** Returns the claims that were broken or never checked. A run without an exception need not check (f). */
 export const unproven = (claims: Claim[]): Claim[] =>
   claims.filter(({ letter, checked, broken }) => broken > 0 || (checked === 0 && letter !== 'f'));
 

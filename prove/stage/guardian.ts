@@ -16,10 +16,13 @@ process.on('message', (message) => {
 process.on('disconnect', () => void endAll().then(() => process.exit()));
 
 async function endAll(): Promise<void> {
-  for (const pid of guarded.pids) {
-    // Those of a frozen PostgreSQL do not end with it. A process that has ended already has none.
-    const children = await listChildren(pid).catch(() => []);
-    [pid, ...children].forEach((each) => signal(each, 'SIGKILL'));
-  }
+  // One that cannot be ended has ended already, and another account may have its number now.
+  await Promise.allSettled(guarded.pids.map(end));
   guarded.folders.forEach((folder) => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
+}
+
+async function end(pid: number): Promise<void> {
+  // Those of a frozen PostgreSQL do not end with it.
+  const children = await listChildren(pid);
+  [pid, ...children].forEach((each) => signal(each, 'SIGKILL'));
 }

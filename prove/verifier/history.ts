@@ -7,8 +7,8 @@ export const DAY_MS = 86_400_000;
 export const EFFECT_MS = 1000;
 /** The time after which a change without a response has happened, or never will. */
 const UNKNOWN_MS = 10_000;
-/** The time in which a replica finds a store away that leaves its queries without a reply. */
-const NOTICE_MS = 2300;
+/** The time after which a connection without replies is replaced: three queries and, half a second later, a ping get none within 750 ms. */
+const REPLACED_MS = 3500;
 /** The difference that the two clocks may gain in a run. */
 const DRIFT_MS = 50;
 /** The counts that a crash or a failover of the counter store may lose: those of its last second; Redis may sync a second later. */
@@ -150,15 +150,15 @@ export class History {
     return responses.filter(isForgotten).length;
   }
 
-  /** Returns whether a fault could keep a replica from its counter store in this time, or it need not have noticed its end. */
+  /** Returns whether a fault could keep a replica from its counter store in this time, or did until shortly before. */
   mayBeAway(replica: string, fromMs: number, toMs: number): boolean {
     return this.evidence.faults.some(({ fault, target, startMs, endMs }) => {
       const [first = '', second] = target.split(':');
       const concerns =
         (second ?? first).startsWith(this.serverName) && (second === undefined || first === replica);
-      // What is open then never gets its replies, so a replica first has to miss them.
-      const goneMs = fault === 'link-half-open' ? startMs + NOTICE_MS : startMs;
-      const isHere = startMs <= toMs && fromMs <= Math.max(goneMs, endMs ?? Infinity) + this.recoveryMs;
+      // Its connections never get a reply again, however short the fault is.
+      const replacedMs = fault === 'link-half-open' ? startMs + REPLACED_MS : startMs;
+      const isHere = startMs <= toMs && fromMs <= Math.max(replacedMs, endMs ?? Infinity) + this.recoveryMs;
       return concerns && isHere && /^(store|link)-/.test(fault);
     });
   }

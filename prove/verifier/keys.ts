@@ -5,7 +5,7 @@ import { EFFECT_MS, type History, isAcknowledged, isRejected } from './history.j
 /** No revoked or expired key is served later than a second after its end. */
 export function checkKeys({ requests, changes }: Evidence, history: History, claim: Claim): void {
   const ends = new Map<string, number>();
-  /** When a key may have been rotated, though no response said so. */
+  /** When a key may have been rotated or revoked, though no response said so. */
   const mayEnd = new Map<string, number>();
   const end = (key: string, endMs: number) => ends.set(key, Math.min(endMs, ends.get(key) ?? Infinity));
   for (const change of changes) {
@@ -13,7 +13,7 @@ export function checkKeys({ requests, changes }: Evidence, history: History, cla
       end(change.key, change.receivedMs);
     } else if (change.endsAt !== null && change.endsAt !== undefined && isAcknowledged(change)) {
       end(change.key, history.toMonotonicMs(change.endsAt));
-    } else if (change.change === 'rotate' && !isRejected(change)) {
+    } else if (/^(rotate|revoke)$/.test(change.change) && !isRejected(change)) {
       mayEnd.set(change.key, Math.min(change.sentMs, mayEnd.get(change.key) ?? Infinity));
     }
   }

@@ -390,8 +390,8 @@ describe('verify finds by the claim about exceptions', () => {
     evidence.faults.push(
       fault({ fault: 'link-half-open', target: 'replica-1:postgres', endMs: MINUTE_MS + 500 }),
     );
-    // It finds the store away 2.3 s after the loss, however short the fault was, and has two seconds then.
-    const request = add({ sentMs: MINUTE_MS + 4300 });
+    // It replaces the connection 3.5 s after the loss, however short the fault was, and has two seconds then.
+    const request = add({ sentMs: MINUTE_MS + 5500 });
     request.headers.degraded = true;
     expect(broken()).toStrictEqual([]);
     request.sentMs += 1;
