@@ -149,7 +149,7 @@ export default {
       comment: 'It would share mistakes too.',
       severity: 'error',
       from: { path: '^prove/(verify\\.ts|verifier/)' },
-      to: { pathNot: '^prove/(verify\\.ts|verifier/)', dependencyTypesNot: ['core', 'type-only'] },
+      to: { pathNot: '^prove/(verify\\.ts|verifier/)', dependencyTypesNot: ['core'] },
     },
     {
       name: 'source-does-not-import-tests',

@@ -45,6 +45,7 @@ export class History {
   private readonly offsetMs: number;
   private readonly serverName: string;
   private readonly lossMs: number;
+  /** The time in which a replica notices that its store is back (reliability.md). */
   private readonly recoveryMs: number;
   private readonly byQuota: Map<string, Change[]>;
 
@@ -159,9 +160,10 @@ export class History {
       const [first = '', second] = target.split(':');
       const concerns =
         (second ?? first).startsWith(this.serverName) && (second === undefined || first === replica);
-      // Its connections never get a reply again, however short the fault is.
-      const replacedMs = fault === 'link-half-open' ? startMs + REPLACED_MS : startMs;
-      const isHere = startMs <= toMs && fromMs <= Math.max(replacedMs, endMs ?? Infinity) + this.recoveryMs;
+      // Connections that have lost their replies never get one again, however short the fault is.
+      const leastMs = fault === 'link-half-open' ? REPLACED_MS : 0;
+      const backMs = Math.max(startMs + leastMs, endMs ?? Infinity);
+      const isHere = startMs <= toMs && fromMs <= backMs + this.recoveryMs;
       return concerns && isHere && /^(store|link)-/.test(fault);
     });
   }

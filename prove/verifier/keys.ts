@@ -7,21 +7,21 @@ export function checkKeys({ requests, changes }: Evidence, history: History, cla
   const ends = new Map<string, number>();
   /** When a key may have been rotated or revoked, though no response said so. */
   const mayEnd = new Map<string, number>();
-  const end = (key: string, endMs: number) => ends.set(key, Math.min(endMs, ends.get(key) ?? Infinity));
   for (const change of changes) {
     if (change.change === 'revoke' && change.receivedMs !== null && isAcknowledged(change)) {
-      end(change.key, change.receivedMs);
+      setEarliest(ends, change.key, change.receivedMs);
     } else if (change.endsAt !== null && change.endsAt !== undefined && isAcknowledged(change)) {
-      end(change.key, history.toMonotonicMs(change.endsAt));
+      setEarliest(ends, change.key, history.toMonotonicMs(change.endsAt));
     } else if (/^(rotate|revoke)$/.test(change.change) && !isRejected(change)) {
-      mayEnd.set(change.key, Math.min(change.sentMs, mayEnd.get(change.key) ?? Infinity));
+      setEarliest(mayEnd, change.key, change.sentMs);
     }
   }
   for (const request of requests) {
-    const { id, key, sentMs, status } = request;
-    const endMs = ends.get(key ?? '');
+    const { id, sentMs, status } = request;
+    const key = request.key ?? '';
+    const endMs = ends.get(key);
     if (endMs === undefined) {
-      if (sentMs > (mayEnd.get(key ?? '') ?? Infinity)) {
+      if (sentMs > (mayEnd.get(key) ?? Infinity)) {
         claim.weaken();
       }
     } else if (sentMs > endMs + EFFECT_MS && status !== null) {
@@ -31,6 +31,11 @@ export function checkKeys({ requests, changes }: Evidence, history: History, cla
       claim.weaken();
     }
   }
+}
+
+/** Keeps the earliest time of a key. */
+function setEarliest(times: Map<string, number>, key: string, timeMs: number): void {
+  times.set(key, Math.min(timeMs, times.get(key) ?? Infinity));
 }
 
 /** Whether the key was accepted: a denial by the limit of its quota included, as that has a day. */

@@ -4,8 +4,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { FAKETIME } from '../../prove/stage/replica.js';
-import { describeOnRedis } from '../support/counters/redis.js';
-import { hasDebianPostgres } from '../support/database/debian-postgres.js';
+import { hasRedis } from '../support/counters/redis.js';
+import { describeOnDebianPostgres } from '../support/database/debian-postgres.js';
 import { until } from '../support/eventually.js';
 import { KeptOutput } from '../support/programs/kept-output.js';
 import { reportMissing } from '../support/programs/programs.js';
@@ -20,21 +20,12 @@ let output: KeptOutput;
 /** Starts a run in a checkout of its own, so that it leaves the results of this one as they are. */
 function start(): void {
   copy = mkdtempSync(path.join(tmpdir(), 'animal-store-prove-'));
-  const isResult = (file: string) => file.startsWith(path.join(ROOT, 'prove', 'out'));
-  for (const folder of ['prove', 'test/support', 'src']) {
-    cpSync(path.join(ROOT, folder), path.join(copy, folder), {
-      recursive: true,
-      filter: (file) => !isResult(file),
-    });
-  }
-  for (const entry of [
-    'node_modules',
-    'dist',
-    'prisma',
-    'prisma.config.ts',
-    'package.json',
-    'tsconfig.json',
-  ]) {
+  const results = path.join(ROOT, 'prove', 'out');
+  cpSync(path.join(ROOT, 'prove'), path.join(copy, 'prove'), {
+    recursive: true,
+    filter: (file) => !file.startsWith(results),
+  });
+  for (const entry of ['dist', 'node_modules', 'package.json', 'src', 'test']) {
     symlinkSync(path.join(ROOT, entry), path.join(copy, entry));
   }
   const args = ['node_modules/jiti/lib/jiti-cli.mjs', 'prove/main.ts', '--store', 'redis', '--seed', '5'];
@@ -43,11 +34,11 @@ function start(): void {
   output = new KeptOutput(run);
 }
 
-if (!hasDebianPostgres || FAKETIME === undefined) {
-  reportMissing('the packages postgresql and faketime');
+if (FAKETIME === undefined) {
+  reportMissing('the package faketime');
 }
 
-(hasDebianPostgres && FAKETIME !== undefined ? describeOnRedis : describe.skip)('npm run prove', () => {
+(hasRedis() && FAKETIME !== undefined ? describeOnDebianPostgres : describe.skip)('npm run prove', () => {
   beforeEach(start);
 
   afterEach(() => {
