@@ -12,7 +12,7 @@ import { RemovalWatch } from './deprecation/removal-watch.js';
 import type { Clock } from './settings/clock.js';
 import { DatabaseModule } from './database/database.module.js';
 import type { Environment } from './settings/environment.js';
-import { RequestBodies } from './http/request-body.js';
+import { RequestBodyReader } from './http/request-body.js';
 import { RevalidationInterceptor } from './http/revalidation.interceptor.js';
 import { DecisionCheckInterceptor } from './http/served-while-counted.js';
 import { RequestMetrics } from './metrics/request-metrics.js';
@@ -63,7 +63,7 @@ export const RESPONSE_INTERCEPTORS = [
     { provide: APP_GUARD, useClass: ApiKeyGuard },
     { provide: APP_GUARD, useClass: RateLimitGuard },
     { provide: APP_GUARD, useClass: PermissionGuard },
-    // 413, 415, 400:
+    // 415, 400:
     { provide: APP_PIPE, useClass: ValidationPipe },
     // Then the handler of a controller; or 404 or 405 without a route:
     NotFoundHandler,
@@ -71,7 +71,7 @@ export const RESPONSE_INTERCEPTORS = [
     { provide: APP_FILTER, useClass: ErrorFilter },
     // The steps before and after them that no other module provides:
     ConcurrencyLimit,
-    RequestBodies,
+    RequestBodyReader,
     DecisionCheckInterceptor,
     RevalidationInterceptor,
     RateLimitHeadersInterceptor,

@@ -10,7 +10,7 @@ import type { Environment } from './settings/environment.js';
 import { Authenticator } from './auth/authenticator.js';
 import { ConcurrencyLimit } from './http/concurrency-limit.js';
 import { allowOrigins } from './http/cors.js';
-import { leaveBodiesUnread } from './http/request-body.js';
+import { RequestBodyReader } from './http/request-body.js';
 import { findRequiredRole, routableTarget } from './http/request-line.js';
 import type { ResponseInterceptor } from './http/response-interceptor.js';
 import { parseTraceParent } from './http/rules/trace-parent.js';
@@ -57,9 +57,9 @@ export async function createApplication(
     forceCloseConnections: false,
   });
   const fastify = adapter.getInstance();
-  leaveBodiesUnread(fastify);
   decorateRequests(fastify, app.get(Authenticator));
   await addRequestHooks(fastify, app.get(ConcurrencyLimit), environment);
+  app.get(RequestBodyReader).addTo(fastify);
   addResponseHooks(
     fastify,
     RESPONSE_INTERCEPTORS.map((interceptor) => app.get(interceptor)),
@@ -93,14 +93,13 @@ function decorateRequests(fastify: FastifyInstance, authenticator: Authenticator
     .decorateRequest('pendingDecision', null)
     .decorateRequest('requiredRole', null)
     .decorateRequest('traceFields', null)
-    .decorateRequest('bodyBytes', null)
     .decorateRequest('load', undefined)
     .decorateRequest('slotBucketKey', undefined)
     .decorateRequest('isShed', false)
     .decorateRequest('reportedWindow', null);
 }
 
-/** Adds the steps of every request before the guards, in this order. Last, routes that may need a body collect it (`leaveBodiesUnread`). */
+/** Adds the steps of every request before the guards, in this order; the last once the body has arrived. */
 async function addRequestHooks(
   fastify: FastifyInstance,
   concurrencyLimit: ConcurrencyLimit,
@@ -119,7 +118,7 @@ async function addRequestHooks(
   if (environment.CORS_ORIGINS !== undefined) {
     fastify.addHook('onRequest', allowOrigins(environment.CORS_ORIGINS));
   }
-  fastify.addHook('onRequest', (request, _reply, done) => done(concurrencyLimit.takeSlot(request)));
+  fastify.addHook('preValidation', (request, _reply, done) => done(concurrencyLimit.takeSlot(request)));
 }
 
 /** Adds these steps of every response. No hook is async, because its promise would keep the body of an unread response in memory. */

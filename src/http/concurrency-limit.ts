@@ -73,24 +73,12 @@ export class ConcurrencyLimit implements ResponseInterceptor {
     return undefined;
   }
 
-  /** Frees the slot of a request while it waits for its client. */
-  pause(request: FastifyRequest): void {
+  /** Frees the slot of a request whose response is made. */
+  intercept(request: FastifyRequest): void {
     const index = request.load?.slots.indexOf(request) ?? -1;
     if (index !== -1) {
       request.load?.slots.splice(index, 1);
     }
-  }
-
-  /** Gives a paused request its slot back, unless its response is made; it continues without one if none is free for it. */
-  resume(request: FastifyRequest): void {
-    if (request.load !== undefined && this.isFree(request.load, request)) {
-      request.load.slots.push(request);
-    }
-  }
-
-  /** Frees the slot of a request whose response is made. */
-  intercept(request: FastifyRequest): void {
-    this.pause(request);
     request.load = undefined;
   }
 

@@ -1,12 +1,12 @@
 import { type ArgumentMetadata, Injectable, StandardSchemaValidationPipe } from '@nestjs/common';
 import { z } from 'zod';
 import { ApiError } from '../errors/api-error.js';
-import { RequestBodies, RequestBody } from './request-body.js';
+import { RequestBody } from './request-body.js';
 
-/** Reads bodies, and validates whatever a handler's parameter names a schema for; the message names every field that is wrong. */
+/** Parses bodies, and validates what a parameter names a schema for; the message names every wrong field. */
 @Injectable()
 export class ValidationPipe extends StandardSchemaValidationPipe {
-  constructor(private readonly bodies: RequestBodies) {
+  constructor() {
     super({
       exceptionFactory: (issues) => {
         const faults = issues.map(({ path = [], message }) =>
@@ -17,9 +17,9 @@ export class ValidationPipe extends StandardSchemaValidationPipe {
     });
   }
 
-  /** @throws ApiError as `RequestBodies.read()` does, or `invalid_request`. */
+  /** @throws ApiError as `RequestBody.json()` does, or `invalid_request`. */
   // oxlint-disable-next-line typescript/no-explicit-any
-  override async transform(value: any, metadata: ArgumentMetadata): Promise<any> {
-    return super.transform(value instanceof RequestBody ? await this.bodies.read(value) : value, metadata);
+  override transform(value: any, metadata: ArgumentMetadata): Promise<any> {
+    return super.transform(value instanceof RequestBody ? value.json() : value, metadata);
   }
 }

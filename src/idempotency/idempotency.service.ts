@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/api-error.js';
+import { RequestBody } from '../http/request-body.js';
 import { targetPath } from '../http/request-line.js';
 import { requirePrincipal } from '../http/principal.js';
 import { conflict, type CreationResponse, type IdempotentRequest } from './creation-batcher.js';
@@ -70,7 +71,7 @@ function readIdempotencyKey({ headers }: FastifyRequest): string | null {
 }
 
 /** Returns the SHA-256 of what requests with the same key must share: method, path, and the bytes of the body. */
-function hashRequest({ method, url, bodyBytes }: FastifyRequest): Buffer {
+function hashRequest({ method, url, body }: FastifyRequest): Buffer {
   const head = Buffer.from(`${method} ${targetPath(url)}\n`);
-  return hash('sha256', Buffer.concat([head, bodyBytes ?? Buffer.alloc(0)]), 'buffer');
+  return hash('sha256', body instanceof RequestBody ? Buffer.concat([head, body.bytes]) : head, 'buffer');
 }

@@ -9,7 +9,6 @@ import {
 import { type FastifyInstance, type FastifyReply, fastify as createFastify } from 'fastify';
 import type { Registry } from 'prom-client';
 import { ApiError } from '../errors/api-error.js';
-import { leaveBodiesUnread } from '../http/request-body.js';
 import { targetPath } from '../http/request-line.js';
 import { Connections } from '../server/connections.js';
 import { serverOptions } from '../server/server-options.js';
@@ -70,7 +69,8 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
       ...serverOptions(this.environment, this.connections),
       forceCloseConnections: true,
     });
-    leaveBodiesUnread(fastify);
+    // No body is of use here.
+    fastify.supportedMethods.forEach((method) => fastify.addHttpMethod(method, { overrideExisting: true }));
     fastify.addHook('onRequest', (request, reply, done) => {
       reply.header('X-Request-Id', request.id);
       done();

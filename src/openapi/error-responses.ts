@@ -34,8 +34,7 @@ const RESTRICTED = {
 };
 
 const every = () => true;
-/** The body is read and checked even if the operation does not use it, except of DELETE. */
-const readsBody = (_operation: OperationObject, method: string) => !['get', 'delete'].includes(method);
+const takesBody = ({ requestBody }: OperationObject) => requestBody !== undefined;
 const takesIdempotencyKey = ({ parameters = [] }: OperationObject) =>
   parameters.some((parameter) => 'name' in parameter && parameter.name === 'Idempotency-Key');
 const takesParameters = (location: 'query' | 'path') => (operation: OperationObject) =>
@@ -53,7 +52,7 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
     description:
       'The body is not JSON, lacks a required field, or has an invalid field. The message names every missing or invalid field.',
     messages: { invalid_request: 'The request is invalid: name is required; categoryId is required.' },
-    appliesTo: readsBody,
+    appliesTo: takesBody,
   },
   {
     name: 'Unauthorized',
@@ -127,7 +126,7 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
     name: 'PayloadTooLarge',
     description: 'The body is too large.',
     messages: { payload_too_large: 'The body is larger than 64 KiB.' },
-    appliesTo: readsBody,
+    appliesTo: takesBody,
   },
   {
     name: 'UnsupportedMediaType',
@@ -135,7 +134,7 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
     messages: {
       unsupported_media_type: 'The body must be JSON, with the header Content-Type: application/json.',
     },
-    appliesTo: readsBody,
+    appliesTo: takesBody,
   },
   {
     name: 'IdempotencyKeyReused',

@@ -581,11 +581,9 @@ describe('/admin/keys/{id}', () => {
   });
 
   it.each(['rotate', 'revoke', 'unban'])(
-    'needs no body for /%s, even when Content-Type is set, but returns 400 for one that is not JSON',
+    'needs no body for /%s, even when Content-Type is set',
     async (action) => {
       const { id } = await issue();
-      const malformed = await unchanged(() => sendAsAdmin(`POST /admin/keys/${id}/${action}`, '{'));
-      expectError(malformed, 400, 'invalid_request');
       const { status } = await send(`${admin.store.url}/admin/keys/${id}/${action}`, {
         method: 'POST',
         key: admin.administrator.key,
@@ -594,6 +592,12 @@ describe('/admin/keys/{id}', () => {
       expect(status).toBe(action === 'rotate' ? 201 : 200);
     },
   );
+
+  it('is not rotated by a body that is not JSON', async () => {
+    const { id } = await issue();
+    const malformed = await unchanged(() => sendAsAdmin(`POST /admin/keys/${id}/rotate`, '{'));
+    expectError(malformed, 400, 'invalid_request');
+  });
 });
 
 describe('a ban', () => {

@@ -3,19 +3,10 @@ import { Agent, type IncomingHttpHeaders, METHODS, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { shareApplication } from '../support/service/application.js';
 import { ApiDocument } from '../support/http/document.js';
-import { eventually } from '../support/eventually.js';
 import { expectError } from '../support/http/expectations.js';
-import { hold } from '../support/load/holding.js';
-import { dial, head, parseResponse } from '../support/http/raw-http.js';
-import { slotsTaken } from '../support/service/slots.js';
 import { UNLIMITED } from '../support/keys/keys.js';
 
-const PET = JSON.stringify({ name: 'Rex', categoryId: 7 });
-const MAX_SLOTS = 2;
-
-const store = shareApplication({
-  environment: { ANONYMOUS_LIMIT: 100_000, MAX_CONCURRENT_REQUESTS: MAX_SLOTS },
-});
+const store = shareApplication({ environment: { ANONYMOUS_LIMIT: 100_000 } });
 let adminKey: string;
 beforeAll(async () => {
   ({ key: adminKey } = await store.issue({ ...UNLIMITED, role: 'admin' }));
@@ -120,103 +111,5 @@ describe('every operation of administration', () => {
   it.each(operations)('returns 403 for a client key: %s %s', async (method, target) => {
     expect(operations.length).toBeGreaterThan(9);
     expectError(await store.send(target, { method }), 403, 'forbidden');
-  });
-});
-
-describe('a request body', () => {
-  const slots = () => slotsTaken(store, 'createPet');
-  const post = (key: string | null, ...headers: string[]) =>
-    head(
-      'POST /v1/pets',
-      'Content-Type: application/json',
-      `Content-Length: ${PET.length}`,
-      ...(key === null ? [] : [`Authorization: Bearer ${key}`]),
-      ...headers,
-    );
-  const open = (start: string) => {
-    const socket = dial(store.url).setEncoding('latin1');
-    socket.write(start);
-    return socket;
-  };
-  const create = () => store.send('/v1/pets', { method: 'POST', body: PET });
-
-  /** Takes all slots by creations, and returns what lets them end and returns their statuses. */
-  async function takeAllSlots(): Promise<() => Promise<number[]>> {
-    const holder = await hold(store.database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
-    const creations = Array.from({ length: MAX_SLOTS }, create);
-    await eventually(async () => expect(slots()).toBe(MAX_SLOTS));
-    return async () => {
-      await holder.letGo();
-      return (await Promise.all(creations)).map(({ status }) => status);
-    };
-  }
-
-  it('is not waited for when the request is denied', async () => {
-    const { key: exhausted } = await store.issue({ plan: 'enterprise', perMinute: 1, perDay: 10 });
-    expect((await store.send('/v1/pets', { key: exhausted })).status).toBe(200);
-    for (const [as, status] of [
-      [null, 401],
-      [exhausted, 429],
-    ] as const) {
-      const socket = open(`${post(as)}{`);
-      const [received] = (await once(socket, 'data')) as [string];
-      expect(parseResponse(received).status).toBe(status);
-      socket.destroy();
-    }
-  });
-
-  it('is requested by 100 Continue', async () => {
-    const socket = open(post(store.key, 'Expect: 100-continue', 'Connection: close'));
-    const [interim] = (await once(socket, 'data')) as [string];
-    expect(interim).toBe('HTTP/1.1 100 Continue\r\n\r\n');
-    socket.write(PET);
-    expect(parseResponse(await text(socket)).status).toBe(201);
-  });
-
-  it('is counted before it arrives, holds no slot while it is slow, and is served though all slots are taken', async () => {
-    const { key: counted } = await store.issue({ plan: 'free' });
-    const socket = open(`${post(counted, 'Connection: close')}{`);
-    await eventually(async () => {
-      const { headers } = await store.send('/v1/rate-limit', { key: counted });
-      expect(headers.get('x-ratelimit-remaining')).toBe('59');
-      expect(slots()).toBe(0);
-    });
-    const letGo = await takeAllSlots();
-    expect((await create()).status).toBe(503);
-    socket.write(PET.slice(1));
-    // The slow body has arrived by the time this later request has its response.
-    expect((await store.send('/v1/rate-limit')).status).toBe(200);
-    expect(slots()).toBe(MAX_SLOTS);
-    expect(await letGo()).toEqual([201, 201]);
-    expect(parseResponse(await text(socket)).status).toBe(201);
-    await eventually(async () => expect(slots()).toBe(0));
-  });
-
-  it.each([
-    ['malformed', '{', '/json', 400],
-    ['of another type', PET, '/xml', 415],
-  ])('leaves the connection open when it has arrived and is %s', async (_name, body, type, status) => {
-    const first = post(store.key)
-      .replace('/json', type)
-      .replace(/(Length: )\d+/, `$1${body.length}`);
-    const socket = open(`${first}${body}${post(store.key, 'Connection: close')}${PET}`);
-    expect((await text(socket)).match(/HTTP\/1\.1 \d+/g)).toEqual([`HTTP/1.1 ${status}`, 'HTTP/1.1 201']);
-  });
-
-  it('leaves the connection open when it has arrived and its request is shed', async () => {
-    const letGo = await takeAllSlots();
-    const socket = open(`${post(store.key)}${PET}${post(store.key, 'Connection: close')}${PET}`);
-    expect((await text(socket)).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 503', 'HTTP/1.1 503']);
-    expect(await letGo()).toEqual([201, 201]);
-  });
-
-  it('takes no slot and creates nothing when it breaks off', async () => {
-    const before = await store.database.query('SELECT count(*) FROM pets');
-    const socket = open(`${post(store.key)}{`);
-    await eventually(async () => expect(slots()).toBe(0));
-    socket.destroy();
-    await once(socket, 'close');
-    await eventually(async () => expect(slots()).toBe(0));
-    expect(await store.database.query('SELECT count(*) FROM pets')).toEqual(before);
   });
 });

@@ -16,7 +16,6 @@ import { ApiBody, ApiConflictResponse, ApiNotFoundResponse, ApiTags } from '@nes
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator.js';
 import { Operation } from '../../deprecation/operation.decorator.js';
-import { UnusedBody } from '../../http/unused-body.decorator.js';
 import { pageLinks } from '../../schemas/pagination.js';
 import { PageResponse, Responses } from '../../openapi/responses.decorator.js';
 import type { Principal } from '../../http/principal.js';
@@ -187,7 +186,6 @@ export class KeysController {
   @Responses({ status: 200, schema: Key, description: 'The revoked key.' })
   revokeKey(
     @Param('id') id: string,
-    @UnusedBody() _body: unknown,
     @CurrentPrincipal() { keyId: actor }: Principal,
   ): Promise<Key> {
     return this.keys.revoke(id, actor);
@@ -217,7 +215,6 @@ export class KeysController {
   @Responses({ status: 200, schema: Key, description: 'The key, without a ban.' })
   unbanKey(
     @Param('id') id: string,
-    @UnusedBody() _body: unknown,
     @CurrentPrincipal() { keyId: actor }: Principal,
   ): Promise<Key> {
     return this.keys.unban(id, actor);

@@ -3,7 +3,6 @@ import { ApiConflictResponse, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator.js';
 import { Operation } from '../../deprecation/operation.decorator.js';
-import { UnusedBody } from '../../http/unused-body.decorator.js';
 import type { Principal } from '../../http/principal.js';
 import { PageResponse, Responses } from '../../openapi/responses.decorator.js';
 import { pageLinks, pageSchema } from '../../schemas/pagination.js';
@@ -88,7 +87,6 @@ export class WebhooksController {
   })
   rotateWebhookSecret(
     @Param('webhookId') id: string,
-    @UnusedBody() _body: unknown,
     @CurrentPrincipal() { keyId: actor }: Principal,
   ): Promise<NewWebhook> {
     return this.webhooks.rotateSecret(id, actor);
@@ -117,7 +115,6 @@ export class WebhooksController {
   resendWebhookDelivery(
     @Param('webhookId') id: string,
     @Param('deliveryId') deliveryId: string,
-    @UnusedBody() _body: unknown,
   ): Promise<DeliveryRecord> {
     return this.webhooks.resend(id, deliveryId);
   }
