@@ -52,6 +52,9 @@ interface Connection {
   bytesRead: number;
   /** Whether it closes after an error, so that whatever follows is not read. */
   isRefused: boolean;
+  /** The last turn of the event loop in which a request started, and the number of those that did. */
+  turn: number;
+  startedInTurn: number;
 }
 
 /**
@@ -77,6 +80,9 @@ export class Connections {
   /** The unread bytes of responses, the oldest first. */
   private readonly unread = new Map<ServerResponse, number>();
   private unreadBytes = 0;
+  /** Counts the turns of the event loop in which a request started. */
+  private turn = 0;
+  private isTurnCounted = false;
 
   constructor(
     private readonly environment: Pick<Environment, 'SHUTDOWN_GRACE'>,
@@ -139,7 +145,14 @@ export class Connections {
         return;
       }
     }
-    this.connections.set(socket, { pending: [], unfinished: null, bytesRead: 0, isRefused: false });
+    this.connections.set(socket, {
+      pending: [],
+      unfinished: null,
+      bytesRead: 0,
+      isRefused: false,
+      turn: 0,
+      startedInTurn: 0,
+    });
     socket.once('close', () => this.remove(socket));
   }
 
@@ -176,13 +189,31 @@ export class Connections {
     if (connection === undefined || connection.pending.at(-1)?.shouldKeepAlive === false) {
       return false;
     }
-    if (connection.pending.length >= this.limits.inFlightPerConnection) {
+    const inFlight = Math.max(connection.pending.length, this.countInTurn(connection));
+    if (inFlight >= this.limits.inFlightPerConnection) {
       this.destroy(socket, 'pipelined');
       return false;
     }
+    connection.startedInTurn += 1;
     connection.pending.push(response);
     response.once('close', () => this.onSent(response, connection));
     return true;
+  }
+
+  /**
+   * Returns how many requests of a connection have started in this turn of the event loop. These are in flight together, because the
+   * client sent them without waiting, even if each has its response before Node parses the next.
+   */
+  private countInTurn(connection: Connection): number {
+    if (!this.isTurnCounted) {
+      this.isTurnCounted = true;
+      this.turn += 1;
+      setImmediate(() => (this.isTurnCounted = false));
+    }
+    if (connection.turn !== this.turn) {
+      Object.assign(connection, { turn: this.turn, startedInTurn: 0 });
+    }
+    return connection.startedInTurn;
   }
 
   private onSent(response: ServerResponse, connection: Connection): void {

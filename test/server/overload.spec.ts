@@ -146,6 +146,35 @@ describe('a client that pipelines', () => {
     });
   });
 
+  it('is disconnected beyond 32 requests sent at once, though each is shed before the next is read', async () => {
+    const creations = () =>
+      store.app
+        .get(ConcurrencyLimit)
+        .all()
+        .find(({ operation }) => operation === 'createPet');
+    const body = '{"name":"Rex","categoryId":7}';
+    const headers = [
+      `Authorization: Bearer ${client.key}`,
+      'Content-Type: application/json',
+      'Content-Length: 29',
+    ];
+    const create = head('POST /v1/pets', ...headers) + body;
+    holder = await hold(store.database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
+    const [waiting, flood] = [dial(store.url), dial(store.url)];
+    waiting.write(create.repeat(MAX));
+    await until(() => inFlight('createPet') === MAX);
+    const closed = new Promise((resolve) =>
+      flood
+        .resume()
+        .on('error', () => {})
+        .once('close', resolve),
+    );
+    flood.write(create.repeat(1000));
+    await closed;
+    expect(creations()?.shed).toBeLessThanOrEqual(32);
+    waiting.destroy();
+  });
+
   it.each(['/v1/pets', '/livez', '/openapi.json', '/nothing'])(
     'is disconnected beyond 32 requests in flight, whatever they are for: %s',
     async (path) => {
