@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Batcher } from './batcher.js';
+import { TooManyRejectedError } from './load-apart.js';
 
 /** A batch in flight, which the test resolves. */
 interface Batch {
@@ -50,6 +51,7 @@ describe('Batcher', () => {
 
     batches[0]?.resolve(['1']);
     expect(await first).toBe('1');
+    await nextTurn();
     await nextTurn();
     expect(batches.map(({ items }) => items)).toEqual([[1], [2, 3, 4]]);
 
@@ -107,6 +109,66 @@ describe('Batcher', () => {
       { status: 'fulfilled', value: '1' },
       { status: 'rejected', reason: new Error('bad') },
       { status: 'fulfilled', value: '3' },
+    ]);
+  });
+
+  it('rejects only the items with a bad value, and loads few batches to find them', async () => {
+    const sizes: number[] = [];
+    const isBad = (item: number) => item === 3 || item === 40;
+    const batcher = new Batcher<number, string>(
+      async (items) => {
+        sizes.push(items.length);
+        if (items.some(isBad)) {
+          throw Object.assign(new Error('bad'), { code: '22P05' });
+        }
+        return texts(items);
+      },
+      { name: 'test' },
+    );
+    const items = Array.from({ length: 64 }, (_, item) => item);
+    const outcomes = await Promise.allSettled(items.map((item) => batcher.load(item)));
+    expect(outcomes).toEqual(
+      items.map((item) =>
+        isBad(item)
+          ? { status: 'rejected', reason: expect.objectContaining({ code: '22P05' }) }
+          : { status: 'fulfilled', value: String(item) },
+      ),
+    );
+    expect(sizes.length).toBeLessThan(4 * Math.log2(64) + 2);
+    expect(batcher.metrics.failures).toBe(2);
+  });
+
+  it('loads nothing more of a batch once the database is away', async () => {
+    const { batcher, batches } = createBatcher();
+    const outcomes = Promise.allSettled([1, 2, 3, 4].map((item) => batcher.load(item)));
+    await nextTurn();
+    batches[0]?.reject(new RangeError('bad'));
+    await nextTurn();
+    batches[1]?.resolve(['1', '2']);
+    await nextTurn();
+    const away = Object.assign(new Error('away'), { code: '57P01' });
+    batches[2]?.reject(away);
+    expect(await outcomes).toEqual([
+      { status: 'fulfilled', value: '1' },
+      { status: 'fulfilled', value: '2' },
+      { status: 'rejected', reason: away },
+      { status: 'rejected', reason: away },
+    ]);
+    expect(batches.map(({ items }) => items)).toEqual([[1, 2, 3, 4], [1, 2], [3, 4]]);
+  });
+
+  it('rejects what is left after bad values have taken a second and a half', async () => {
+    const now = jest.spyOn(performance, 'now').mockReturnValue(0);
+    const { batcher, batches } = createBatcher();
+    const outcomes = Promise.allSettled([1, 2].map((item) => batcher.load(item)));
+    await nextTurn();
+    batches[0]?.reject(new RangeError('bad'));
+    await nextTurn();
+    now.mockReturnValue(1501);
+    batches[1]?.resolve(['1']);
+    expect(await outcomes).toEqual([
+      { status: 'fulfilled', value: '1' },
+      { status: 'rejected', reason: expect.any(TooManyRejectedError) },
     ]);
   });
 

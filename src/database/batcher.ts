@@ -1,5 +1,6 @@
 import { tracingChannel } from 'node:diagnostics_channel';
 import { Histogram } from 'prom-client';
+import { loadApart } from './load-apart.js';
 
 /** The diagnostics channel of all loads, each from its arrival to its result. */
 export const LOADS = 'animal-store.load';
@@ -64,8 +65,9 @@ export class Batcher<Item, Result> {
   private readonly maxInFlight: number;
 
   /**
-   * @param loadAll returns the result, or the error, of each item, in their order. When it rejects, every item of the batch is
-   *   rejected with its reason, and so is every item that was queued for long.
+   * @param loadAll returns the result, or the error, of each item, in their order. When it rejects because of a value, and so changed
+   *   nothing, the items are loaded apart (`loadApart`), so that no item makes another fail. When it rejects for another reason, so is
+   *   every item of the batch, and every item that was queued for long.
    */
   constructor(
     private readonly loadAll: (items: Item[]) => Promise<(Result | Error)[]>,
@@ -137,9 +139,12 @@ export class Batcher<Item, Result> {
     const startMs = performance.now();
     const timer = this.maxInFlight > 1 ? setTimeout(becomeSlow, SLOW_MS) : undefined;
     try {
-      this.settle(batch, await this.loadAll(batch.map(({ item }) => item)));
+      await loadApart(batch, {
+        load: (part) => this.loadPart(part),
+        settle: (part, results) => this.settle(part, results),
+        fail: (part, reason) => this.reject(part, reason),
+      });
     } catch (reason) {
-      this.reject(batch, reason);
       this.rejectLongQueued(reason);
     }
     this.metrics.seconds.observe((performance.now() - startMs) / 1000);
@@ -150,11 +155,16 @@ export class Batcher<Item, Result> {
     this.startSoon();
   }
 
-  private settle(batch: Queued<Item, Result>[], results: (Result | Error)[]): void {
-    if (results.length !== batch.length) {
-      throw new Error(`${batch.length} items have ${results.length} results`);
+  private async loadPart(part: Queued<Item, Result>[]): Promise<(Result | Error)[]> {
+    const results = await this.loadAll(part.map(({ item }) => item));
+    if (results.length !== part.length) {
+      throw new Error(`${part.length} items have ${results.length} results`);
     }
-    batch.forEach(({ resolve, reject }, index) => {
+    return results;
+  }
+
+  private settle(part: Queued<Item, Result>[], results: (Result | Error)[]): void {
+    part.forEach(({ resolve, reject }, index) => {
       const result = results[index] as Result | Error;
       if (result instanceof Error) {
         this.metrics.failures += 1;

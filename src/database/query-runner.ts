@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Injectable, Logger } from '@nestjs/common';
 import type pg from 'pg';
-import { hasCode, isConflict } from './availability.js';
+import { hasCode, isConflict, isRejectedValue } from './availability.js';
 import { PrismaService } from './prisma.service.js';
 
 /** A statement of SQL with a name, for metrics and traces. */
@@ -66,7 +66,7 @@ export class QueryRunner {
     const query = { text, values, rowMode: 'array', ...timeout } as const;
     if (this.arePrepared) {
       try {
-        return (await this.pool.query<Row>({ ...query, name: preparedName })).rows;
+        return await this.query<Row>({ ...query, name: preparedName });
       } catch (error) {
         // The statement was not executed if only its preparation failed.
         if (hasCode(error, PREPARED_ELSEWHERE)) {
@@ -76,7 +76,37 @@ export class QueryRunner {
         }
       }
     }
-    return (await this.pool.query<Row>(query)).rows;
+    return this.query<Row>(query);
+  }
+
+  /**
+   * Runs a query by callbacks: what the driver keeps of one by promise burdens the garbage collector. The pool's own method would end the
+   * connection after every error.
+   */
+  private query<Row extends unknown[]>(query: pg.QueryArrayConfig): Promise<Row[]> {
+    return new Promise((resolve, reject) => {
+      this.pool.connect((failure, client, release) => {
+        if (client === undefined) {
+          reject(failure as Error);
+          return;
+        }
+        client.query<Row>(query, (error: Error | null, result) => {
+          if (error === null) {
+            release();
+            resolve(result.rows);
+          } else if (isRejectedValue(error) && !hasCode(error, PREPARED_BEFORE)) {
+            // PostgreSQL reports the error before it releases the locks, which another try may need; this has a reply after that.
+            client.query('', (lost: Error | null) => {
+              release(lost ?? undefined);
+              reject(error);
+            });
+          } else {
+            release(error);
+            reject(error);
+          }
+        });
+      });
+    });
   }
 
   private prepareNoMore(): void {

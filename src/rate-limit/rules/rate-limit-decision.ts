@@ -98,7 +98,7 @@ export function decisionsFor(
   return requests.map(({ bucket, position }) => {
     const outcome = outcomes.get(bucket.bucketKey);
     if (outcome === undefined) {
-      throw new Error(`The counter store returned nothing for ${bucket.bucketKey}`);
+      return new Error(`The counter store returned nothing for ${bucket.bucketKey}`);
     }
     return outcome instanceof Error ? outcome : decisionFor(outcome, bucket, position, banDurations);
   });

@@ -1,6 +1,6 @@
 import net from 'node:net';
 import pg from 'pg';
-import { isConflict, isReadOnly } from '../../database/availability.js';
+import { isConflict, isReadOnly, isRejectedValue } from '../../database/availability.js';
 import { withinDeadline } from '../../database/deadline.js';
 import { retryConflicts, type Statement } from '../../database/query-runner.js';
 import { configureSession } from '../../database/session.js';
@@ -31,7 +31,7 @@ export class PostgresConnection {
     try {
       return await withinDeadline(connection.query<Row>(statement, values), DEADLINE_MS);
     } catch (error) {
-      if (!isConflict(error)) {
+      if (!isConflict(error) && !isRejectedValue(error)) {
         // After a failover, the address may lead to another server.
         this.forget(connection);
         connection.destroy();

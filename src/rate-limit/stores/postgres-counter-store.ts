@@ -1,4 +1,5 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
+import { loadApart } from '../../database/load-apart.js';
 import { loadSql, namedStatement, type QueryRunner, type Statement } from '../../database/query-runner.js';
 import type { Clock } from '../../settings/clock.js';
 import type { Environment } from '../../settings/environment.js';
@@ -90,14 +91,22 @@ export class PostgresCounterStore extends CounterStore implements OnApplicationS
   }
 
   /** Allows by the cheap statement what it can, mostly all, and decides about the rest by the full one. */
-  protected async count(buckets: Map<string, BucketRequests>): Promise<Map<string, CountedBucket>> {
-    const counted = new Map<string, CountedBucket>();
+  protected async count(buckets: Map<string, BucketRequests>): Promise<Map<string, CountedBucket | Error>> {
+    const counted = new Map<string, CountedBucket | Error>();
     const requestCount = (bucketKey: string) => buckets.get(bucketKey)?.count ?? 0;
+    const fail = (failed: BucketRequests[], error: unknown) =>
+      failed.forEach(({ bucketKey }) => counted.set(bucketKey, error as Error));
     let rest = [...buckets.values()];
+    // Each statement is loaded apart by itself: after the second, the counts of the first are there already.
     if (!rest.some(({ bucketKey }) => this.exhausted.has(bucketKey))) {
-      for (const row of await this.allow(rest)) {
-        counted.set(row.bucketKey, allowedBucket(row, requestCount(row.bucketKey)));
-      }
+      await loadApart(rest, {
+        load: (some) => this.allow(some),
+        settle: (_some, rows) =>
+          rows.forEach((row) =>
+            counted.set(row.bucketKey, allowedBucket(row, requestCount(row.bucketKey))),
+          ),
+        fail,
+      });
       rest = rest.filter(({ bucketKey }) => !counted.has(bucketKey));
     }
     // V8 allocates a table for each `clear`, also of an empty set.
@@ -105,16 +114,26 @@ export class PostgresCounterStore extends CounterStore implements OnApplicationS
       this.exhausted.clear();
     }
     if (rest.length > 0) {
-      const values = [...toColumns(rest), this.clock.storeOffsetMs, this.environment.BAN_DURATIONS];
-      const rows = await this.connection.query<CountedBucket & { bucketKey: string }>(CONSUME, values);
-      for (const row of rows) {
-        counted.set(row.bucketKey, row);
-        if (row.allowed < requestCount(row.bucketKey)) {
-          this.exhausted.add(row.bucketKey);
-        }
-      }
+      await loadApart(rest, {
+        load: (some) => this.consumeAll(some),
+        settle: (_some, rows) => {
+          for (const row of rows) {
+            counted.set(row.bucketKey, row);
+            if (row.allowed < requestCount(row.bucketKey)) {
+              this.exhausted.add(row.bucketKey);
+            }
+          }
+        },
+        fail,
+      });
     }
     return counted;
+  }
+
+  private consumeAll(buckets: BucketRequests[]): Promise<(CountedBucket & { bucketKey: string })[]> {
+    const { clock, environment } = this;
+    const values = [...toColumns(buckets), clock.storeOffsetMs, environment.BAN_DURATIONS];
+    return this.connection.query(CONSUME, values);
   }
 
   private allow(buckets: BucketRequests[]): Promise<AllowedRow[]> {

@@ -1,6 +1,6 @@
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Cluster, type Redis } from 'ioredis';
-import { databaseReason } from '../../database/availability.js';
+import { databaseReason, isRejectedValue } from '../../database/availability.js';
 import { DeadlineError, withinDeadline } from '../../database/deadline.js';
 import type { Clock } from '../../settings/clock.js';
 import { type Environment, InvalidEnvironmentError } from '../../settings/environment.js';
@@ -151,6 +151,10 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     const { name, message } = error as Error;
     if (error instanceof DeadlineError) {
       return counterStoreError(error, isConnected);
+    }
+    if (isRejectedValue(error)) {
+      // It says nothing about the connection.
+      return counterStoreError(error, true);
     }
     if (name === 'ReplyError') {
       return counterStoreError(error, isConnected && !message.startsWith('CLUSTERDOWN'));
