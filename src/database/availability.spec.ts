@@ -21,6 +21,34 @@ test.each([
   expect(isDatabaseUnavailable(Object.assign(new Error('away'), { code }))).toBe(true);
 });
 
+test.each([
+  ['connect', 'EMFILE'],
+  ['connect', 'ENFILE'],
+  ['connect', 'ENOBUFS'],
+  ['connect', 'ENOMEM'],
+  ['connect', 'EADDRNOTAVAIL'],
+  ['connect', 'EACCES'],
+  ['connect', 'ECONNREFUSED'],
+  ['getaddrinfo', 'EAI_FAIL'],
+  ['getaddrinfo', 'EAI_MEMORY'],
+  ['getaddrinfo', 'ENOTFOUND'],
+  ['queryA', 'ESERVFAIL'],
+  ['read', 'ECONNRESET'],
+  ['read', 'EHOSTDOWN'],
+  ['write', 'ENETDOWN'],
+])('isDatabaseUnavailable returns true for a connection that fails: %s %s', (syscall, code) => {
+  const error = Object.assign(new Error(`${syscall} ${code}`), { syscall, code, errno: -1 });
+  expect(isDatabaseUnavailable(error)).toBe(true);
+  // Of several addresses; and as Prisma reports it.
+  expect(isDatabaseUnavailable(new AggregateError([error], ''))).toBe(true);
+  expect(isDatabaseUnavailable({ code, message: 'Invalid `prisma.plan.findMany()` invocation:' })).toBe(true);
+});
+
+test('isDatabaseUnavailable returns false for a file that cannot be read', () => {
+  const error = Object.assign(new Error('EMFILE: too many open files'), { syscall: 'open', code: 'EMFILE' });
+  expect(isDatabaseUnavailable(error)).toBe(false);
+});
+
 test("isDatabaseUnavailable returns true for an invalid certificate as Prisma's adapter reports it", () => {
   const cause = { kind: 'TlsConnectionError', reason: 'certificate has expired' };
   expect(isDatabaseUnavailable({ cause })).toBe(true);

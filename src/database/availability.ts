@@ -3,8 +3,6 @@ const UNAVAILABLE_CODES = [
   // SQLSTATEs (PostgreSQL, Appendix A): connection lost or refused, resources exhausted, shutdown, timeout, login rejected, database
   // gone or read-only, conflicting transactions; and a missing privilege, which an administrator may grant.
   /^(08...|28...|40001|40P01|42501|53...|57P0.|57014|55P03|3D000|55000|25006)$/,
-  // The operating system reports these.
-  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/,
   // Node reports these for a certificate that is not trusted, or a failure of TLS.
   /^(CERT_|CRL_|DEPTH_ZERO_|ERR_SSL_|ERR_TLS_|HOSTNAME_MISMATCH|INVALID_CA|SELF_SIGNED_|UNABLE_TO_)/,
   // Prisma reports these: no connection or transaction in time, conflicting transactions.
@@ -15,6 +13,13 @@ const UNAVAILABLE_CODES = [
 /** Messages of `pg` without a code. */
 const UNAVAILABLE_MESSAGE =
   /Connection terminated|server does not support SSL|error establishing an SSL connection|timeout exceeded when trying to connect|Query read timeout|timeout expired|Client was closed|not queryable|Cannot use a pool after calling end/;
+/** Codes of the operating system and of DNS, such as ECONNREFUSED, EMFILE and EAI_AGAIN; ERR_ is Node's. */
+const SYSTEM_CODE = /^E(?!RR_)[A-Z]+(_[A-Z]+)?$/;
+/**
+ * The system calls of names and connections (`queryA` and others are of c-ares), or none, because Prisma
+ * leaves it out. Those of files say nothing about the database.
+ */
+const NETWORK_CALL = /^(connect|getaddrinfo|query\w+|read|write|shutdown|undefined)$/;
 /** SQLSTATEs, and Prisma's code, of conflicting transactions, of which one was rolled back and may be retried at once. */
 const CONFLICT = /^(40001|40P01|P2034)$/;
 /** SQLSTATEs of a write to a read-only server or session, and of a connection to a standby (`configureSession`). */
@@ -32,6 +37,7 @@ interface DatabaseFailure {
   cause?: unknown;
   kind?: unknown;
   originalCode?: unknown;
+  syscall?: unknown;
   meta?: { driverAdapterError?: unknown };
   errors?: unknown[];
 }
@@ -50,7 +56,11 @@ export function isReadOnly(error: unknown): boolean {
 export function isDatabaseUnavailable(error: unknown): boolean {
   return (
     UNAVAILABLE_CODES.some((codes) => hasCode(error, codes)) ||
-    failures(error).some(({ message }) => UNAVAILABLE_MESSAGE.test(String(message)))
+    failures(error).some(
+      ({ message, code, syscall }) =>
+        UNAVAILABLE_MESSAGE.test(String(message)) ||
+        (SYSTEM_CODE.test(String(code)) && NETWORK_CALL.test(String(syscall))),
+    )
   );
 }
 
