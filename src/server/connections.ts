@@ -18,8 +18,6 @@ const OPTIONS = {
   headersTimeout: 20_000,
   requestTimeout: 30_000,
   connectionsCheckingInterval: 1_000,
-  // Longer than a balancer's, so that the balancer closes idle connections.
-  keepAliveTimeout: 72_000,
 };
 /** The maximum time for which nothing moves on a connection with a request in flight; longer than `requestTimeout`. */
 const STANDSTILL_TIMEOUT_MS = 40_000;
@@ -85,7 +83,7 @@ export class Connections {
   private isTurnCounted = false;
 
   constructor(
-    private readonly environment: Pick<Environment, 'SHUTDOWN_GRACE'>,
+    private readonly environment: Pick<Environment, 'KEEP_ALIVE_TIMEOUT' | 'SHUTDOWN_GRACE'>,
     private readonly log: Pick<FastifyBaseLogger, 'info' | 'error'>,
     private readonly limits = LIMITS,
   ) {}
@@ -105,7 +103,9 @@ export class Connections {
         return this;
       }
     }
-    const server = createServer({ ...OPTIONS, ServerResponse: Response }, (request, response) => {
+    const keepAliveTimeout = this.environment.KEEP_ALIVE_TIMEOUT;
+    const options = { ...OPTIONS, keepAliveTimeout, ServerResponse: Response };
+    const server = createServer(options, (request, response) => {
       if (this.start(response)) {
         handle(request, response);
       }
@@ -134,6 +134,11 @@ export class Connections {
 
   /** Ends a connection by the response to an error of Node's parser. */
   refuseUnparsable(error: Error & { code?: string }, socket: Socket): void {
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) {
+      // Go's clients keep unused connections as idle ones; a response would fail the next request on it.
+      socket.setTimeout(this.environment.KEEP_ALIVE_TIMEOUT);
+      return;
+    }
     this.refuse(socket, toApiError(error), error.message);
   }
 

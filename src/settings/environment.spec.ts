@@ -32,6 +32,7 @@ describe('readEnvironment', () => {
       BAN_DURATIONS: [60_000, 300_000, 3_600_000, 86_400_000],
       USAGE_MINUTES_KEPT: 259_200_000,
       EXPERIMENTAL: true,
+      KEEP_ALIVE_TIMEOUT: 100_000,
       WEBHOOK_PRIVATE_ADDRESSES: false,
       SHUTDOWN_DELAY: 0,
       SHUTDOWN_GRACE: 10_000,
@@ -61,6 +62,7 @@ describe('readEnvironment', () => {
       WEBHOOK_PRIVATE_ADDRESSES: 'true',
       CORS_ORIGINS: 'https://shop.example, http://localhost:5173',
       TRUST_PROXY: '2',
+      KEEP_ALIVE_TIMEOUT: '620s',
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.example:4318',
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://traces.example/v1/traces',
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
@@ -86,6 +88,7 @@ describe('readEnvironment', () => {
       BAN_DURATIONS: [30_000],
       USAGE_MINUTES_KEPT: 172_800_000,
       TRUST_PROXY: 2,
+      KEEP_ALIVE_TIMEOUT: 620_000,
       SHUTDOWN_DELAY: 15_000,
       SHUTDOWN_GRACE: 60_000,
     });

@@ -147,6 +147,8 @@ export const settings = z.object({
     .prefault('false')
     .transform((text) => text === 'true'),
   OTEL_EXPORTER_OTLP_ENDPOINT: collectorUrl.optional(),
+  // Traefik and Go's clients keep idle connections for 90 seconds.
+  KEEP_ALIVE_TIMEOUT: duration('1s', '2h', '620s').prefault('100s'),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: collectorUrl.optional(),
   OTEL_EXPORTER_OTLP_PROTOCOL: collectorProtocol.optional(),
   OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: collectorProtocol.optional(),

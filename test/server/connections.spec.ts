@@ -14,9 +14,9 @@ let connections: Connections;
 let server: Server;
 
 /** Starts a server with smaller bounds. */
-async function start(handle: RequestListener): Promise<void> {
+async function start(handle: RequestListener, keepAliveMs = 60_000): Promise<void> {
   const limits = { connections: 3, unreadBytes: 40 * MIB, inFlightPerConnection: 32 };
-  connections = new Connections({ SHUTDOWN_GRACE: 10_000 }, log, limits);
+  connections = new Connections({ KEEP_ALIVE_TIMEOUT: keepAliveMs, SHUTDOWN_GRACE: 10_000 }, log, limits);
   server = connections.createServer(handle);
   server.on('clientError', (error, socket) => connections.refuseUnparsable(error, socket as Socket));
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -70,6 +70,34 @@ describe('a connection', () => {
     const [theirs] = await accepted;
     await new Promise((resolve) => theirs.once('close', resolve));
     expect(theirs.destroyed).toBe(true);
+    socket.destroy();
+  });
+
+  it('stays open for KEEP_ALIVE_TIMEOUT after a response, and then closes', async () => {
+    await start((_request, response) => response.end('x'), 1500);
+    // Another limit of the server must not end it first.
+    server.setTimeout(300);
+    const socket = dial();
+    socket.write(GET);
+    await once(socket, 'data');
+    const idleMs = performance.now();
+    await closed(socket);
+    expect(performance.now() - idleMs).toBeGreaterThanOrEqual(1400);
+  });
+
+  it('that has sent nothing stays open without a response, as one between two requests', async () => {
+    await start((_request, response) => response.end('x'));
+    const accepted = once(server, 'connection') as Promise<[Socket]>;
+    const socket = dial();
+    const [theirs] = await accepted;
+    server.emit(
+      'clientError',
+      Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }),
+      theirs,
+    );
+    expect(theirs.timeout).toBe(60_000);
+    socket.write(GET);
+    expect(String(await once(socket, 'data'))).toMatch(/^HTTP\/1\.1 200/);
     socket.destroy();
   });
 
