@@ -2,16 +2,21 @@ import type { onRequestHookHandler } from 'fastify';
 
 const PREFLIGHT_HEADERS = {
   'Access-Control-Allow-Methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
-  'Access-Control-Allow-Headers': 'Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id',
   'Access-Control-Max-Age': '600',
 };
+/** What `*` stands for in an origin. */
+const SUBDOMAIN = /^[\w.-]+$/;
 
-/** Returns a hook that adds the CORS headers (Fetch, section 3.3) for pages of these origins, or of all if one is `*`, and responds to preflight requests. */
+/**
+ * Returns a hook that adds the CORS headers (Fetch, section 3.3) for pages of these origins, or of all if one
+ * is `*`, and responds to preflight requests. `@fastify/cors` would authenticate preflights of other origins,
+ * and take OPTIONS from every path.
+ */
 export function allowOrigins(origins: readonly string[]): onRequestHookHandler {
   return ({ method, headers }, reply, done) => {
     // Also if no origin is allowed, so that a cache does not give this response to a page of an allowed one.
     reply.header('Vary', 'Origin');
-    const origin = origins.includes('*') ? '*' : origins.find((each) => each === headers.origin);
+    const origin = origins.includes('*') ? '*' : findAllowed(headers.origin, origins);
     if (origin !== undefined) {
       reply.headers({ 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': '*' });
     }
@@ -21,8 +26,34 @@ export function allowOrigins(origins: readonly string[]): onRequestHookHandler {
       return;
     }
     void reply
-      .headers(origin === undefined ? {} : PREFLIGHT_HEADERS)
+      .headers(origin === undefined ? {} : preflightHeaders(headers['access-control-request-headers']))
       .status(204)
       .send();
+  };
+}
+
+function findAllowed(origin = '', origins: readonly string[]): string | undefined {
+  return origins.some((each) => includes(each, origin)) ? origin : undefined;
+}
+
+/** Returns whether an origin is this one, or a subdomain of it, at any depth, if that begins with `*.`. */
+function includes(allowed: string, origin: string): boolean {
+  const [scheme = '', parent] = allowed.split('*');
+  if (parent === undefined) {
+    return allowed === origin;
+  }
+  const subdomain = origin.slice(scheme.length, -parent.length);
+  return origin.startsWith(scheme) && origin.endsWith(parent) && SUBDOMAIN.test(subdomain);
+}
+
+/**
+ * Allows every header that a page wants to send, such as those of its traces. A list protects services that
+ * trust a browser by its cookies or its network; here a page must have the key itself.
+ */
+function preflightHeaders(requested: string | undefined): Record<string, string> {
+  return {
+    ...PREFLIGHT_HEADERS,
+    Vary: 'Origin, Access-Control-Request-Headers',
+    ...(requested !== undefined && { 'Access-Control-Allow-Headers': requested }),
   };
 }

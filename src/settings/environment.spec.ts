@@ -247,6 +247,7 @@ describe('a setting', () => {
     ['EXPERIMENTAL', true, { APP_ENV: 'production', DATABASE_URL, EXPERIMENTAL: 'true' }],
     ['CORS_ORIGINS', undefined, {}],
     ['CORS_ORIGINS', ['*'], { CORS_ORIGINS: '*' }],
+    ['CORS_ORIGINS', ['https://*.shop.example:8443'], { CORS_ORIGINS: 'https://*.shop.example:8443' }],
     ['TRUST_PROXY', 0, { TRUST_PROXY: '0' }],
     ['TRUST_PROXY', 12, { TRUST_PROXY: '12' }],
     ['TRUST_PROXY', ['10.0.0.1'], { TRUST_PROXY: '10.0.0.1' }],
@@ -259,13 +260,15 @@ describe('a setting', () => {
     expect(readEnvironment(variables)[name as keyof Environment]).toEqual(value);
   });
 
-  const ORIGINS = '* or a comma-separated list of origins such as https://shop.example';
+  const ORIGINS =
+    '* or a comma-separated list of origins such as https://shop.example or https://*.shop.example';
   const DURATIONS = 'empty or a comma-separated list of durations from 1s to 365d such as 1m,5m,1h,24h';
   it.each([
     [
       'CORS_ORIGINS',
       ORIGINS,
-      'shop.example https://shop.example/ https://SHOP.example ftp://shop.example null ,',
+      'shop.example https://shop.example/ https://SHOP.example ftp://shop.example null , https://* https://*. https://*shop.example ' +
+        'https://a.*.example https://*.*.example https://shop.* *.shop.example',
     ],
     [
       'TRUST_PROXY',

@@ -65,16 +65,20 @@ const duration = (from: string, to: string, example: string) => {
 /** The time for load balancers to notice that a replica is no longer ready. */
 const PRODUCTION_DELAY_MS = 5_000;
 
-const isOrigin = (text: string) =>
-  /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+/** Returns whether a text is an origin (RFC 6454), or stands for all subdomains of one, as `https://*.shop.example` does. */
+function isOrigin(text: string): boolean {
+  const origin = text.replace('://*.', '://');
+  return /^https?:[^*]+$/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin;
+}
 
-/** The origins (RFC 6454) whose pages may read responses in a browser, or `*`. */
+/** The origins whose pages may read responses in a browser, or `*`. */
 const origins = parsedBy(
   (text) => {
     const given = splitList(text);
     return text === '*' || given.every(isOrigin) ? given : null;
   },
-  (text) => `must be * or a comma-separated list of origins such as https://shop.example, not "${text}"`,
+  (text) =>
+    `must be * or a comma-separated list of origins such as https://shop.example or https://*.shop.example, not "${text}"`,
 );
 
 const baseUrl = z
@@ -143,12 +147,12 @@ export const settings = z.object({
   EXPERIMENTAL: oneOf(['true', 'false']).optional(),
   CORS_ORIGINS: origins.optional(),
   TRUST_PROXY: trustProxy.optional(),
+  // Traefik and Go's clients keep idle connections for 90 seconds.
+  KEEP_ALIVE_TIMEOUT: duration('1s', '2h', '620s').prefault('100s'),
   WEBHOOK_PRIVATE_ADDRESSES: oneOf(['true', 'false'])
     .prefault('false')
     .transform((text) => text === 'true'),
   OTEL_EXPORTER_OTLP_ENDPOINT: collectorUrl.optional(),
-  // Traefik and Go's clients keep idle connections for 90 seconds.
-  KEEP_ALIVE_TIMEOUT: duration('1s', '2h', '620s').prefault('100s'),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: collectorUrl.optional(),
   OTEL_EXPORTER_OTLP_PROTOCOL: collectorProtocol.optional(),
   OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: collectorProtocol.optional(),

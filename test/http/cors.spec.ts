@@ -25,14 +25,21 @@ const corsHeaders = ({ headers }: HttpResponse) =>
 const get = (path: string, origin?: string) =>
   send(`${store.url}${path}`, { key, headers: origin === undefined ? {} : { Origin: origin } });
 
-function preflight(path = '/v1/pets', origin = ORIGIN, as?: string): Promise<HttpResponse> {
+const HEADERS = 'authorization,content-type,idempotency-key';
+
+function preflight(
+  path = '/v1/pets',
+  origin = ORIGIN,
+  as?: string,
+  requested = HEADERS,
+): Promise<HttpResponse> {
   return send(`${store.url}${path}`, {
     method: 'OPTIONS',
     key: as,
     headers: {
       Origin: origin,
       'Access-Control-Request-Method': 'POST',
-      'Access-Control-Request-Headers': 'authorization,content-type,idempotency-key',
+      'Access-Control-Request-Headers': requested,
     },
   });
 }
@@ -58,18 +65,34 @@ describe('the service with CORS_ORIGINS', () => {
     ['an overlong path', `/v1/pets/${'9'.repeat(5000)}`],
   ])('returns 204 for a preflight of %s without a key, and does not count it', async (_name, path) => {
     const response = await preflight(path);
-    expect([response.status, response.text, response.headers.get('vary')]).toEqual([204, '', 'Origin']);
+    const vary = 'Origin, Access-Control-Request-Headers';
+    expect([response.status, response.text, response.headers.get('vary')]).toEqual([204, '', vary]);
     const { 'access-control-expose-headers': _, ...permissions } = corsHeaders(response);
     expect(permissions).toEqual({
       'access-control-allow-origin': ORIGIN,
       'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
-      'access-control-allow-headers':
-        'Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id',
+      'access-control-allow-headers': HEADERS,
       'access-control-max-age': '600',
     });
     expect(response.headers.get('x-request-id')).toMatch(/^\S+$/);
     expectHardened(response);
     expectNoRateLimitHeaders(response);
+  });
+
+  it.each([
+    ['of a traced page', 'authorization,baggage,traceparent,tracestate'],
+    ['of a page that wants no stored response', 'authorization,cache-control,pragma'],
+    ['of any name', 'authorization,x-shop'],
+  ])('lets a page send the headers %s', async (_whose, requested) => {
+    const response = await preflight('/v1/pets', ORIGIN, undefined, requested);
+    expect(response.headers.get('access-control-allow-headers')).toBe(requested);
+  });
+
+  it('responds to a preflight of a request without headers of its own', async () => {
+    const headers = { Origin: ORIGIN, 'Access-Control-Request-Method': 'GET' };
+    const response = await send(`${store.url}/v1/pets`, { method: 'OPTIONS', headers });
+    expect(response.status).toBe(204);
+    expect(corsHeaders(response)).not.toHaveProperty('access-control-allow-headers');
   });
 
   it.each([
@@ -125,6 +148,35 @@ describe('the service with CORS_ORIGINS', () => {
     expect([denied.headers.get('allow'), remaining(denied)]).toEqual(['GET, HEAD, POST', before - 1]);
     expectError(await sendOptions('/v1/nothing', key), 404, 'not_found');
     expectError(await sendOptions('/admin/keys', key), 403, 'forbidden');
+  });
+});
+
+describe('the service with CORS_ORIGINS=https://*.shop.example', () => {
+  useService({ CORS_ORIGINS: ['https://*.shop.example'] });
+
+  it.each(['https://a.shop.example', 'https://a.b-2.shop.example'])(
+    'lets a page of %s read',
+    async (origin) => {
+      for (const response of [await preflight('/v1/pets', origin), await get('/v1/pets', origin)]) {
+        expect(corsHeaders(response)).toMatchObject({ 'access-control-allow-origin': origin });
+        expect(response.headers.get('vary')).toMatch(/^Origin/);
+      }
+    },
+  );
+
+  it.each([
+    'https://shop.example',
+    'https://.shop.example',
+    'https://ashop.example',
+    'http://a.shop.example',
+    'https://a.shop.example:8443',
+    'https://a.shop.example.elsewhere.example',
+    'https://elsewhere.example, https://a.shop.example',
+    'https://*.shop.example',
+    'null',
+  ])('lets a page of %s read nothing', async (origin) => {
+    expect(corsHeaders(await get('/v1/pets', origin))).toEqual({});
+    expect(corsHeaders(await preflight('/v1/pets', origin))).toEqual({});
   });
 });
 
