@@ -11,6 +11,7 @@ import {
 import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base';
 import type { FastifyInstance } from 'fastify';
 import type { Environment } from '../settings/environment.js';
+import { FAR_CONNECTION, findAddresses, toLookup } from '../http/find-addresses.js';
 import { about } from '../openapi/about.js';
 import { traceLoads } from './load-spans.js';
 import { RequestSpans } from './request-spans.js';
@@ -68,5 +69,7 @@ async function createExporter(environment: Environment): Promise<SpanExporter> {
   const { OTLPTraceExporter } = await (protocol === 'http/json'
     ? import('@opentelemetry/exporter-trace-otlp-http')
     : import('@opentelemetry/exporter-trace-otlp-proto'));
-  return new OTLPTraceExporter({ timeoutMillis });
+  const find = (host: string) => findAddresses(host, AbortSignal.timeout(timeoutMillis));
+  const httpAgentOptions = { keepAlive: true, ...FAR_CONNECTION, lookup: toLookup(find) };
+  return new OTLPTraceExporter({ timeoutMillis, httpAgentOptions });
 }

@@ -1,4 +1,6 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import dns from 'node:dns/promises';
+import { getDefaultAutoSelectFamilyAttemptTimeout, setDefaultAutoSelectFamily, type Socket } from 'node:net';
 import { Webhook as Verifier } from 'standardwebhooks';
 import type { z } from 'zod';
 import type { WebhookDelivery, WebhookWithSecret } from '../../src/admin/webhooks/webhook.schemas.js';
@@ -9,6 +11,7 @@ import { useAdministration } from '../support/keys/administration.js';
 import { eventually, until } from '../support/eventually.js';
 import { expectError } from '../support/http/expectations.js';
 import { startApplication, useApplication } from '../support/service/application.js';
+import { DnsServer } from '../support/webhooks/dns-server.js';
 import { insertDeliveries } from '../support/webhooks/insert-deliveries.js';
 import { type ReceivedRequest, respondWith, useReceiver } from '../support/webhooks/receiver.js';
 
@@ -240,29 +243,75 @@ describe('a service with nothing to deliver', () => {
   });
 });
 
-describe('deliveries to a name whose look-up hangs', () => {
-  it('look it up once, because few look-ups run at once, and end with the service', async () => {
-    const { lookup } = dns;
-    const looksUp = jest
-      .spyOn(dns, 'lookup')
-      .mockImplementation(((name: string, options: object) =>
-        name === 'hanging.example' ? new Promise(() => {}) : lookup(name, options)) as typeof lookup);
+/** Starts a server of DNS for the tests of a group, whose service queries it. */
+function useDns(answers: Record<string, readonly string[]>): { server: DnsServer } {
+  const used = {} as { server: DnsServer };
+  beforeAll(async () => {
+    used.server = await DnsServer.start(answers);
+    used.server.useHere();
+  });
+  afterAll(() => {
+    jest.restoreAllMocks();
+    used.server.stop();
+  });
+  return used;
+}
+
+describe('deliveries to names about which DNS does not reply', () => {
+  useDns({ 'hanging.example': ['no reply'], 'receiver.example': ['127.0.0.1'] });
+
+  it('occupy no thread, delay no other webhook, and end with the service', async () => {
+    const looksUp = jest.spyOn(dns, 'lookup');
     const database = await createDatabase();
-    const store = await startApplication({ database });
+    const store = await startApplication({ database, environment: { WEBHOOK_PRIVATE_ADDRESSES: true } });
     await insertDeliveries(database, 'https://hanging.example/', 10);
     const stored = async (column: string) =>
       (await database.query(`SELECT ${column} AS value FROM webhook_deliveries`)).map(({ value }) => value);
     await until(async () => (await stored('attempts')).every((attempts) => attempts === 1));
-    await until(() => looksUp.mock.calls.length > 0);
+    await insertDeliveries(database, `http://receiver.example:${receiver.port}/hook`, 1);
+    await until(async () => (await stored('state')).includes('delivered'));
     await store.close();
-    expect(await stored('last_failure')).toEqual(Array.from({ length: 10 }, () => 'The service ended'));
-    expect(looksUp).toHaveBeenCalledTimes(1);
-    jest.restoreAllMocks();
+    expect((await stored('last_failure')).toSorted()).toEqual([
+      ...Array.from({ length: 10 }, () => 'The service ended'),
+      null,
+    ]);
+    expect(looksUp).not.toHaveBeenCalled();
     await database.drop();
   });
 });
 
+describe('a delivery to a name with an address that leads nowhere', () => {
+  useDns({ 'far.example': ['127.0.0.1', '2001:db8::1'] });
+  const send = async () => {
+    const webhook = await createWebhook(`http://far.example:${receiver.port}/hook`);
+    await sendEvent(webhook);
+    await expectNewest(webhook, { state: 'delivered' });
+  };
+
+  it('succeeds if the other address takes longer to connect than Node would wait', async () => {
+    /** Keeps this process from seeing that it is connected. */
+    const stall = () => {
+      const startMs = performance.now();
+      while (performance.now() - startMs < getDefaultAutoSelectFamilyAttemptTimeout() + 50);
+    };
+    const delay = (message: unknown) => {
+      const { socket } = message as { socket: Socket };
+      socket.once('connectionAttempt', () => process.nextTick(stall));
+    };
+    subscribe('net.client.socket', delay);
+    await send();
+    unsubscribe('net.client.socket', delay);
+  });
+
+  it('succeeds without Happy Eyeballs by default, as with --no-network-family-autoselection', async () => {
+    setDefaultAutoSelectFamily(false);
+    await send();
+    setDefaultAutoSelectFamily(true);
+  });
+});
+
 describe('a delivery by a service without WEBHOOK_PRIVATE_ADDRESSES', () => {
+  useDns({});
   const store = useApplication();
   const HOSTS = ['localhost', '127.0.0.1', '2130706433', '0x7f.1', '[::1]', '[::ffff:127.0.0.1]', '0.0.0.0'];
 

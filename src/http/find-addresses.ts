@@ -1,0 +1,88 @@
+import type { LookupAddress } from 'node:dns';
+import { lookup, Resolver } from 'node:dns/promises';
+import { isIP, type LookupFunction } from 'node:net';
+
+/** How long a server of DNS may take, before the next is queried, and how often each is. */
+const QUERIES = { timeout: 2000, tries: 2 };
+/** How long the addresses of one family wait for those of the other, which some servers never send. */
+const OTHER_FAMILY_MS = 500;
+/** Codes of DNS for a name without addresses, and for a machine without DNS. */
+const NO_ADDRESS = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED']);
+
+/** The look-ups of the operating system that have not ended, by name. */
+const lookups = new Map<string, Promise<LookupAddress[]>>();
+/** The last of them, for which the next one waits. */
+let last: Promise<unknown> = Promise.resolve();
+
+/**
+ * Options of a connection to a host that may be far away, or have an address that leads nowhere. Node gives
+ * each address but the last 250 ms; a lost packet alone takes a second.
+ */
+export const FAR_CONNECTION = { autoSelectFamily: true, autoSelectFamilyAttemptTimeout: 2000 } as const;
+
+/**
+ * Returns the addresses of a host that somebody else operates, so that no wait for its name delays anything
+ * else. Node's own look-ups occupy threads, of which two serve all names, also the database's. A query of
+ * DNS needs none. Only names that DNS does not have, such as those of a hosts file or a search domain, are
+ * looked up by the operating system, one at a time.
+ *
+ * @param host as in a URL, where IPv6 has brackets.
+ * @param signal ends the wait.
+ * @throws the error of DNS or of the operating system; the reason of the signal.
+ */
+export async function findAddresses(host: string, signal: AbortSignal): Promise<LookupAddress[]> {
+  const name = host.replaceAll(/[[\]]/g, '');
+  const family = isIP(name);
+  if (family !== 0) {
+    return [{ address: name, family }];
+  }
+  // DNS has no name without a dot.
+  const found = name.includes('.') ? await queryDns(name, signal) : [];
+  return found.length > 0 ? found : lookUp(name, signal);
+}
+
+/** Returns what Node calls to look up the host of a connection. */
+export const toLookup =
+  (find: (host: string) => Promise<LookupAddress[]>): LookupFunction =>
+  (host, { all }, done) => {
+    const finish = (found: LookupAddress[]) => {
+      const { address, family } = found[0] as LookupAddress;
+      return all === true ? done(null, found) : done(null, address, family);
+    };
+    find(host).then(finish, (error: Error) => done(error, []));
+  };
+
+/** Returns no addresses for a name that DNS does not have. */
+async function queryDns(name: string, signal: AbortSignal): Promise<LookupAddress[]> {
+  // One for each name, so that it has the servers of this moment.
+  const resolver = new Resolver(QUERIES);
+  const cancel = () => resolver.cancel();
+  signal.addEventListener('abort', cancel, { once: true });
+  const addresses = (family: 4 | 6) => async (found: string[]) => {
+    setTimeout(cancel, OTHER_FAMILY_MS).unref();
+    return found.map((address) => ({ address, family }));
+  };
+  const families = await Promise.allSettled([
+    resolver.resolve4(name).then(addresses(4)),
+    resolver.resolve6(name).then(addresses(6)),
+  ]);
+  signal.removeEventListener('abort', cancel);
+  const found = families.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
+  const failed = families.find((each) => each.status === 'rejected' && !NO_ADDRESS.has(each.reason.code));
+  if (found.length === 0 && failed?.status === 'rejected') {
+    throw failed.reason;
+  }
+  return found;
+}
+
+async function lookUp(name: string, signal: AbortSignal): Promise<LookupAddress[]> {
+  const found = lookups.get(name) ?? last.then(() => lookup(name, { all: true }));
+  if (!lookups.has(name)) {
+    lookups.set(name, found);
+    last = found.catch(() => {}).finally(() => lookups.delete(name));
+  }
+  const aborted = new Promise<never>((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });
+  return Promise.race([found, aborted]);
+}
