@@ -2911,7 +2911,7 @@ export interface operations {
                 /** @description Only events of exactly this actor. */
                 actor?: string;
                 /** @description Only events of this action. */
-                action?: "key.issued" | "key.rotated" | "key.revoked" | "key.labeled" | "key.plan_changed" | "key.restricted" | "key.unbanned" | "plan.created" | "plan.changed" | "webhook.created" | "webhook.secret_rotated" | "webhook.deleted";
+                action?: "key.issued" | "key.rotated" | "key.revoked" | "key.labeled" | "key.plan_changed" | "key.restricted" | "key.unbanned" | "plan.created" | "plan.changed" | "webhook.created" | "webhook.secret_rotated" | "webhook.deleted" | "webhook.delivery_resent";
                 /** @description Only events on the key with this identifier. */
                 key?: string;
                 /** @description Only events of this time or later. */

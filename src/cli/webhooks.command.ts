@@ -79,8 +79,12 @@ export const webhooksCommand = group('webhooks', 'receivers of events on keys an
       ),
     ),
 
-  command('resend', 'send a delivery again that is not pending')
+  changeCommand('resend', 'send a delivery again that is not pending')
     .argument(...ID)
     .argument('<delivery>', 'id of the delivery')
-    .action(on((webhooks, id: string, deliveryId: string) => webhooks.resend(id, deliveryId))),
+    .action(
+      on((webhooks, id: string, deliveryId: string, { as }: ChangeOptions) =>
+        webhooks.resend(id, deliveryId, as),
+      ),
+    ),
 ]);

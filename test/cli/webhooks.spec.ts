@@ -56,7 +56,12 @@ describe('animal-store webhooks', () => {
     const delivery = row?.delivery ?? '';
     expect(await json('deliveries', id, '--state', 'pending')).toStrictEqual([]);
     expect(await json('deliveries', id, '--state', 'failed')).toMatchObject([{ id: delivery, attempts: 0 }]);
-    expect(await json('resend', id, delivery)).toMatchObject({ id: delivery, state: 'pending' });
+    expect(await json('resend', id, delivery, '--as', 'ann')).toMatchObject({
+      id: delivery,
+      state: 'pending',
+    });
+    const [event] = await database.query('SELECT actor, action FROM audit_events ORDER BY id DESC LIMIT 1');
+    expect(event).toEqual({ actor: 'terminal:ann', action: 'webhook.delivery_resent' });
     expect((await webhooks('deliveries', id)).stdout).toContain('key.revoked');
   });
 

@@ -8,6 +8,8 @@ import { changingNothing } from '../support/database/stored-state.js';
 
 const URL_FAULT = 'url must be an http(s) address without credentials, of at most 2048 characters';
 const UNKNOWN_ID = '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11';
+/** Slack has a secret in the path, others in the query. */
+const SECRET_URL = 'https://hooks.example:8443/services/T0/B0/s3cret?token=s3cret#s3cret';
 const INPUT = { url: 'https://ops.example/hook', events: ['key.revoked', 'quota.banned'] };
 const SECRET = /^whsec_[A-Za-z0-9+/]{43}=$/;
 
@@ -43,7 +45,7 @@ describe('POST /admin/webhooks', () => {
         actor: admin.administrator.id,
         action: 'webhook.created',
         before: null,
-        after: INPUT,
+        after: { ...INPUT, url: 'https://ops.example' },
       },
     ]);
   });
@@ -129,6 +131,18 @@ describe('DELETE /admin/webhooks/{webhookId}', () => {
   });
 });
 
+describe('the audit of a webhook', () => {
+  it('has scheme and host of its URL only, because the rest may contain a secret', async () => {
+    const { id } = await create({ ...INPUT, url: SECRET_URL });
+    await admin.send(`POST /admin/webhooks/${id}/rotate`);
+    await admin.send(`DELETE /admin/webhooks/${id}`);
+    const shown = { ...INPUT, url: 'https://hooks.example:8443' };
+    const [created, rotated, deleted] = await listAudit(id);
+    expect([created?.['after'], deleted?.['before']]).toEqual([shown, shown]);
+    expect(JSON.stringify([created, rotated, deleted])).not.toContain('s3cret');
+  });
+});
+
 describe('two deletions at once', () => {
   it('are one, and one 404', async () => {
     for (let round = 0; round < 5; round += 1) {
@@ -173,7 +187,7 @@ describe('a request on a webhook that does not exist', () => {
     }
   });
 
-  it('gets 404 for a delivery of another webhook', async () => {
+  it('gets 404 for a delivery of another webhook, and an audit event only if it is sent again', async () => {
     const [one, other] = [await create(), await create()];
     await revokeKey();
     const [delivery] = (await admin.send(`GET /admin/webhooks/${one.id}/deliveries`)).json;
@@ -181,5 +195,16 @@ describe('a request on a webhook that does not exist', () => {
     const resend = (id: string) => admin.send(`POST /admin/webhooks/${id}/deliveries/${delivery.id}/resend`);
     expectError(await resend(other.id), 404, 'not_found');
     expect((await resend(one.id)).status).toBe(200);
+    expectError(await resend(one.id), 404, 'not_found');
+    expect(await listAudit(other.id)).toMatchObject([{ action: 'webhook.created' }]);
+    expect(await listAudit(one.id)).toMatchObject([
+      { action: 'webhook.created' },
+      {
+        actor: admin.administrator.id,
+        action: 'webhook.delivery_resent',
+        before: null,
+        after: { delivery: delivery.id, event: 'key.revoked' },
+      },
+    ]);
   });
 });

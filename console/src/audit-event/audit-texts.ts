@@ -14,6 +14,7 @@ export const ACTIONS: Record<string, string> = {
   'webhook.created': 'Created a webhook',
   'webhook.secret_rotated': 'Rotated the secret of a webhook',
   'webhook.deleted': 'Deleted a webhook',
+  'webhook.delivery_resent': 'Sent a delivery again',
 };
 const FIELDS: Record<string, string> = {
   name: 'Name',
@@ -32,6 +33,8 @@ const FIELDS: Record<string, string> = {
   successorExpiresAt: 'Successor expires',
   url: 'URL',
   events: 'Events',
+  delivery: 'Delivery',
+  event: 'Event',
   enabled: 'Enabled',
   previousSecretEndsAt: 'Old secret signs until',
 };

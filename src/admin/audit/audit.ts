@@ -23,6 +23,7 @@ export const ACTIONS = [
   'webhook.created',
   'webhook.secret_rotated',
   'webhook.deleted',
+  'webhook.delivery_resent',
 ] as const;
 export type Action = (typeof ACTIONS)[number];
 

@@ -54,7 +54,7 @@ export class WebhookService {
         throw new ApiError('conflict', `There are ${WEBHOOKS_MAX} webhooks already. Delete one first.`);
       }
       const created = await transaction.webhook.create({ data, omit: { previousSecret: true } });
-      const event = { actor, subject: `webhook:${created.id}`, before: null, after: input };
+      const event = { actor, subject: `webhook:${created.id}`, before: null, after: audited(input) };
       await recordAuditEvent(transaction, { ...event, action: 'webhook.created' });
       return created;
     });
@@ -90,8 +90,7 @@ export class WebhookService {
     return this.change(async (transaction) => {
       const old = await this.find(id, transaction);
       await transaction.webhook.deleteMany({ where: { id } });
-      const { url, events } = old;
-      const event = { actor, subject: `webhook:${id}`, before: { url, events }, after: {} };
+      const event = { actor, subject: `webhook:${id}`, before: audited(old), after: {} };
       await recordAuditEvent(transaction, { ...event, action: 'webhook.deleted' });
       return old;
     });
@@ -118,20 +117,25 @@ export class WebhookService {
    *
    * @throws ApiError `not_found`.
    */
-  async resend(id: string, deliveryId: string): Promise<DeliveryRecord> {
-    const nextAttemptAt = new Date(await readServerTimeMs(this.database, this.clock));
-    const [delivery] = [id, deliveryId].every(isUuid)
-      ? await this.database.webhookDelivery.updateManyAndReturn({
-          where: { id: deliveryId, webhookId: id, state: { not: 'pending' } },
-          data: { state: 'pending', attempts: 0, nextAttemptAt },
-          ...DELIVERY,
-        })
-      : [];
-    if (delivery === undefined) {
-      const message = `The webhook "${id}" has no delivery with the id "${deliveryId}" that is not pending.`;
-      throw new ApiError('not_found', message);
-    }
-    return delivery;
+  async resend(id: string, deliveryId: string, actor: Actor): Promise<DeliveryRecord> {
+    return inTransaction(this.database, async (transaction) => {
+      const nextAttemptAt = new Date(await readServerTimeMs(transaction, this.clock));
+      const [delivery] = [id, deliveryId].every(isUuid)
+        ? await transaction.webhookDelivery.updateManyAndReturn({
+            where: { id: deliveryId, webhookId: id, state: { not: 'pending' } },
+            data: { state: 'pending', attempts: 0, nextAttemptAt },
+            ...DELIVERY,
+          })
+        : [];
+      if (delivery === undefined) {
+        const message = `The webhook "${id}" has no delivery with the id "${deliveryId}" that is not pending.`;
+        throw new ApiError('not_found', message);
+      }
+      const after = { delivery: deliveryId, event: delivery.event };
+      const event = { actor, subject: `webhook:${id}`, before: null, after };
+      await recordAuditEvent(transaction, { ...event, action: 'webhook.delivery_resent' });
+      return delivery;
+    });
   }
 
   /** Runs a change after other changes of webhooks, so that it misses none. */
@@ -141,4 +145,9 @@ export class WebhookService {
       return work(transaction);
     });
   }
+}
+
+/** Returns what the audit, which nobody can change, shows of a webhook. The rest of its URL may contain a secret. */
+function audited({ url, events }: CreateWebhookInput | WebhookRecord) {
+  return { url: new URL(url).origin, events };
 }

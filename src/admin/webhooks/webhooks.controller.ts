@@ -115,7 +115,8 @@ export class WebhooksController {
   resendWebhookDelivery(
     @Param('webhookId') id: string,
     @Param('deliveryId') deliveryId: string,
+    @CurrentPrincipal() { keyId: actor }: Principal,
   ): Promise<DeliveryRecord> {
-    return this.webhooks.resend(id, deliveryId);
+    return this.webhooks.resend(id, deliveryId, actor);
   }
 }
