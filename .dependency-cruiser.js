@@ -137,7 +137,7 @@ export default {
       comment: 'What decides needs neither a framework nor a database.',
       severity: 'error',
       from: {
-        path: '^src/.*/rules/|^src/admin/keys/key\\.view\\.ts$|^src/settings/(duration|redis-address|secret-files|clock)\\.ts$',
+        path: '^src/.*/rules/|^src/admin/keys/key\\.view\\.ts$|^src/settings/(duration|redis-address|secret-files|env-file|text-file|clock)\\.ts$',
       },
       to: {
         path: '^src/database/|node_modules/(@nestjs|@prisma|fastify|ioredis|pg|prom-client)/',

@@ -1,14 +1,13 @@
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 
 import { defineConfig } from 'prisma/config';
+import { loadEnvFile } from './src/settings/env-file.js';
 import { resolveSecretFiles } from './src/settings/secret-files.js';
 
 const fromRoot = (...names: string[]) => path.join(import.meta.dirname, ...names);
 
-if (existsSync(fromRoot('.env'))) {
-  process.loadEnvFile(fromRoot('.env'));
-}
+const faults: string[] = [];
+loadEnvFile(fromRoot('.env'), faults);
 
 // The CLI would download a native engine before every command, even one that does not use it. Our script runs the same engine
 // from npm. Windows cannot start a script as a program, so it keeps the download.
@@ -20,7 +19,6 @@ if (process.platform !== 'win32') {
 const addresses = Object.entries(process.env).filter(
   ([name, value]) => /^(DIRECT_)?DATABASE_URL(_FILE)?$/.test(name) && value !== '',
 );
-const faults: string[] = [];
 const { DATABASE_URL, DIRECT_DATABASE_URL } = resolveSecretFiles(Object.fromEntries(addresses), faults);
 // Bypasses a pooler, because the engine's lock belongs to a session.
 const url = DIRECT_DATABASE_URL ?? DATABASE_URL;

@@ -190,12 +190,13 @@ describe('a secret in a file', () => {
     return full;
   }
 
-  it.each(SECRETS)('sets %s, without the line break at its end', (name) => {
+  it.each(SECRETS)('sets %s, without white space and byte order mark around it', (name) => {
     const { [name]: _, ...rest } = values;
     const others = { APP_ENV: 'production', ...rest };
     const expected = readEnvironment({ ...values, APP_ENV: 'production' });
-    for (const end of ['', '\n', '\r\n']) {
-      const given = { ...others, [`${name}_FILE`]: file(name, values[name] + end) };
+    const value = values[name];
+    for (const text of [value, `${value}\n`, `\uFEFF${value}\r\n`, ` ${value} \n\n`]) {
+      const given = { ...others, [`${name}_FILE`]: file(name, text) };
       expect(readEnvironment(given)).toEqual(expected);
     }
   });
@@ -215,8 +216,8 @@ describe('a secret in a file', () => {
       'url',
       'DATABASE_URL and DATABASE_URL_FILE are both set: give one of them',
     ],
-    ['it is missing', {}, 'missing', 'DATABASE_URL_FILE FILE cannot be read: ENOENT'],
-    ['it is a folder', {}, '.', 'DATABASE_URL_FILE FILE cannot be read: EISDIR'],
+    ['it is missing', {}, 'missing', 'DATABASE_URL_FILE FILE cannot be read: it does not exist'],
+    ['it is a folder', {}, '.', 'DATABASE_URL_FILE FILE cannot be read: it is a folder'],
     ['it is empty', {}, 'empty', 'DATABASE_URL_FILE FILE is empty'],
     ['its value is invalid, which is not shown', {}, 'invalid', 'DATABASE_URL must be a postgres:// address'],
   ])('is rejected with one line when %s', (_name, variables, name, fault) => {

@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
 import pg from 'pg';
 import { z } from 'zod';
 import { parseDuration } from './duration.js';
+import { loadEnvFile } from './env-file.js';
 import { parseRedisAddresses } from './redis-address.js';
 import { resolveSecretFiles } from './secret-files.js';
 
@@ -229,8 +229,10 @@ export function readEnvironment(variables: NodeJS.ProcessEnv): Environment {
  * @throws InvalidEnvironmentError that names every invalid setting.
  */
 export function readProcessEnvironment(): Environment {
-  if (existsSync('.env')) {
-    process.loadEnvFile();
+  const faults: string[] = [];
+  loadEnvFile('.env', faults);
+  if (faults.length > 0) {
+    throw new InvalidEnvironmentError(faults.join('\n'));
   }
   return readEnvironment(process.env);
 }

@@ -12,7 +12,7 @@ const INIT = '20261123000000_init';
 jest.setTimeout(60_000);
 
 /** What `prisma.config.ts` imports. */
-const SECRET_FILES = path.join('src', 'settings', 'secret-files.ts');
+const SETTINGS = path.join('src', 'settings');
 
 let database: TestDatabase;
 let databaseUrl: string;
@@ -38,7 +38,7 @@ const fails = (text: string) => ({ code: 1, output: expect.stringContaining(text
 
 /** Copies the project, so that a test can add migrations. */
 async function copyProject(): Promise<string> {
-  for (const name of ['prisma', 'prisma.config.ts', SECRET_FILES, 'package.json']) {
+  for (const name of ['prisma', 'prisma.config.ts', SETTINGS, 'package.json']) {
     await cp(path.join(ROOT, name), path.join(folder, name), { recursive: true });
   }
   await symlink(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'), 'junction');
