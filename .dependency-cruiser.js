@@ -86,7 +86,7 @@ export default {
       name: 'only-the-application-imports-metrics-and-traces',
       comment: 'Modules keep counts and publish diagnostics; metrics and traces read them.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(metrics/|tracing/|app(\\.module)?\\.ts)' },
+      from: { path: '^src/', pathNot: '^src/(metrics/|tracing/|(main|app(\\.module)?)\\.ts)' },
       to: { path: '^src/(metrics|tracing)/|node_modules/@opentelemetry/' },
     },
     {

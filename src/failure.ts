@@ -4,6 +4,7 @@ import { HOW_TO_MIGRATE, MigrationError } from './database/migrations.js';
 import { EmbeddedPostgresError } from './embedded-postgres/embedded-postgres.js';
 import { InvalidEnvironmentError } from './settings/environment.js';
 import { ApiError } from './errors/api-error.js';
+import { ListenError } from './server/listen-error.js';
 import { CounterStoreError } from './rate-limit/stores/counter-store.js';
 
 /** Codes of Prisma and PostgreSQL for a missing table or column. */
@@ -18,6 +19,7 @@ export function describeFailure(error: unknown): string {
   if (
     error instanceof ApiError ||
     error instanceof EmbeddedPostgresError ||
+    error instanceof ListenError ||
     error instanceof MigrationError
   ) {
     return error.message;

@@ -3,13 +3,17 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { KeyService } from './admin/keys/key.service.js';
 import { createApplication } from './app.js';
 import { startEmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
-import { migrateIfThere, migrateOnceThere } from './database/migrations.js';
+import { applyPendingMigrations } from './database/migrations.js';
 import { PrismaService } from './database/prisma.service.js';
-import { type Environment, InvalidEnvironmentError, readProcessEnvironment } from './settings/environment.js';
+import { type Environment, readProcessEnvironment } from './settings/environment.js';
 import { describeFailure } from './failure.js';
+import { logMissingKeys } from './health/first-key.js';
+import { Readiness } from './health/readiness.js';
+import { MetricsServer } from './metrics/metrics.server.js';
 import { Connections } from './server/connections.js';
 import { seedDemo } from './seed/demo.js';
 import { welcome } from './seed/welcome.js';
+import { ListenError } from './server/listen-error.js';
 import { stopSignal } from './server/stop-signal.js';
 
 /** Starts the database and the application, serves until a stop signal, and stops them in reverse order. */
@@ -22,8 +26,9 @@ async function main(): Promise<void> {
     settings.DATABASE_URL === undefined ? await startEmbeddedPostgres(settings.DATA_DIR) : null;
   try {
     const environment = { ...settings, DATABASE_URL: embedded?.url ?? settings.DATABASE_URL };
-    const { DATABASE_URL = '', DIRECT_DATABASE_URL = DATABASE_URL, NODE_ENV } = environment;
-    const isMigrated = NODE_ENV === 'production' || (await migrateIfThere(DIRECT_DATABASE_URL));
+    if (embedded !== null) {
+      await applyPendingMigrations(embedded.url);
+    }
     const app = await createApplication(environment);
     try {
       if (stop.aborted) {
@@ -32,11 +37,9 @@ async function main(): Promise<void> {
       const demoKeys =
         embedded === null ? null : await seedDemo(app.get(PrismaService), app.get(KeyService), environment);
       const address = await listen(app, environment);
-      process.stdout.write(
-        demoKeys === null ? `Animal Store listens on ${address}\n` : welcome(address, demoKeys),
-      );
-      if (!isMigrated) {
-        await migrateOnceThere(DIRECT_DATABASE_URL, stop);
+      process.stdout.write(welcome(address, app.get(MetricsServer).port, demoKeys));
+      if (demoKeys === null) {
+        void logMissingKeys(app.get(Readiness), app.get(PrismaService), stop);
       }
       await stopRequested;
       app.get(Connections).drain();
@@ -52,15 +55,12 @@ async function main(): Promise<void> {
   }
 }
 
-/** @throws InvalidEnvironmentError if the service cannot listen on this address. */
+/** @throws ListenError if the service cannot listen on this address. */
 async function listen(app: NestFastifyApplication, { HOST, PORT }: Environment): Promise<string> {
   try {
     await app.listen(PORT, HOST);
   } catch (cause) {
-    const reason = (cause as Error).message;
-    throw new InvalidEnvironmentError(`HOST ${HOST} and PORT ${PORT} cannot be listened on: ${reason}`, {
-      cause,
-    });
+    throw new ListenError(cause as Error, HOST, PORT, 'PORT');
   }
   return app.getUrl();
 }

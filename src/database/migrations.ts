@@ -1,8 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { SchemaEngine } from '@prisma/schema-engine-wasm';
-import { hasCode, isDatabaseUnavailable } from './availability.js';
+import { hasCode } from './availability.js';
 import { createPool } from './connection-pool.js';
 import { namedStatement, type Statement } from './query-runner.js';
 
@@ -10,8 +9,6 @@ import { namedStatement, type Statement } from './query-runner.js';
 const MIGRATIONS_FOLDER = path.join(import.meta.dirname, '..', '..', 'prisma', 'migrations');
 
 const UNDEFINED_TABLE = /^42P01$/;
-
-const RETRY_INTERVAL_MS = 500;
 
 /** The advice in messages about pending migrations. Prisma's commands are not in the image. */
 export const HOW_TO_MIGRATE = 'run "npx prisma migrate deploy", or in a container "animal-store migrate"';
@@ -102,26 +99,6 @@ export async function applyPendingMigrations(
     }
   } finally {
     await pool.end();
-  }
-}
-
-/** Applies the pending migrations; returns false if the database is unavailable. */
-export async function migrateIfThere(connectionString: string): Promise<boolean> {
-  try {
-    await applyPendingMigrations(connectionString);
-    return true;
-  } catch (error) {
-    if (isDatabaseUnavailable(error)) {
-      return false;
-    }
-    throw error;
-  }
-}
-
-/** Applies the pending migrations once the database is available, unless `stop` is aborted before. */
-export async function migrateOnceThere(connectionString: string, stop: AbortSignal): Promise<void> {
-  while (!stop.aborted && !(await migrateIfThere(connectionString))) {
-    await pause(RETRY_INTERVAL_MS, undefined, { signal: stop }).catch(() => {});
   }
 }
 

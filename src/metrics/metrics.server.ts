@@ -11,8 +11,9 @@ import type { Registry } from 'prom-client';
 import { ApiError } from '../errors/api-error.js';
 import { targetPath } from '../http/request-line.js';
 import { Connections } from '../server/connections.js';
+import { ListenError } from '../server/listen-error.js';
 import { serverOptions } from '../server/server-options.js';
-import { ENVIRONMENT, type Environment, InvalidEnvironmentError } from '../settings/environment.js';
+import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { ServiceMetrics } from './service-metrics.js';
 
 const NOT_FOUND = new ApiError('not_found', 'Only /metrics is served here.');
@@ -42,7 +43,7 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
     return (this.server?.server.address() as AddressInfo | null)?.port ?? null;
   }
 
-  /** @throws InvalidEnvironmentError when METRICS_PORT cannot be listened on. */
+  /** @throws ListenError if METRICS_PORT cannot be listened on. */
   async onApplicationBootstrap(): Promise<void> {
     const { HOST, METRICS_PORT } = this.environment;
     if (METRICS_PORT === undefined) {
@@ -52,10 +53,7 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
     try {
       await server.listen({ port: METRICS_PORT, host: HOST });
     } catch (cause) {
-      const reason = (cause as Error).message;
-      throw new InvalidEnvironmentError(`METRICS_PORT ${METRICS_PORT} cannot be listened on: ${reason}`, {
-        cause,
-      });
+      throw new ListenError(cause as Error, HOST, METRICS_PORT, 'METRICS_PORT');
     }
     this.server = server;
   }

@@ -1,13 +1,22 @@
 import type { DemoKeys } from './demo.js';
 
-/** Returns what the embedded default prints once it listens: its pages, the keys of the demonstration, and a first request. */
-export function welcome(address: string, keys: DemoKeys): string {
-  return `
-Animal Store listens on ${address}, with a PostgreSQL of its own.
+/**
+ * Returns what the service prints once it listens: its pages, and of the embedded default the keys of the demonstration and a first
+ * request.
+ *
+ * @param metricsPort null without metrics.
+ */
+export function welcome(address: string, metricsPort: number | null, keys: DemoKeys | null): string {
+  const metrics = Object.assign(new URL('/metrics', address), { port: String(metricsPort) });
+  const pages = `
   console     ${address}/console
   reference   ${address}/docs
   health      ${address}/readyz
-
+${metricsPort === null ? '' : `  metrics     ${metrics.href}\n`}`;
+  return keys === null
+    ? `Animal Store listens on ${address}${pages}`
+    : `
+Animal Store listens on ${address}, with a PostgreSQL of its own.${pages}
 ${keyList(keys)}
 
 Try it:

@@ -4,7 +4,6 @@ import { type DatabaseProxy, startDatabaseProxy } from '../support/database/data
 import { eventually } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
 import { issueKey } from '../support/keys/keys.js';
-import { OWN_MIGRATIONS } from '../support/database/own-migrations.js';
 import { ServiceProcesses } from '../support/service/service-processes.js';
 
 let database: TestDatabase;
@@ -46,20 +45,6 @@ describe('a service that starts before its database', () => {
       expect(await service.kill('SIGTERM')).toMatchObject({ code: 0 });
     },
   );
-
-  it('applies the migrations in development as soon as the database is there', async () => {
-    const empty = await createDatabase('template0');
-    const way = await startDatabaseProxy(empty.url);
-    way.goAway();
-    const url = await services.start({ NODE_ENV: '', DATABASE_URL: way.url }).listening();
-    await way.comeBack();
-    await eventually(async () => expect((await send(`${url}/readyz`)).status).toBe(200));
-    const applied = 'SELECT migration_name FROM _prisma_migrations WHERE rolled_back_at IS NULL';
-    expect(await empty.query(applied)).toHaveLength(OWN_MIGRATIONS.length);
-    await services.end('SIGKILL');
-    way.close();
-    await empty.drop();
-  });
 
   it('listens within seconds in development, though its database hangs', async () => {
     proxy.hang();

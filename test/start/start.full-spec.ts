@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -9,6 +9,7 @@ import { ConsoleBrowser } from '../support/browser/console.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { until } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
+import { issueKey } from '../support/keys/keys.js';
 import { OWN_MIGRATIONS } from '../support/database/own-migrations.js';
 import { run, ServiceProcess } from '../support/service/service-process.js';
 import { ServiceProcesses } from '../support/service/service-processes.js';
@@ -82,8 +83,11 @@ describe('a service with an embedded database', () => {
 
   it('exits with the reason when another process uses the same data', async () => {
     const { code, stderr } = await run('main.js', { DATA_DIR: dataDir });
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/in use by another/);
+    expect([code, stderr]).toEqual([
+      1,
+      `The embedded PostgreSQL in ${dataDir} cannot be used: it is in use by another animal-store process\n` +
+        'Stop that process, or set DATA_DIR and PORT for this one.\n',
+    ]);
   });
 
   it('stops cleanly on Ctrl-C, with its PostgreSQL', async () => {
@@ -137,28 +141,52 @@ describe('a service with DATABASE_URL', () => {
     await database.drop();
   });
 
-  it('applies the migrations, also when two processes start together on an empty database, and seeds nothing', async () => {
-    await Promise.all([services.start().ready(), services.start().ready()]);
-    expect(await database.query('SELECT count(*)::int FROM plans')).toEqual([{ count: 0 }]);
-    const applied = await database.query<{ migration_name: string }>(
-      'SELECT migration_name FROM _prisma_migrations WHERE rolled_back_at IS NULL ORDER BY migration_name',
-    );
-    expect(applied.map(({ migration_name }) => migration_name)).toEqual(OWN_MIGRATIONS);
+  it.each(['', 'production'])(
+    'never migrates it with NODE_ENV "%s": it is not ready, and logs what to do',
+    async (NODE_ENV) => {
+      const service = services.start({ NODE_ENV });
+      const url = await service.listening();
+      await service.waitForOutput(
+        new RegExp(
+          `Not ready: .* lacks the migrations ${OWN_MIGRATIONS.join(', ')}; run \\\\"npx prisma migrate deploy`,
+        ),
+      );
+      const responses = await Promise.all([send(`${url}/readyz`), send(`${url}/livez`)]);
+      expect(responses.map(({ status }) => status)).toEqual([503, 200]);
+      expect(await database.query("SELECT to_regclass('pets')::text AS pets")).toEqual([{ pets: null }]);
+    },
+  );
+
+  it('logs how to issue the first key once it is migrated, and no more when there is one', async () => {
+    const NO_KEY = /"msg":"There is no API key yet: run \\"npx prisma db seed\\"/;
+    const service = services.start();
+    await service.waitForOutput(/Not ready/);
+    expect(service.stdout).not.toMatch(NO_KEY);
+    const environment = { DATABASE_URL: database.url, APP_ENV: 'staging' };
+    expect(await run('cli/admin.js', environment, 'migrate')).toMatchObject({ code: 0 });
+    await service.waitForOutput(NO_KEY);
+    expect(await run('cli/admin.js', environment, 'seed')).toMatchObject({ code: 0 });
+    const next = services.start();
+    await next.ready();
+    await next.kill('SIGTERM');
+    expect(next.stdout).not.toMatch(NO_KEY);
   });
 
-  it('never migrates in production: it stays up, is not ready, and logs which migrations are missing', async () => {
-    const service = services.start({ NODE_ENV: 'production' });
+  it('prints the addresses of console, reference, health and metrics', async () => {
+    const service = services.start({ METRICS_PORT: '0' });
     const url = await service.listening();
-    await service.waitForOutput(
-      new RegExp(`Not ready: .* lacks the migrations ${OWN_MIGRATIONS.join(', ')}`),
+    const [, metrics = ''] = await service.waitForOutput(/^ {2}metrics +(http:\S+)$/m);
+    expect(service.stdout).toContain(
+      `Animal Store listens on ${url}\n  console     ${url}/console\n  reference   ${url}/docs\n  health      ${url}/readyz\n`,
     );
-    const responses = await Promise.all([send(`${url}/readyz`), send(`${url}/livez`)]);
-    expect(responses.map(({ status }) => status)).toEqual([503, 200]);
-    expect(await database.query("SELECT to_regclass('pets')::text AS pets")).toEqual([{ pets: null }]);
+    expect((await send(metrics)).status).toBe(200);
+    expect(service.stdout).not.toContain('ask_');
   });
 
   it('does not log a client that disconnects in the middle of its body as an outage', async () => {
-    const service = services.start();
+    const migrated = await createDatabase();
+    await issueKey(migrated);
+    const service = services.start({ DATABASE_URL: migrated.url });
     const url = await service.listening();
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     socket.end(
@@ -168,18 +196,71 @@ describe('a service with DATABASE_URL', () => {
     await send(`${url}/livez`);
     await service.waitForOutput(/"path":"\/livez"/);
     expect(service.stdout).not.toMatch(/"level":"(warn|error)"|database/);
+    await service.kill('SIGTERM');
+    await migrated.drop();
   });
 });
 
 describe('a service that cannot start', () => {
+  let database: TestDatabase;
+  let folder: string;
+  beforeEach(async () => {
+    database = await createDatabase();
+    folder = await mkdtemp(path.join(tmpdir(), 'animal-store-start-'));
+  });
+  afterEach(async () => {
+    await database.drop();
+    await rm(folder, { recursive: true });
+  });
+
+  const start = (env: Record<string, string>) =>
+    run('main.js', { DATABASE_URL: database.url, APP_ENV: 'staging', HOST: '127.0.0.1', ...env });
+
   it.each([
-    ['PORT', '70000', 'PORT must be a whole number from 0 to 65535'],
-    ['HOST', '999.1.1.1', 'HOST 999.1.1.1 and PORT 0 cannot be listened on'],
+    ['PORT', '70000', 'The settings are wrong:\nPORT must be a whole number from 0 to 65535\n'],
+    ['HOST', '999.1.1.1', /^This machine has no address 999\.1\.1\.1: set HOST to one that it has, or/],
+    ['HOST', '192.0.2.1', /^This machine has no address 192\.0\.2\.1: set HOST to one that it has, or/],
   ])('ends with a line that names %s=%s', async (name, value, line) => {
-    const dataDir = await mkdtemp(path.join(tmpdir(), 'animal-store-start-'));
-    const { code, stderr } = await run('main.js', { DATA_DIR: dataDir, [name]: value });
-    expect([code, stderr]).toEqual([1, expect.stringContaining(line)]);
+    const { code, stderr } = await start({ [name]: value });
+    expect([code, stderr]).toEqual([1, line instanceof RegExp ? expect.stringMatching(line) : line]);
     expect(stderr).not.toMatch(/^\s+at /m);
-    await rm(dataDir, { recursive: true });
+  });
+
+  it.each(['PORT', 'METRICS_PORT'])(
+    'ends with a line that says what to do if its %s is in use',
+    async (name) => {
+      const other = createServer().listen(0, '127.0.0.1');
+      await once(other, 'listening');
+      const { port } = other.address() as AddressInfo;
+      const { code, stderr } = await start({ [name]: String(port) });
+      other.close();
+      expect([code, stderr]).toEqual([1, `Port ${port} is in use: stop that program, or set ${name}\n`]);
+    },
+  );
+
+  it('ends with a line, and no PostgreSQL of its own, if .env is a folder', async () => {
+    await mkdir(path.join(folder, '.env'));
+    const main = path.resolve('dist/main.js');
+    const ended = await promisify(execFile)(process.execPath, [main], { cwd: folder }).catch(
+      (error) => error,
+    );
+    expect(ended).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: 'The settings are wrong:\n.env cannot be read: it is a folder\n',
+    });
+    expect(await readdir(folder)).toEqual(['.env']);
+  });
+
+  it('uses the first setting of a .env with a byte order mark', async () => {
+    await writeFile(
+      path.join(folder, '.env'),
+      '\uFEFFDATABASE_URL=mysql://db.example\r\nAPP_ENV=staging\r\n',
+    );
+    const main = path.resolve('dist/main.js');
+    const ended = await promisify(execFile)(process.execPath, [main], { cwd: folder }).catch(
+      (error) => error,
+    );
+    expect(ended.stderr).toBe('The settings are wrong:\nDATABASE_URL must be a postgres:// address\n');
   });
 });
