@@ -1,6 +1,7 @@
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { FastifyInstance } from 'fastify';
+import fastJsonStringify, { type Schema } from 'fast-json-stringify';
+import type { FastifyInstance, FastifySchema } from 'fastify';
 import { AppModule, RESPONSE_INTERCEPTORS } from './app.module.js';
 import { NotFoundHandler } from './http/not-found.handler.js';
 import { DeprecatedOperations } from './deprecation/deprecated-operations.js';
@@ -57,6 +58,7 @@ export async function createApplication(
     forceCloseConnections: false,
   });
   const fastify = adapter.getInstance();
+  fastify.setSerializerCompiler(compileAtFirstUse);
   decorateRequests(fastify, app.get(Authenticator));
   await addRequestHooks(fastify, app.get(ConcurrencyLimit), environment);
   app.get(RequestBodyReader).addTo(fastify);
@@ -78,6 +80,12 @@ export async function createApplication(
     throw error;
   }
   return app;
+}
+
+/** Returns the serializer of a response, which is compiled at its first use, because few are used soon after a start. */
+function compileAtFirstUse({ schema }: { schema: FastifySchema }): (body: unknown) => string {
+  let serialize: ((body: unknown) => string) | undefined;
+  return (body) => (serialize ??= fastJsonStringify(schema as Schema))(body);
 }
 
 /** Declares the properties of requests, so that all requests have one shape. */

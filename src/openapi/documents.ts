@@ -3,7 +3,7 @@ import type { RouteShorthandOptions } from 'fastify';
 import type { Environment } from '../settings/environment.js';
 import { createDocuments, documentText } from './document.js';
 import { REFERENCE_PAGE } from './reference-page.js';
-import { serveStaticDocument } from './static-document.js';
+import { serveStaticDocument, type StaticDocument } from './static-document.js';
 
 const REFERENCE = '/docs';
 const ACCEPTS_HTML = /\btext\/html\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i;
@@ -14,12 +14,17 @@ export function serveDocuments(
   environment: Environment,
   hooks: Pick<RouteShorthandOptions, 'onRequest'>,
 ): void {
-  const { store, administration } = createDocuments(app, environment);
-  const documents = Object.entries({ '/openapi.json': store, '/admin-openapi.json': administration }).map(
-    ([path, document]) => ({ path, type: 'application/json', content: Buffer.from(documentText(document)) }),
-  );
+  let created: ReturnType<typeof createDocuments> | undefined;
+  // They take longer to create than the rest of a start.
+  const documents = () => (created ??= createDocuments(app, environment));
+  const json = (path: string, name: 'store' | 'administration'): StaticDocument => ({
+    path,
+    type: 'application/json',
+    content: () => Buffer.from(documentText(documents()[name])),
+  });
+  const files = [json('/openapi.json', 'store'), json('/admin-openapi.json', 'administration')];
   const fastify = app.getHttpAdapter().getInstance();
-  [...documents, ...REFERENCE_PAGE].forEach((each) => serveStaticDocument(fastify, hooks, each));
+  [...files, ...REFERENCE_PAGE].forEach((each) => serveStaticDocument(fastify, hooks, each));
   fastify.get('/', hooks, (request, reply) => {
     reply.header('Vary', [reply.getHeader('Vary'), 'Accept'].filter(Boolean).join(', '));
     if (ACCEPTS_HTML.test(request.headers.accept ?? '')) {

@@ -9,7 +9,8 @@ import { namesTag } from '../http/revalidation.interceptor.js';
 export interface StaticDocument {
   path: string;
   type: string;
-  content: Buffer;
+  /** A function is called once, at the first request. */
+  content: Buffer | (() => Buffer);
   headers?: Record<string, string>;
 }
 
@@ -37,9 +38,14 @@ export function serveStaticDocument(
   hooks: Pick<RouteShorthandOptions, 'onRequest'>,
   { path, type, content, headers = {} }: StaticDocument,
 ): void {
-  const digest = hash('sha1', content, 'base64url');
+  let opened: { bytes: Buffer; digest: string } | undefined;
+  const open = () => {
+    const bytes = typeof content === 'function' ? content() : content;
+    return { bytes, digest: hash('sha1', bytes, 'base64url') };
+  };
   const coded = new Map<Coding, Promise<Buffer>>();
   fastify.get(path, hooks, async (request, reply) => {
+    const { bytes, digest } = (opened ??= open());
     const coding = IS_COMPRESSED.test(type) ? 'identity' : codingFor(request.headers['accept-encoding']);
     const tag = `"${digest}-${coding}"`;
     reply.headers({ ETag: tag, 'Cache-Control': 'public, max-age=0', ...headers });
@@ -50,7 +56,7 @@ export function serveStaticDocument(
     if (coding !== 'identity') {
       reply.header('Content-Encoding', coding);
     }
-    const body = coded.get(coding) ?? compress[coding](content);
+    const body = coded.get(coding) ?? compress[coding](bytes);
     coded.set(coding, body);
     body.catch(() => coded.delete(coding));
     return reply.type(type).send(await body);
