@@ -9,7 +9,8 @@ export default {
   globalTeardown: './test/support/global-teardown.mjs',
   testEnvironment: 'node',
   maxWorkers: 2,
-  testTimeout: 30_000,
+  // A bound for what hangs: on a machine with other work, the first application of a file may take long to load.
+  testTimeout: 60_000,
   // NestJS is ESM, @nestjs/throttler is CommonJS that requires it: below Node 24.9 Jest cannot load both as they are.
   transform: {
     '^.+\\.m?[jt]s$': [

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 const PAUSE_MS = 5;
 
 /** Retries until the expectation holds. @throws its last error after the deadline. */
-export async function eventually(expectation: () => Promise<unknown>, deadlineMs = 5000): Promise<void> {
+export async function eventually(expectation: () => Promise<unknown>, deadlineMs = 15_000): Promise<void> {
   const deadline = performance.now() + deadlineMs;
   for (;;) {
     try {

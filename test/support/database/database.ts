@@ -35,7 +35,7 @@ export async function createDatabase(
 
 /** Runs one statement on a connection of its own. */
 export async function query<Row extends pg.QueryResultRow>(url: string, text: string): Promise<Row[]> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 30_000 });
   // A connection that a fault ends is an event too, besides the rejection of its query.
   client.on('error', () => {});
   try {

@@ -4,6 +4,7 @@ import { KeyService } from '../../../src/admin/keys/key.service.js';
 import { openServices } from '../../../src/cli/services.js';
 import { readEnvironment } from '../../../src/settings/environment.js';
 import type { TestDatabase } from '../database/database.js';
+import { patiently } from '../patience.js';
 
 /** The plan and limits of a key that no test exhausts. */
 export const UNLIMITED = { plan: 'enterprise', perMinute: 10_000_000, perDay: 100_000_000 } as const;
@@ -16,7 +17,8 @@ export async function issueKey(
 ): Promise<IssuedKey> {
   const services = await openServices(readEnvironment({ APP_ENV: 'staging', DATABASE_URL: url }));
   try {
-    return await services.get(KeyService).issue({ name: 'test', plan: 'free', ...input }, TERMINAL, key);
+    const keys = services.get(KeyService);
+    return await patiently(() => keys.issue({ name: 'test', plan: 'free', ...input }, TERMINAL, key));
   } finally {
     await services.close();
   }

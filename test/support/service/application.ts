@@ -8,6 +8,7 @@ import { TestClock } from '../counters/clock.js';
 import { createDatabase, type TestDatabase } from '../database/database.js';
 import { type HttpResponse, type Init, send } from '../http/http.js';
 import { UNLIMITED } from '../keys/keys.js';
+import { patiently } from '../patience.js';
 
 export interface TestApplication {
   url: string;
@@ -61,7 +62,7 @@ export async function startApplication({
     app,
     database: store,
     clock,
-    issue: (input) => keys.issue({ name: 'test', plan: 'free', ...input }, TERMINAL),
+    issue: (input) => patiently(() => keys.issue({ name: 'test', plan: 'free', ...input }, TERMINAL)),
     close: async () => {
       await app.close();
       if (database === undefined) {
