@@ -40,7 +40,7 @@ export async function createApplication(
   environment: Environment,
   clock = new Clock(),
 ): Promise<NestFastifyApplication> {
-  const logger = createLogger(environment);
+  const logger = await createLogger(environment);
   const connections = new Connections(environment, logger);
   const adapter = new Adapter({
     ...serverOptions(environment, connections),

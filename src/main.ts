@@ -14,7 +14,11 @@ import { Connections } from './server/connections.js';
 import { seedDemo } from './seed/demo.js';
 import { welcome } from './seed/welcome.js';
 import { ListenError } from './server/listen-error.js';
+import { standardError, standardOutput, unblockStandardStreams } from './server/standard-stream.js';
 import { stopSignal } from './server/stop-signal.js';
+
+/** The share of `SHUTDOWN_GRACE` for which the last lines of the log may wait for their reader. */
+const LOG_SHARE = 0.1;
 
 /** Starts the database and the application, serves until a stop signal, and stops them in reverse order. */
 async function main(): Promise<void> {
@@ -37,7 +41,7 @@ async function main(): Promise<void> {
       const demoKeys =
         embedded === null ? null : await seedDemo(app.get(PrismaService), app.get(KeyService), environment);
       const address = await listen(app, environment);
-      process.stdout.write(welcome(address, app.get(MetricsServer).port, demoKeys));
+      standardOutput.write(welcome(address, app.get(MetricsServer).port, demoKeys));
       if (demoKeys === null) {
         void logMissingKeys(app.get(Readiness), app.get(PrismaService), stop);
       }
@@ -52,6 +56,7 @@ async function main(): Promise<void> {
     process.exitCode = app.get(Connections).cutOff > 0 ? 1 : 0;
   } finally {
     await embedded?.stop();
+    await standardOutput.drain(settings.SHUTDOWN_GRACE * LOG_SHARE);
   }
 }
 
@@ -65,7 +70,8 @@ async function listen(app: NestFastifyApplication, { HOST, PORT }: Environment):
   return app.getUrl();
 }
 
+unblockStandardStreams();
 await main().catch((error: unknown) => {
-  process.stderr.write(`${describeFailure(error)}\n`);
+  standardError.write(`${describeFailure(error)}\n`);
   process.exitCode = 1;
 });

@@ -10,7 +10,7 @@ import { createDocuments, documentText } from '../openapi/document.js';
 
 /** `npm run documents`: generates the documents from the routes' declarations and the default settings, without a database. */
 const environment = readEnvironment({});
-const connections = new Connections(environment, createLogger(environment));
+const connections = new Connections(environment, await createLogger(environment));
 const module = AppModule.register(environment, new Clock(), connections);
 const app = await NestFactory.create(module, new FastifyAdapter(), {
   logger: ['error', 'warn'],

@@ -13,6 +13,7 @@ import { CounterStore } from '../rate-limit/stores/counter-store.js';
 import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
 import { ConcurrencyLimit } from '../http/concurrency-limit.js';
 import { Connections } from '../server/connections.js';
+import { standardOutput } from '../server/standard-stream.js';
 import { UsageRecorder } from '../usage/usage.recorder.js';
 import { WebhookDeliverer } from '../webhooks/webhook-deliverer.js';
 import { MetricsRegistry, PREFIX, type Sample } from './metrics-registry.js';
@@ -48,6 +49,9 @@ export class ServiceMetrics {
     this.addQueries(metrics);
     this.addDatabase(metrics);
     this.addWebhooks(metrics);
+    metrics.counter('log_dropped_lines_total', 'Lines of the log that were dropped.', [], () => [
+      [standardOutput.dropped],
+    ]);
     metrics.gauge('build_info', 'Always 1.', ['version'], () => [[1, about.info.version]]);
     return metrics.registry;
   }

@@ -1,14 +1,17 @@
 import { Logger } from '@nestjs/common';
+import { standardOutput } from './standard-stream.js';
 
-const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+/** A terminal that is closed sends SIGHUP. */
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 /** One press of Ctrl-C may cause two signals: one from the terminal, and one that npm forwards. */
 const SAME_PRESS_MS = 500;
 const FORCED_EXIT_CODE = 1;
 
 /**
- * Listens for SIGTERM and SIGINT. The process exits at the latest when `graceMs` is over, and immediately at a second signal.
+ * Listens for SIGTERM, SIGINT and SIGHUP. The process exits at the latest when `graceMs` is over, and
+ * immediately at a second signal.
  *
- * @returns a signal that is aborted by the first SIGTERM or SIGINT.
+ * @returns a signal that is aborted by the first of them.
  */
 export function stopSignal(graceMs: number): AbortSignal {
   const logger = new Logger('Shutdown');
@@ -21,7 +24,7 @@ export function stopSignal(graceMs: number): AbortSignal {
   const onSignal = (signal: NodeJS.Signals) => {
     if (!stop.signal.aborted) {
       requestedMs = performance.now();
-      process.stdout.write(`Animal Store ends (${signal})\n`);
+      standardOutput.write(`Animal Store ends (${signal})\n`);
       setTimeout(
         () => forceExit(`the service did not end within SHUTDOWN_GRACE (${graceMs / 1000} s)`),
         graceMs,

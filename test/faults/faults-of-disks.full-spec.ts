@@ -1,14 +1,9 @@
-import { execFile, execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { DebianPostgres, describeOnDebianPostgres } from '../support/database/debian-postgres.js';
 import { expectPromisesKept, type Readiness } from '../support/faults/fault-promises.js';
 import { type Course, type Fault, suffer } from '../support/faults/faults.js';
+import { hasVolumes, Volume } from '../support/faults/volume.js';
 import { OperatedService } from '../support/service/operated-service.js';
-import { reportMissing } from '../support/programs/programs.js';
 
 const DATA_MEGABYTES = 60;
 /** Extends the existing tables: rows that are rolled back take space too. */
@@ -20,51 +15,6 @@ const LOG_MEGABYTES = 80;
 const WRITE_UNTIL_IT_ENDS = `
   while psql --quiet --command="SELECT pg_logical_emit_message(false, 'x', repeat('x', 1000000))" "$URL"; do :; done >writer.log 2>&1
   while pg_ctl status; do sleep 0.1; done`;
-
-const execute = promisify(execFile);
-const BALLAST = 'ballast';
-
-/** Returns whether a file system may be mounted here. If not, its tests are skipped with a message; in CI they fail. */
-function hasVolumes(): boolean {
-  const folder = mkdtempSync(path.join(tmpdir(), 'volume-'));
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', folder], { stdio: 'pipe' });
-    execFileSync('umount', [folder]);
-    return true;
-  } catch {
-    reportMissing('the right to mount a file system');
-    return false;
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
-
-/** A small disk, writable by everybody. */
-class Volume {
-  private constructor(readonly folder: string) {}
-
-  static async mount(megabytes: number): Promise<Volume> {
-    const folder = await mkdtemp(path.join(tmpdir(), 'volume-'));
-    await execute('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=1777`, 'tmpfs', folder]);
-    return new Volume(folder);
-  }
-
-  /** Writes until the disk is full. */
-  async fill(): Promise<void> {
-    const written = execute('dd', ['if=/dev/zero', `of=${path.join(this.folder, BALLAST)}`, 'bs=4k']);
-    await expect(written).rejects.toThrow('No space left on device');
-  }
-
-  /** Frees the disk. */
-  async clear(): Promise<void> {
-    await rm(path.join(this.folder, BALLAST), { force: true });
-  }
-
-  async remove(): Promise<void> {
-    await execute('umount', [this.folder]);
-    await rm(this.folder, { recursive: true });
-  }
-}
 
 (hasVolumes() ? describeOnDebianPostgres : describe.skip)('a service under load', () => {
   let server: DebianPostgres;

@@ -1,5 +1,5 @@
 import { prettyFactory } from 'pino-pretty';
-import { TERMINAL_FORMAT } from './logger.js';
+import { TERMINAL_FORMAT } from './terminal-lines.js';
 
 const print = prettyFactory({ ...TERMINAL_FORMAT, translateTime: 'UTC:HH:MM:ss.l', colorize: false });
 const time = '2026-11-21T12:00:00.123Z';
