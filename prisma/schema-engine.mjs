@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import pg from 'pg';
 
 import { describeConnectionError } from './connection-error.mjs';
+import { ENCODING_FAULT, findSchema } from './session-settings.mjs';
 import { openSchemaEngine, schemaEngineVersion, withDatabase } from './wasm-schema-engine.mjs';
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -145,12 +146,21 @@ async function replayMigrations(engine, { migrationsList, filters }) {
   await engine.diagnoseMigrationHistory({ migrationsList, filters, optInToShadowDatabase: true });
 }
 
-/** Connects once, because the driver's errors about connections are more precise than the engine's. */
+/**
+ * Connects once, because the engine does not report errors of connections. It would also migrate a database in another encoding than UTF8,
+ * in which the service then fails.
+ */
 async function canConnect() {
   if (connectionString === undefined) {
     throw new Error('The datasource url is missing: set DATABASE_URL.');
   }
-  await withClient(connectionString, () => {});
+  await withClient(connectionString, async (client) => {
+    await findSchema(client, connectionString);
+    const { rows } = await client.query(ENCODING_FAULT);
+    if (rows.length > 0) {
+      throw new Error(rows[0].fault);
+    }
+  });
 }
 
 /** Creates the database of the connection string from the database `postgres`, and returns its name. */

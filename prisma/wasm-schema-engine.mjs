@@ -11,6 +11,8 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import { bindMigrationAwareSqlAdapterFactory, ColumnTypeEnum } from '@prisma/driver-adapter-utils';
 import pg from 'pg';
 
+import { configuration, findSchema, sessionSettings } from './session-settings.mjs';
+
 const CONNECT_TIMEOUT_MS = 10_000;
 /** For a server that is gone and never closes its end. */
 const CLOSE_TIMEOUT_MS = 1_000;
@@ -22,9 +24,13 @@ const TURN_TIMEOUT_MS = 120_000;
 const TURN_RETRY_MS = 50;
 const LOCK_NOT_AVAILABLE = '55P03';
 
-/** Removes the role's timeouts, which are meant for requests. Their names depend on the version. */
-const NO_TIMEOUTS = `SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN
-  ('statement_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout')`;
+/** Removes the role's timeouts, which are meant for requests. Older versions lack some. */
+const NO_TIMEOUTS = [
+  'statement_timeout',
+  'transaction_timeout',
+  'idle_in_transaction_session_timeout',
+  'idle_session_timeout',
+].map((name) => ({ name, value: '0', accepted: '^0$' }));
 
 /** PostgreSQL's numbers of the types `"char"`, the one-letter codes of its own catalogues, and `"char"[]`. */
 const CHAR_OID = 18;
@@ -52,6 +58,7 @@ export async function openSchemaEngine({ connectionString, datamodels, log = () 
       const work = engine[method].bind(engine);
       engine[method] = async (input) => {
         await takeTurn(database.session);
+        await createSchema(database.session, database.schema);
         return work(input);
       };
     }
@@ -75,6 +82,14 @@ async function takeTurn(session) {
       throw Object.assign(new Error(message), { code: LOCK_NOT_AVAILABLE });
     }
     await pause(TURN_RETRY_MS);
+  }
+}
+
+/** Creates a schema if it is missing, as the native engine does. `IF NOT EXISTS` would need the privilege all the same. */
+async function createSchema(pool, schema) {
+  const { rows } = await pool.query('SELECT FROM pg_namespace WHERE nspname = $1', [schema]);
+  if (rows.length === 0) {
+    await pool.query(`CREATE SCHEMA ${pg.escapeIdentifier(schema)}`);
   }
 }
 
@@ -134,6 +149,8 @@ class Database {
   adapterName = '@prisma/adapter-pg';
   /** The engine's own connection. */
   session;
+  /** The schema of the tables, in the shadow database too. */
+  schema;
   #connectionString;
   #pools = new Set();
 
@@ -152,7 +169,8 @@ class Database {
     const name = `prisma_migrate_shadow_db_${randomUUID()}`;
     const maintenance = await this.connect();
     await maintenance.executeScript(`CREATE DATABASE "${name}"`);
-    const { adapter: shadow } = await this.#open(withDatabase(this.#connectionString, name));
+    const { adapter: shadow, pool } = await this.#open(withDatabase(this.#connectionString, name));
+    await createSchema(pool, this.schema);
     const disconnect = shadow.dispose.bind(shadow);
     shadow.dispose = async () => {
       // PostgreSQL does not drop a database with connections.
@@ -170,7 +188,8 @@ class Database {
   async #open(connectionString) {
     const pool = new MigrationPool(connectionString);
     this.#pools.add(pool);
-    const adapter = await new PrismaPg(pool).connect();
+    this.schema ??= await findSchema(pool, connectionString);
+    const adapter = await new PrismaPg(pool, { schema: this.schema }).connect();
     const queryRaw = adapter.queryRaw.bind(adapter);
     adapter.queryRaw = async (query) => {
       const { columnTypes, ...result } = await queryRaw(query);
@@ -208,7 +227,8 @@ class MigrationPool extends pg.Pool {
       idleTimeoutMillis: 0,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,
-      verify: (client, done) => client.query(NO_TIMEOUTS, done),
+      onConnect: (client) =>
+        client.query(configuration(client, [...sessionSettings(connectionString), ...NO_TIMEOUTS])),
     });
   }
 

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { databaseReason, hasCode, isDatabaseUnavailable } from './database/availability.js';
 import { HOW_TO_MIGRATE, MigrationError } from './database/migrations.js';
+import { ServerEncodingError } from './database/server-encoding.js';
 import { EmbeddedPostgresError } from './embedded-postgres/embedded-postgres.js';
 import { InvalidEnvironmentError } from './settings/environment.js';
 import { ApiError } from './errors/api-error.js';
@@ -20,7 +21,8 @@ export function describeFailure(error: unknown): string {
     error instanceof ApiError ||
     error instanceof EmbeddedPostgresError ||
     error instanceof ListenError ||
-    error instanceof MigrationError
+    error instanceof MigrationError ||
+    error instanceof ServerEncodingError
   ) {
     return error.message;
   }

@@ -76,8 +76,9 @@ export class ApiKeyChangeListener implements OnModuleInit, OnApplicationShutdown
     // An orderly end would wait for a peer that may be gone, so the socket is destroyed; an abort signal would retain every socket.
     const socket = new net.Socket();
     this.socket = socket;
+    const connectionString = this.environment.DIRECT_DATABASE_URL ?? this.environment.DATABASE_URL;
     const client = new pg.Client({
-      connectionString: this.environment.DIRECT_DATABASE_URL ?? this.environment.DATABASE_URL,
+      connectionString,
       application_name: 'animal-store key changes',
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: ECHO_LIFE_MS,
@@ -89,7 +90,7 @@ export class ApiKeyChangeListener implements OnModuleInit, OnApplicationShutdown
     client.on('notification', () => (this.generation += 1));
     try {
       await client.connect();
-      await configureSession(client);
+      await configureSession(client, connectionString);
       // Before LISTEN, which a pooler would leave on a connection of other clients.
       await echo(client);
       await client.query(`LISTEN ${CHANNEL}`);

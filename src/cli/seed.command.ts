@@ -1,6 +1,7 @@
 import { KeyService } from '../admin/keys/key.service.js';
 import { Clock } from '../settings/clock.js';
 import { PrismaService } from '../database/prisma.service.js';
+import { requireUtf8 } from '../database/server-encoding.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { seedAdministrator } from '../seed/administrator.js';
 import { seedPlans } from '../seed/plans.js';
@@ -18,6 +19,7 @@ export const seedCommand = changeCommand(
   withServices(async (services, { as }: ChangeOptions) => {
     const administrator = await services.get(PrismaService).$transaction(async (transaction) => {
       await transaction.$executeRaw`SELECT pg_advisory_xact_lock(${LOCK})`;
+      await requireUtf8((text) => transaction.$queryRawUnsafe(text));
       await seedPlans(transaction);
       const keys = services.get(KeyService).within(transaction);
       const environment = services.get<Environment>(ENVIRONMENT);

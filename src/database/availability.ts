@@ -1,8 +1,8 @@
 /** Codes of an unavailable database: another attempt may succeed. */
 const UNAVAILABLE_CODES = [
   // SQLSTATEs (PostgreSQL, Appendix A): connection lost or refused, resources exhausted, shutdown, timeout, login rejected, database
-  // gone or read-only, conflicting transactions; and a missing privilege, which an administrator may grant.
-  /^(08...|28...|40001|40P01|42501|53...|57P0.|57014|55P03|3D000|55000|25006)$/,
+  // or schema gone, read-only, conflicting transactions; and a missing privilege, which an administrator may grant.
+  /^(08...|28...|40001|40P01|42501|53...|57P0.|57014|55P03|3D000|3F000|55000|25006|25P0[34])$/,
   // Node reports these for a certificate that is not trusted, or a failure of TLS.
   /^(CERT_|CRL_|DEPTH_ZERO_|ERR_SSL_|ERR_TLS_|HOSTNAME_MISMATCH|INVALID_CA|SELF_SIGNED_|UNABLE_TO_)/,
   // Prisma reports these: no connection or transaction in time, conflicting transactions.

@@ -154,7 +154,11 @@ describe('Batcher', () => {
       { status: 'rejected', reason: away },
       { status: 'rejected', reason: away },
     ]);
-    expect(batches.map(({ items }) => items)).toEqual([[1, 2, 3, 4], [1, 2], [3, 4]]);
+    expect(batches.map(({ items }) => items)).toEqual([
+      [1, 2, 3, 4],
+      [1, 2],
+      [3, 4],
+    ]);
   });
 
   it('rejects what is left after bad values have taken a second and a half', async () => {

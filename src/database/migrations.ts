@@ -1,9 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { SchemaEngine } from '@prisma/schema-engine-wasm';
+import { findSchema } from '../../prisma/session-settings.mjs';
 import { hasCode } from './availability.js';
 import { createPool } from './connection-pool.js';
 import { namedStatement, type Statement } from './query-runner.js';
+import { requireUtf8 } from './server-encoding.js';
 
 /** The path is the same from `src/database` and `dist/database`. */
 const MIGRATIONS_FOLDER = path.join(import.meta.dirname, '..', '..', 'prisma', 'migrations');
@@ -19,14 +21,17 @@ const KNOWN_ERROR = /^P\d{4}$/;
 /** The error of PostgreSQL, in any of its languages, in a log of the engine. */
 const SERVER_ERROR = /^(?:Error querying the database: )?(\p{Lu}+: .+)$/mu;
 
-/** The migrations that Prisma recorded, without rolled-back ones. */
+/** The migrations that Prisma recorded, without rolled-back ones; and whether a process holds the lock of its engine. */
 const RECORDED = namedStatement(
   'recorded-migrations',
-  `SELECT migration_name, finished_at IS NOT NULL, coalesce(logs, '')
+  `SELECT migration_name, finished_at IS NOT NULL, coalesce(logs, ''), EXISTS (
+     SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
+     WHERE datname = current_database() AND locktype = 'advisory' AND objid = 72707369 AND granted
+   )
    FROM _prisma_migrations WHERE rolled_back_at IS NULL ORDER BY started_at`,
 );
 
-type Recorded = [name: string, finished: boolean, log: string];
+type Recorded = [name: string, finished: boolean, log: string, isMigrating: boolean];
 
 /** Thrown if migrations cannot be applied. Its message is one line, and says what to do. */
 export class MigrationError extends Error {}
@@ -46,23 +51,32 @@ export async function pendingMigrations(
   // Migrations of other releases are ignored.
   const unfinished = recorded.find(([name, finished]) => !finished && names.includes(name));
   if (unfinished !== undefined) {
-    const [name, , log] = unfinished;
-    const reason = SERVER_ERROR.exec(log)?.[1];
-    throw new MigrationError(
-      `The migration ${name} ${reason === undefined ? 'is being applied, or was interrupted' : `failed: ${reason}`}. ` +
-        `Undo what it may have left, run "DELETE FROM _prisma_migrations WHERE migration_name = '${name}'" in the database, ` +
-        'and migrate again.',
-    );
+    throw new MigrationError(describeUnfinished(unfinished));
   }
   const applied = new Set(recorded.map(([name]) => name));
   return names.filter((name) => !applied.has(name));
+}
+
+/** PostgreSQL goes on with a script whose client is gone, and applies all of it or nothing. */
+function describeUnfinished([name, , log, isMigrating]: Recorded): string {
+  const reason = SERVER_ERROR.exec(log)?.[1];
+  const where = `WHERE migration_name = '${name}'`;
+  const again = `ndo what it may have left, run "DELETE FROM _prisma_migrations ${where}" in the database, and migrate again.`;
+  if (reason !== undefined) {
+    return `The migration ${name} failed: ${reason}. U${again}`;
+  }
+  return isMigrating
+    ? `The migration ${name} is being applied. Wait until that has ended.`
+    : `The migration ${name} was interrupted. If the database has what prisma/migrations/${name}/migration.sql creates, it was completed ` +
+        `all the same: run "npx prisma migrate resolve --applied ${name}", or in a container "UPDATE _prisma_migrations SET finished_at = ` +
+        `now(), applied_steps_count = 1 ${where}" in the database. If not, u${again}`;
 }
 
 /**
  * Applies the pending migrations, as `prisma migrate deploy` would, and returns their names. Of concurrent processes, one applies them;
  * the others wait for it, up to two minutes, and find none left.
  *
- * @throws the errors of `pendingMigrations`, and MigrationError if a migration fails.
+ * @throws the errors of `pendingMigrations` and `requireUtf8`, and MigrationError if a migration fails.
  */
 export async function applyPendingMigrations(
   connectionString: string,
@@ -75,6 +89,8 @@ export async function applyPendingMigrations(
       migrationsFolder,
     );
   try {
+    await requireUtf8(async (text) => (await pool.query<{ fault: string }>(text)).rows);
+    await findSchema(pool, connectionString);
     // The engine, which takes long to load, waits for another process that applies migrations.
     const known = await pending().catch((error: unknown) => {
       if (error instanceof MigrationError) {

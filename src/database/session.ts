@@ -1,36 +1,41 @@
-import type pg from 'pg';
+import pg from 'pg';
+import { configuration, type SessionSetting, sessionSettings } from '../../prisma/session-settings.mjs';
 
-const SETTINGS = {
-  default_transaction_isolation: 'read committed',
-  // Prisma's adapter sends dates without an offset, and takes those of results as UTC.
-  timezone: 'UTC',
-};
 const TIMEOUT_MS = 2000;
 
+/** PostgreSQL's numbers of the types `timestamp` and `timestamptz`. */
+const TIME_TYPES = [1114, 1184];
+
+// The driver's own parser returns null for a date in another style: an expired key would never expire.
+for (const type of TIME_TYPES) {
+  const parse = pg.types.getTypeParser(type);
+  pg.types.setTypeParser(type, (text) => {
+    const time = parse(text) as Date | number | null;
+    if (time === null || Number.isNaN(Number(time))) {
+      throw new RangeError(`The database sent a time that cannot be read: ${text}`);
+    }
+    return time;
+  });
+}
+
 /**
- * Sets read committed as the isolation of a new connection's transactions, UTC as its time zone, and further settings; nothing behind a
- * pooler, which lends the session to others. A standby is rejected: it may lack what was just written, and would be read until the
- * connection ends.
+ * Sets what statements and parsers rely on (`sessionSettings`), and further settings; nothing behind a pooler, which lends the session to
+ * others. A standby is rejected: it may lack what was just written, and would be read until the connection ends.
  *
  * @returns whether the connection is direct: its server process is the one that it was opened to.
  * @throws the driver's error; of a standby, one with the SQLSTATE 55000.
  */
 export async function configureSession(
   client: pg.ClientBase,
-  settings: Record<string, string> = {},
+  connectionString: string | undefined,
+  ...further: SessionSetting[]
 ): Promise<boolean> {
-  const all = { ...SETTINGS, ...settings };
-  // The message BackendKeyData (PostgreSQL, "Message Formats") sets it; the types of pg lack it.
-  const { processID } = client as pg.ClientBase & { processID: number | null };
+  const names = new Set(further.map(({ name }) => name));
+  const settings = sessionSettings(connectionString).filter(({ name }) => !names.has(name));
+  // The function fails on a standby.
   const query = {
-    // The last function fails on a standby.
-    text: `SELECT set_config(name, setting, false), pg_current_wal_lsn() FROM unnest($1::text[], $2::text[]) AS given (name, setting)
-      WHERE pg_backend_pid() = $3`,
-    values: [Object.keys(all), Object.values(all), processID],
+    ...configuration(client, [...settings, ...further], 'pg_current_wal_lsn()'),
     query_timeout: TIMEOUT_MS,
   };
   return (await client.query(query)).rowCount !== 0;
 }
-
-/** `configureSession` as the option `onConnect` of a pool, which waits for it, though its type does not show that. */
-export const configureOnConnect = configureSession as (client: pg.ClientBase) => void;

@@ -1,7 +1,7 @@
 -- Returns one row of text for each fault in the privileges and session settings of the service's roles.
 --
 -- $1 JSON of roles, NULL for the role of this session, with the relation that each uses and the privileges that it needs, separated by ", ";
--- $2 the service's sequences. Relations and roles that do not exist are ignored: migrations create relations, and a role may exist in
+-- $2 the service's sequences, $3 to $5 the columns of `sessionSettings`. Relations and roles that do not exist are ignored: migrations create relations, and a role may exist in
 -- a pooler only.
 WITH needed AS (
   SELECT roles.oid AS role_id, roles.rolname AS role, relation, privileges
@@ -25,6 +25,8 @@ SELECT DISTINCT format(
 FROM needed, pg_class
 WHERE
   relname = '_prisma_migrations'
+  -- Another schema may have a store of its own.
+  AND quote_ident(relnamespace::regnamespace::text) = ANY (regexp_split_to_array(current_setting('search_path'), ', *'))
   -- Without USAGE on the schema, to_regclass() returns NULL and every table seems to be missing.
   AND coalesce(pg_class.oid = to_regclass('_prisma_migrations'), true)
   AND NOT has_schema_privilege(role_id, relnamespace, 'USAGE')
@@ -37,16 +39,10 @@ FROM missing
 GROUP BY role, kind, privileges
 UNION ALL
 SELECT format(
-  'transactions are %s by default, and must be read committed: run "ALTER ROLE %I IN DATABASE %I SET '
-  'default_transaction_isolation = ''read committed''", and have the pooler connect anew',
-  current_setting('transaction_isolation'), current_user, current_database()
+  '%s is %s by default, and must be %s: run "ALTER ROLE %I IN DATABASE %I SET %s = %s", have the pooler connect anew, and restart the service',
+  name, current_setting(name), value, session_user, current_database(), name,
+  -- A quoted text would be one name.
+  CASE WHEN name = 'search_path' THEN value ELSE quote_literal(value) END
 )
-WHERE current_setting('transaction_isolation') <> 'read committed'
-UNION ALL
-SELECT format(
-  'the time zone is %s by default, and must be UTC: run "ALTER ROLE %I IN DATABASE %I SET timezone = ''UTC''", have the pooler '
-  'connect anew, and restart the service',
-  current_setting('timezone'), current_user, current_database()
-)
--- All names of UTC, because the default of a server is often Etc/UTC.
-WHERE current_setting('timezone') !~ '^(Etc/)?(UTC|UCT|GMT|Zulu|Universal|Greenwich)$'
+FROM unnest($3::text[], $4::text[], $5::text[]) AS setting (name, value, accepted)
+WHERE current_setting(name) !~ accepted

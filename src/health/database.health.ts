@@ -1,16 +1,20 @@
 import { Inject, Injectable } from '@nestjs/common';
 import pg from 'pg';
+import { ENCODING_FAULT, sessionSettings, settingColumns } from '../../prisma/session-settings.mjs';
 import { databaseReason, isDatabaseUnavailable } from '../database/availability.js';
 import { withinDeadline } from '../database/deadline.js';
 import { HOW_TO_MIGRATE, pendingMigrations } from '../database/migrations.js';
-import { loadSql, QueryRunner } from '../database/query-runner.js';
+import { loadSql, namedStatement, QueryRunner } from '../database/query-runner.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import type { Health } from './health.schema.js';
 
 /** Includes the wait for a connection. Probes commonly time out after one or two seconds. */
 const DEADLINE_MS = 1500;
 
-const CHECK = loadSql(import.meta.url, 'check-database');
+const CHECK = namedStatement(
+  'check-database',
+  `${loadSql(import.meta.url, 'check-database').text} UNION ALL ${ENCODING_FAULT}`,
+);
 const EVERY_PRIVILEGE = 'SELECT, INSERT, UPDATE, DELETE';
 /** The privileges that the service needs on each table. Locks of rows, and of tables against other writers, require UPDATE. */
 const PRIVILEGES: Record<string, string> = {
@@ -45,13 +49,14 @@ export class DatabaseHealth {
   constructor(
     private readonly queries: QueryRunner,
     @Inject(ENVIRONMENT)
-    { COUNTER_STORE, DIRECT_DATABASE_URL }: Pick<Environment, 'COUNTER_STORE' | 'DIRECT_DATABASE_URL'>,
+    private readonly environment: Pick<Environment, 'COUNTER_STORE' | 'DATABASE_URL' | 'DIRECT_DATABASE_URL'>,
   ) {
     this.needs = Object.entries(PRIVILEGES).map(([relation, privileges]) => ({
       role: null,
       relation,
       privileges,
     }));
+    const { COUNTER_STORE, DIRECT_DATABASE_URL } = environment;
     if (COUNTER_STORE === undefined) {
       // Counters bypass a pooler, possibly with another role.
       const role = DIRECT_DATABASE_URL && new pg.Client({ connectionString: DIRECT_DATABASE_URL }).user;
@@ -80,7 +85,11 @@ export class DatabaseHealth {
   private async find(): Promise<DatabaseParts> {
     const problems = await this.queries.run<[problem: string]>(
       CHECK,
-      [JSON.stringify(this.needs), SEQUENCES],
+      [
+        JSON.stringify(this.needs),
+        SEQUENCES,
+        ...settingColumns(sessionSettings(this.environment.DATABASE_URL)),
+      ],
       DEADLINE_MS,
     );
     if (problems.length > 0) {

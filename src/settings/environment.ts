@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import pg from 'pg';
 import { z } from 'zod';
+import { schemaOf } from '../../prisma/session-settings.mjs';
 import { parseDuration } from './duration.js';
 import { loadEnvFile } from './env-file.js';
 import { parseRedisAddresses } from './redis-address.js';
@@ -200,6 +201,12 @@ export function readEnvironment(variables: NodeJS.ProcessEnv): Environment {
   if (embedded && given['DIRECT_DATABASE_URL'] !== undefined) {
     // Otherwise changes would be expected from a database that is not in use.
     faults.push('DIRECT_DATABASE_URL needs DATABASE_URL: it is another way to the same database');
+  }
+  const { DATABASE_URL, DIRECT_DATABASE_URL = DATABASE_URL } = result.data ?? {};
+  if (schemaOf(DATABASE_URL) !== schemaOf(DIRECT_DATABASE_URL)) {
+    faults.push(
+      'DIRECT_DATABASE_URL must have the same ?schema= as DATABASE_URL: both lead to the same tables',
+    );
   }
   if (!embedded && given['APP_ENV'] === undefined) {
     faults.push('APP_ENV is required with DATABASE_URL: production or staging');

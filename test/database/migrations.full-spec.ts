@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -11,6 +13,9 @@ import { PrismaService } from '../../src/database/prisma.service.js';
 import { QueryRunner } from '../../src/database/query-runner.js';
 import { OWN_MIGRATIONS } from '../support/database/own-migrations.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
+import { prisma } from '../support/database/prisma-cli.js';
+import { until } from '../support/eventually.js';
+import { hold } from '../support/load/holding.js';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 /** A migration that a test adds. */
@@ -116,11 +121,6 @@ describe('a failed migration', () => {
     await expect(apply()).rejects.toMatchObject(divisionByZero);
   });
 
-  it('is reported without a reason when its process was killed', async () => {
-    await database.query('UPDATE _prisma_migrations SET logs = NULL');
-    await expect(apply()).rejects.toMatchObject(failure(BROKEN, 'is being applied, or was interrupted'));
-  });
-
   it('is ignored when it belongs to another release', async () => {
     expect(await pendingMigrations(databaseUrl)).toStrictEqual([]);
     expect(await applyPendingMigrations(databaseUrl)).toStrictEqual([]);
@@ -130,5 +130,51 @@ describe('a failed migration', () => {
     await database.query('DELETE FROM _prisma_migrations WHERE migration_name = $1', [BROKEN]);
     expect(await pendingMigrations(databaseUrl, folder)).toEqual([BROKEN]);
     await expect(apply()).rejects.toMatchObject(divisionByZero);
+  });
+});
+
+describe('a migration whose process is killed while it waits for a lock', () => {
+  const [name = ''] = OWN_MIGRATIONS;
+  const UNDO = `Undo what it may have left, run "DELETE FROM _prisma_migrations WHERE migration_name = '${name}'" in the database, and migrate again.`;
+  const readReason = () =>
+    pendingMigrations(databaseUrl).then(
+      () => '',
+      (error: Error) => error.message,
+    );
+
+  it('is reported as being applied until PostgreSQL has completed it, and then as interrupted, with what to do', async () => {
+    const holder = await hold(databaseUrl, "CREATE TYPE pet_status AS ENUM ('held')", 'DROP TYPE pet_status');
+    const cli = path.join(ROOT, 'dist', 'cli', 'animal-store.js');
+    const env = { ...process.env, DATABASE_URL: databaseUrl, APP_ENV: 'staging' };
+    const migrator = spawn(process.execPath, [cli, 'migrate'], { env, stdio: 'ignore' });
+    const ended = once(migrator, 'exit');
+    const waiting =
+      "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    await until(async () => (await database.query(waiting)).length === 1);
+    migrator.kill('SIGKILL');
+    await ended;
+    expect(await readReason()).toBe(`The migration ${name} is being applied. Wait until that has ended.`);
+    await holder.letGo();
+    await until(async () => (await readReason()).includes('was interrupted'));
+    const reason = await readReason();
+    expect(reason).toMatch(
+      `The migration ${name} was interrupted. If the database has what prisma/migrations/${name}/migration.sql creates, it was completed`,
+    );
+    expect(reason).toMatch(UNDO.replace('Undo', 'undo'));
+    expect(await database.query("SELECT FROM pg_tables WHERE tablename = 'pets'")).toHaveLength(1);
+    await expect(applyPendingMigrations(databaseUrl)).rejects.toMatchObject(migrationError(reason));
+
+    const resolve = /run "npx prisma (.+?)"/.exec(reason)?.[1]?.split(' ') ?? [];
+    await database.query('CREATE TABLE kept AS TABLE _prisma_migrations');
+    expect(await prisma(databaseUrl, resolve)).toMatchObject({ code: 0 });
+    expect(await pendingMigrations(databaseUrl)).toStrictEqual([]);
+    expect(await applyPendingMigrations(databaseUrl)).toStrictEqual([]);
+
+    await database.query('DELETE FROM _prisma_migrations');
+    await database.query('INSERT INTO _prisma_migrations TABLE kept');
+    await database.query(/in a container "(.+?)"/.exec(reason)?.[1] ?? '');
+    await database.query('DROP TABLE kept');
+    expect(await applyPendingMigrations(databaseUrl)).toStrictEqual([]);
+    expect(await prisma(databaseUrl, ['migrate', 'status'])).toMatchObject({ code: 0 });
   });
 });

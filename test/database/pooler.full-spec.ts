@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
+import { applyPendingMigrations } from '../../src/database/migrations.js';
 import { ApiKeyChangeListener } from '../../src/auth/api-key-change-listener.js';
 import type { Environment } from '../../src/settings/environment.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
@@ -181,23 +182,21 @@ describe('two replicas on a database whose default isolation is repeatable read'
 
 describeOnPgBouncer('a service behind PgBouncer', () => {
   it.each([
-    [
-      "default_transaction_isolation = 'repeatable read'",
-      'transactions are repeatable read by default, and must be read committed',
-      "default_transaction_isolation = 'read committed'",
-    ],
-    [
-      "timezone = 'America/New_York'",
-      'the time zone is America/New_York by default, and must be UTC',
-      "timezone = 'UTC'",
-    ],
-  ])('is not ready until its role is set, and logs the statement to run: %s', async (wrong, what, right) => {
+    ['default_transaction_isolation', 'repeatable read', 'read committed'],
+    ['timezone', 'America/New_York', 'UTC'],
+    ['datestyle', 'German, DMY', 'ISO, MDY'],
+    ['array_nulls', 'off', 'on'],
+    ['extra_float_digits', '-2', '1'],
+    ['session_replication_role', 'replica', 'origin'],
+    ['synchronous_commit', 'off', 'on'],
+  ])('is not ready until its role is set, and logs the statement to run: %s', async (name, wrong, right) => {
+    const [what, repaired] = [`${name} is ${wrong} by default, and must be ${right}`, `${name} = '${right}'`];
     const errors = jest.spyOn(Logger.prototype, 'error').mockImplementation();
     jest.spyOn(Logger.prototype, 'warn').mockImplementation();
-    await setDefault(wrong);
+    await setDefault(`${name} = '${wrong}'`);
     await startReplicas({ DATABASE_URL: await startPooler() });
     expect(await readiness()).toEqual([503, 503]);
-    const repair = `ALTER ROLE postgres IN DATABASE ${databaseName()} SET ${right}`;
+    const repair = `ALTER ROLE postgres IN DATABASE ${databaseName()} SET ${repaired}`;
     const line = expect.stringMatching(`^Not ready: ${what}: run "${repair}"`);
     expect(errors.mock.calls).toEqual([[line], [line]]);
 
@@ -207,5 +206,27 @@ describeOnPgBouncer('a service behind PgBouncer', () => {
     await startReplicas({ DATABASE_URL: await startPooler() });
     expect(await readiness()).toEqual([200, 200]);
     expect(await exceedLimit()).toEqual(EXACT);
+  });
+
+  it('is not ready until its role has the schema of DATABASE_URL as its search_path', async () => {
+    const errors = jest.spyOn(Logger.prototype, 'error').mockImplementation();
+    jest.spyOn(Logger.prototype, 'warn').mockImplementation();
+    const inShop = (address: string) => {
+      const url = new URL(address);
+      url.searchParams.set('schema', 'shop');
+      return url.href;
+    };
+    await applyPendingMigrations(inShop(database.url));
+    await database.query('INSERT INTO shop.plans TABLE public.plans');
+    await startStore({ DATABASE_URL: inShop(await startPooler()) });
+    expect(await readiness()).toEqual([503]);
+    const repair = `ALTER ROLE postgres IN DATABASE ${databaseName()} SET search_path = "shop"`;
+    expect(errors.mock.calls[0]?.[0]).toContain(
+      `search_path is "$user", public by default, and must be "shop": run "${repair}"`,
+    );
+    await database.query(repair);
+    await endAll();
+    await startStore({ DATABASE_URL: inShop(await startPooler()) });
+    expect(await readiness()).toEqual([200]);
   });
 });

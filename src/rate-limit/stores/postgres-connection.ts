@@ -63,6 +63,7 @@ export class CountingConnection {
   /** It can be destroyed; an orderly end would wait for a server that may be gone. */
   private readonly socket = new net.Socket();
   private readonly client: pg.Client;
+  private readonly connectionString: string | undefined;
   private readonly isDirect: Promise<boolean>;
   /** The last query, for which the next one waits: `pg` takes one at a time. */
   private last: Promise<unknown> = Promise.resolve();
@@ -72,9 +73,10 @@ export class CountingConnection {
     { DIRECT_DATABASE_URL, DATABASE_URL }: Environment,
     onLost: (connection: CountingConnection) => void,
   ) {
+    // Behind a pooler, settings and prepared statements would not belong to the connection.
+    this.connectionString = DIRECT_DATABASE_URL ?? DATABASE_URL;
     this.client = new pg.Client({
-      // Behind a pooler, settings and prepared statements would not belong to the connection.
-      connectionString: DIRECT_DATABASE_URL ?? DATABASE_URL,
+      connectionString: this.connectionString,
       application_name: 'animal-store counters',
       statement_timeout: STATEMENT_TIMEOUT_MS,
       keepAlive: true,
@@ -111,7 +113,8 @@ export class CountingConnection {
   private async open(): Promise<boolean> {
     await this.client.connect();
     this.isOpen = true;
-    return configureSession(this.client, { synchronous_commit: 'off' });
+    const commit = { name: 'synchronous_commit', value: 'off', accepted: '^off$' };
+    return configureSession(this.client, this.connectionString, commit);
   }
 
   /** Runs a query by callback: what the driver keeps of a query by promise makes garbage collections take several times as long. */

@@ -102,9 +102,7 @@ export class PostgresCounterStore extends CounterStore implements OnApplicationS
       await loadApart(rest, {
         load: (some) => this.allow(some),
         settle: (_some, rows) =>
-          rows.forEach((row) =>
-            counted.set(row.bucketKey, allowedBucket(row, requestCount(row.bucketKey))),
-          ),
+          rows.forEach((row) => counted.set(row.bucketKey, allowedBucket(row, requestCount(row.bucketKey)))),
         fail,
       });
       rest = rest.filter(({ bucketKey }) => !counted.has(bucketKey));
