@@ -144,7 +144,7 @@ describe('a migration whose process is killed while it waits for a lock', () => 
 
   it('is reported as being applied until PostgreSQL has completed it, and then as interrupted, with what to do', async () => {
     const holder = await hold(databaseUrl, "CREATE TYPE pet_status AS ENUM ('held')", 'DROP TYPE pet_status');
-    const cli = path.join(ROOT, 'dist', 'cli', 'animal-store.js');
+    const cli = path.join(ROOT, 'dist', 'cli', 'admin.js');
     const env = { ...process.env, DATABASE_URL: databaseUrl, APP_ENV: 'staging' };
     const migrator = spawn(process.execPath, [cli, 'migrate'], { env, stdio: 'ignore' });
     const ended = once(migrator, 'exit');
