@@ -102,6 +102,19 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
       expect(remaining(await store.consume(request))).toEqual([4, 994]);
     });
 
+    it('starts and ends by the clock of now, though its windows begin later: the clock was ahead', async () => {
+      const request = newBucket(5);
+      clock.travel(HOUR_MS);
+      await consume(request, 5);
+      clock.travel(-HOUR_MS);
+      const starter = (await consume(request, 5)).at(-1) as RateLimitDecision;
+      expect(starter.ban?.started).toBe(true);
+      expect(Math.abs((lengthMs(starter) ?? 0) - MINUTE_MS)).toBeLessThan(SECOND_MS);
+      expect(banEnd(starter).getTime()).toBeLessThan(NOON + 2 * MINUTE_MS);
+      clock.travelTo(banEnd(starter));
+      expect(await summarizeBatch(request, 1)).toBe('denied with 4 left');
+    });
+
     it('applies to one bucket, even when one batch has several', async () => {
       const [rude, polite] = [newBucket(1), newBucket(5)];
       const decisions = await Promise.all(

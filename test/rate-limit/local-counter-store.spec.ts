@@ -1,4 +1,5 @@
 import { LocalCounterStore } from '../../src/rate-limit/stores/local-counter-store.js';
+import { HOUR_MS } from '../support/counters/clock.js';
 import { newBucket, NOON, remaining } from '../support/counters/counting.js';
 
 describe('LocalCounterStore', () => {
@@ -16,5 +17,15 @@ describe('LocalCounterStore', () => {
       small.consume({ ...client, bucketKey: `quota:other-${other}` });
     }
     expect(remaining(small.consume(client))).toEqual([59, 999]);
+  });
+
+  it('keeps the windows that another store opened while its clock was ahead', () => {
+    const request = newBucket(2, 100);
+    const ahead = new LocalCounterStore(() => NOON + HOUR_MS, []);
+    ahead.consume(request);
+    const decision = { ...ahead.consume(request), nowMs: NOON };
+    const local = new LocalCounterStore(() => NOON, []);
+    local.learn(request, decision);
+    expect(local.consume(request)).toMatchObject({ allowed: false, windows: decision.windows, nowMs: NOON });
   });
 });

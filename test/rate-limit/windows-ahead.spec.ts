@@ -54,6 +54,67 @@ describe.each(sharedStores)('a window that %s opened while its clock was ahead',
     return responses;
   }
 
+  /** Returns the longest wait that a response tells in each way, in seconds from now. */
+  function waits({ headers, json: { message } }: HttpResponse): number[] {
+    const [, inWords = ''] = /(\d+) seconds?/.exec(String(message)) ?? [];
+    const ietf = [...(headers.get('ratelimit') ?? '').matchAll(/r=0;t=(\d+)/g)].map(([, seconds]) =>
+      Number(seconds),
+    );
+    const reset = Number(headers.get('x-ratelimit-reset')) - service.clock.now() / SECOND_MS;
+    return [Number(headers.get('retry-after')), reset, Math.max(...ietf), Number(inWords)];
+  }
+
+  function expectOneWait(response: HttpResponse, seconds: number): void {
+    for (const wait of waits(response)) {
+      expect(Math.abs(wait - seconds)).toBeLessThanOrEqual(2);
+    }
+  }
+
+  it('is waited for by the clock of now, and a client that waits is served', async () => {
+    key = await service.issue({ plan: 'enterprise', perMinute: 5, perDay: 100 });
+    const end = (Math.floor((service.clock.now() + HOUR_MS) / MINUTE_MS) + 1) * MINUTE_MS;
+    await callWhileAhead(HOUR_MS, 5);
+    const refused = await call();
+    expect([refused.status, refused.json.code]).toEqual([429, 'rate_limit_exceeded']);
+    expectOneWait(refused, (end - service.clock.now()) / SECOND_MS);
+    const status = await send(`${service.url}/v1/rate-limit`, { key: key.key });
+    expect(status.json).toMatchObject({
+      windows: [{ reset: end / SECOND_MS, remaining: 0 }, {}],
+      bannedUntil: null,
+    });
+    service.clock.travel(Number(refused.headers.get('retry-after')) * SECOND_MS);
+    expect((await call()).status).toBe(200);
+  });
+
+  it('is waited for by the clock of now across midnight too', async () => {
+    const end = (Math.floor(service.clock.now() / DAY_MS) + 2) * DAY_MS;
+    await callWhileAhead(DAY_MS, 5);
+    expectOneWait(await call(), (end - service.clock.now()) / SECOND_MS);
+  });
+
+  it('has a ban whose end all of a response agrees on', async () => {
+    key = await service.issue({ plan: 'enterprise', perMinute: 5, perDay: 100 });
+    await callWhileAhead(HOUR_MS, 10);
+    const banned = await call();
+    expect([banned.status, banned.json.code]).toEqual([429, 'api_key_banned']);
+    const status = await send(`${service.url}/v1/rate-limit`, { key: key.key });
+    const untilMs = Date.parse(String(status.json.bannedUntil));
+    expect(Math.abs(untilMs - service.clock.now() - HOUR_MS - MINUTE_MS)).toBeLessThan(5 * SECOND_MS);
+    expectOneWait(banned, (untilMs - service.clock.now()) / SECOND_MS);
+  });
+
+  it('starts no ban of a client that waits as it is told', async () => {
+    key = await service.issue({ plan: 'enterprise', perMinute: 2, perDay: 100 });
+    await callWhileAhead(HOUR_MS, 2);
+    const codes: unknown[] = [];
+    for (let sent = 0; sent < 6; sent += 1) {
+      const { status, json, headers } = await call();
+      codes.push(json.code ?? status);
+      service.clock.travel(Number(headers.get('retry-after') ?? 0) * SECOND_MS);
+    }
+    expect(codes).toEqual(['rate_limit_exceeded', 200, 200, 'rate_limit_exceeded', 200, 200]);
+  });
+
   it.each([
     ['two hours', 2 * HOUR_MS],
     ['two days', TWO_DAYS_MS],

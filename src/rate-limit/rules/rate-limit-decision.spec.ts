@@ -15,7 +15,7 @@ const BAN_DURATIONS = [60_000];
 const QUOTA = { bucketKey: 'quota:1', perMinute: 60, perDay: 1000 };
 const ADDRESS = { bucketKey: 'address:203.0.113.9', perMinute: 300, perDay: null };
 
-/** What a store did with a bucket. Its clock is behind the time of the decision. */
+/** What a store did with a bucket. */
 const counted = (facts: Partial<CountedBucket>): CountedBucket => ({
   minute: toMinute(nowMs),
   minuteUsed: 0,
@@ -24,7 +24,6 @@ const counted = (facts: Partial<CountedBucket>): CountedBucket => ({
   refusals: 0,
   bannedUntil: null,
   nowMs,
-  clockMs: nowMs - 700,
   allowed: 0,
   denied: 0,
   ...facts,
@@ -73,10 +72,10 @@ describe('decisionsFor', () => {
     ]);
   });
 
-  it("returns the store's times, and degraded false", () => {
+  it("returns the store's time, and degraded false", () => {
     const outcomes = new Map([[ADDRESS.bucketKey, ofAddress]]);
     expect(decisionsFor(groupByBucket([ADDRESS]), outcomes, BAN_DURATIONS)).toMatchObject([
-      { nowMs, clockMs: nowMs - 700, degraded: false },
+      { nowMs, degraded: false },
     ]);
   });
 
@@ -123,8 +122,8 @@ describe('previewDecision', () => {
     expect(summarize(preview({ minuteUsed, dayUsed }))).toEqual([allowed, windows, 60]);
   });
 
-  it("returns the store's times, and degraded false", () => {
-    expect(preview({})).toMatchObject({ nowMs, clockMs: nowMs - 700, degraded: false });
+  it("returns the store's time, and degraded false", () => {
+    expect(preview({})).toMatchObject({ nowMs, degraded: false });
   });
 
   const full = { minute: 60, day: 1000 };

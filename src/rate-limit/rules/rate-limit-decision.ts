@@ -18,10 +18,11 @@ export interface RateLimitDecision extends BanStatus {
   allowed: boolean;
   /** The windows in force, as this request left them. A ban does not change them. */
   windows: readonly WindowState[];
-  /** The time of the decision by the store's clock, in milliseconds since the Unix epoch. */
+  /**
+   * The time of the decision by the store's clock, in milliseconds since the Unix epoch. A window begins later if that clock was
+   * ahead: every wait starts at this time nevertheless.
+   */
   nowMs: number;
-  /** The store's clock: earlier than `nowMs` if an open window begins later, because the clock was ahead or went back. */
-  clockMs: number;
   /** Whether this replica decided by itself because the store is away. */
   degraded: boolean;
 }
@@ -50,10 +51,8 @@ export interface BucketState {
   refusals: number;
   /** When the ban ends or ended, by the store's clock; null if there was none ever. */
   bannedUntil: Date | null;
-  /** The time of the decision in milliseconds since the Unix epoch: the store's, but never before its windows began. */
+  /** The time of the decision by the store's clock, in milliseconds since the Unix epoch: its windows may begin later. */
   nowMs: number;
-  /** The store's clock at that time. */
-  clockMs: number;
 }
 
 /** What a store did with the requests of a bucket: the first are allowed, the next denied, and the rest met a ban. */
@@ -111,11 +110,10 @@ export function decisionFor(
   position: number,
   banDurations: readonly number[],
 ): RateLimitDecision {
-  const { nowMs, clockMs } = counted;
   const allowed = position < counted.allowed;
   const windows = windowStates(counted, limits, allowed ? counted.allowed - position - 1 : 0);
   const banStatus = toBanStatus(counted, position, banThreshold(limits, banDurations));
-  return { allowed, windows, nowMs, clockMs, ...banStatus, degraded: false };
+  return { allowed, windows, nowMs: counted.nowMs, ...banStatus, degraded: false };
 }
 
 /** Returns the decision that a request would get now from a bucket, which is left as it is. */

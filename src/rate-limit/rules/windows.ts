@@ -38,6 +38,11 @@ export function windowState(
   };
 }
 
+/** Returns the number of the window since the Unix epoch. */
+export function windowNumber({ resetSeconds, lengthSeconds }: WindowState): number {
+  return resetSeconds / lengthSeconds - 1;
+}
+
 /** Returns the window that a client meets first: fewer requests remaining; on a tie the one that resets later. */
 export function tightestWindow(windows: readonly WindowState[]): WindowState {
   return windows.reduce((tightest, window) =>

@@ -34,11 +34,10 @@ end
 if now_day > day then
   day, day_used = now_day, 0
 end
--- The time of the decision: never before its windows began.
-local at_ms = math.max(now_ms, minute * MINUTE_MS, day * DAY_MS)
 
+-- Bans start and end by the clock of now, though the windows may begin later.
 local allowed, denied = 0, 0
-local ban_lasts = levels > 0 and banned_until ~= nil and banned_until > at_ms
+local ban_lasts = levels > 0 and banned_until ~= nil and banned_until > now_ms
 if not ban_lasts then
   local room = minute_limit - minute_used
   if day_limit then
@@ -51,9 +50,9 @@ if not ban_lasts then
   if can_be_banned and denied >= threshold then
     denied = threshold
     -- One level above that of the last ban, which falls by one for each full 24 hours since it ended; the last level repeats.
-    local fallen = banned_until and math.floor((at_ms - banned_until) / DAY_MS) or 0
+    local fallen = banned_until and math.floor((now_ms - banned_until) / DAY_MS) or 0
     ban_level = math.min(levels, 1 + math.max(0, ban_level - fallen))
-    banned_until = at_ms + ARGV[first_duration + ban_level - 1]
+    banned_until = now_ms + ARGV[first_duration + ban_level - 1]
     refusals = 0
   else
     refusals = refusals + denied
@@ -74,4 +73,4 @@ if requests > 0 then
   redis.call('PEXPIRE', key, keep_until - now_ms)
 end
 
-return { allowed, denied, refusals, banned_until or false, minute, minute_used, day, day_used, at_ms, now_ms }
+return { allowed, denied, refusals, banned_until or false, minute, minute_used, day, day_used, now_ms }

@@ -71,9 +71,13 @@ ON CONFLICT (bucket_key) DO UPDATE SET
         greatest(stored.day, EXCLUDED.day) AS day,
         CASE WHEN EXCLUDED.day > stored.day THEN 0 ELSE stored.day_used END AS day_used
       ) AS windows,
-      -- The time of the decision: never before its windows began.
+      -- The time of the decision: that of the statement; once a later window was opened while this one waited, the start of that window;
+      -- but never later than now, which is before that start if the clock was ahead and came back.
       LATERAL (SELECT
-        greatest((SELECT now_ms FROM clock), windows.minute * 60000::bigint, windows.day * 86400000::bigint) AS now_ms
+        least(
+          greatest((SELECT now_ms FROM clock), windows.minute * 60000::bigint, windows.day * 86400000::bigint),
+          (extract(epoch FROM clock_timestamp()) * 1000)::bigint + $5::bigint
+        ) AS now_ms
       ) AS decision,
       LATERAL (SELECT
         -- True also for a ban that another statement started while this one waited. The first comparison settles most rows.
@@ -127,6 +131,8 @@ RETURNING
   minute_used AS "minuteUsed",
   day,
   day_used AS "dayUsed",
-  -- Never before the window that was counted in, so that no response has more seconds to go than a window is long.
-  greatest((SELECT now_ms FROM clock), minute * 60000::bigint, day * 86400000::bigint)::float8 AS "nowMs",
-  (SELECT now_ms FROM clock)::float8 AS "clockMs"
+  -- As above, so that every wait starts now.
+  least(
+    greatest((SELECT now_ms FROM clock), minute * 60000::bigint, day * 86400000::bigint),
+    (extract(epoch FROM clock_timestamp()) * 1000)::bigint + $5::bigint
+  )::float8 AS "nowMs"

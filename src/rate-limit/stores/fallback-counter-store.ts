@@ -159,7 +159,7 @@ export class FallbackCounterStore implements OnApplicationShutdown {
 
   private learn(request: RateLimitRequest, decision: RateLimitDecision): void {
     this.silentQueries = 0;
-    this.serverClock.observe(decision.clockMs);
+    this.serverClock.observe(decision.nowMs);
     this.local.learn(request, decision);
     if (decision.ban?.started === true) {
       this.logger.warn(

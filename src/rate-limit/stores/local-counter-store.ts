@@ -6,13 +6,13 @@ import {
   type RateLimitDecision,
   type RateLimitRequest,
 } from '../rules/rate-limit-decision.js';
-import { DAY_MS, toDay, MINUTE_MS, toMinute, type WindowState } from '../rules/windows.js';
+import { DAY_MS, toDay, toMinute, windowNumber, type WindowState } from '../rules/windows.js';
 
 /** Quotas, and as many addresses: about 20 MB if all are used. */
 const MAX_BUCKETS = 50_000;
 
 /** A bucket as a row of `rate_limit_counters` has it. */
-interface Counter extends Omit<BucketState, 'nowMs' | 'clockMs'> {
+interface Counter extends Omit<BucketState, 'nowMs'> {
   /** The requests among `minuteUsed`, and among `dayUsed`, that were allowed here. */
   minuteLocal: number;
   dayLocal: number;
@@ -44,9 +44,9 @@ export class LocalCounterStore {
   /** Counts one request as `consume.sql` does. */
   consume(request: RateLimitRequest): RateLimitDecision {
     const { perMinute, perDay } = request;
-    const { counter, ...times } = this.read(request);
+    const { counter, nowMs } = this.read(request);
     let [allowed, denied] = [0, 0];
-    if (!this.isBanned(counter, times.nowMs)) {
+    if (!this.isBanned(counter, nowMs)) {
       allowed = Number(counter.minuteUsed < perMinute && (perDay === null || counter.dayUsed < perDay));
       denied = 1 - allowed;
       counter.minuteUsed += allowed;
@@ -55,17 +55,17 @@ export class LocalCounterStore {
       counter.dayLocal += allowed;
       counter.refusals += denied;
       if (denied > 0 && perDay !== null && counter.refusals >= perMinute) {
-        this.startBan(counter, times.nowMs);
+        this.startBan(counter, nowMs);
       }
     }
     this.countersLike(request).set(request.bucketKey, counter);
-    return decisionFor({ ...counter, ...times, allowed, denied }, request, 0, this.banDurations);
+    return decisionFor({ ...counter, nowMs, allowed, denied }, request, 0, this.banDurations);
   }
 
   /** Returns the decision that a request would get now. */
   peek(request: RateLimitRequest): RateLimitDecision {
-    const { counter, ...times } = this.read(request);
-    return previewDecision({ ...counter, ...times }, request, this.banDurations);
+    const { counter, nowMs } = this.read(request);
+    return previewDecision({ ...counter, nowMs }, request, this.banDurations);
   }
 
   /**
@@ -75,7 +75,8 @@ export class LocalCounterStore {
    */
   learn(request: RateLimitRequest, { windows, ban, nowMs, refusalsUntilBan }: RateLimitDecision): void {
     const [minuteWindow, dayWindow] = windows;
-    const [minute, day] = [toMinute(nowMs), toDay(nowMs)];
+    const minute = minuteWindow === undefined ? toMinute(nowMs) : windowNumber(minuteWindow);
+    const day = dayWindow === undefined ? toDay(nowMs) : windowNumber(dayWindow);
     const before = this.countersLike(request).get(request.bucketKey);
     // A window that begins later here, by a clock that was ahead, is the one that is open there.
     const minuteLocal = before !== undefined && before.minute >= minute ? before.minuteLocal : 0;
@@ -111,12 +112,10 @@ export class LocalCounterStore {
   }
 
   /** Returns a copy of what is known of a bucket, in the windows that are open now. */
-  private read(request: RateLimitRequest): { counter: Counter; nowMs: number; clockMs: number } {
-    const clockMs = Math.floor(this.now());
-    const before = this.countersLike(request).get(request.bucketKey) ?? newCounter(clockMs);
-    const counter = rollOver(before, toMinute(clockMs), toDay(clockMs));
-    const nowMs = Math.max(clockMs, counter.minute * MINUTE_MS, counter.day * DAY_MS);
-    return { counter, nowMs, clockMs };
+  private read(request: RateLimitRequest): { counter: Counter; nowMs: number } {
+    const nowMs = Math.floor(this.now());
+    const before = this.countersLike(request).get(request.bucketKey) ?? newCounter(nowMs);
+    return { counter: rollOver(before, toMinute(nowMs), toDay(nowMs)), nowMs };
   }
 
   private isBanned(counter: Counter, nowMs: number): counter is Counter & { bannedUntil: Date } {

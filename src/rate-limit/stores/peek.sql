@@ -14,6 +14,5 @@ SELECT
   CASE WHEN stored.day >= now.day THEN stored.day_used ELSE 0 END AS day_used,
   CASE WHEN stored.minute >= now.minute THEN stored.refusals ELSE 0 END AS refusals,
   stored.banned_until,
-  greatest(now.now_ms, stored.minute * 60000::bigint, stored.day * 86400000::bigint)::float8 AS now_ms,
-  now.now_ms::float8 AS clock_ms
+  now.now_ms::float8 AS now_ms
 FROM now LEFT JOIN rate_limit_counters AS stored ON stored.bucket_key = $2

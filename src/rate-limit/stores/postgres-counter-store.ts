@@ -39,7 +39,6 @@ type PeekRow = [
   refusals: number,
   bannedUntil: Date | null,
   nowMs: number,
-  clockMs: number,
 ];
 
 /** Counts in PostgreSQL, by statements that have one row for each bucket. */
@@ -82,8 +81,8 @@ export class PostgresCounterStore extends CounterStore implements OnApplicationS
     if (row === undefined) {
       throw new Error(`The counter store returned no row for ${bucketKey}`);
     }
-    const [minute, minuteUsed, day, dayUsed, refusals, bannedUntil, nowMs, clockMs] = row;
-    return { minute, minuteUsed, day, dayUsed, refusals, bannedUntil, nowMs, clockMs };
+    const [minute, minuteUsed, day, dayUsed, refusals, bannedUntil, nowMs] = row;
+    return { minute, minuteUsed, day, dayUsed, refusals, bannedUntil, nowMs };
   }
 
   protected async readBans(): Promise<Map<string, Date>> {
@@ -159,5 +158,5 @@ function toColumns(buckets: BucketRequests[]): [string[], number[], number[], (n
 
 function allowedBucket({ nowMs, ...used }: AllowedRow, allowed: number): CountedBucket {
   const windows = { minute: toMinute(nowMs), day: toDay(nowMs) };
-  return { ...used, ...windows, nowMs, clockMs: nowMs, allowed, denied: 0, bannedUntil: null };
+  return { ...used, ...windows, nowMs, allowed, denied: 0, bannedUntil: null };
 }

@@ -27,7 +27,6 @@ type Reply = [
   day: number,
   dayUsed: number,
   nowMs: number,
-  clockMs: number,
 ];
 
 /** Counts in Redis or Valkey, by one call of consume.lua for each bucket of a batch. */
@@ -195,7 +194,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
 }
 
 function parseReply(reply: Reply): CountedBucket {
-  const [allowed, denied, refusals, untilMs, minute, minuteUsed, day, dayUsed, nowMs, clockMs] = reply;
+  const [allowed, denied, refusals, untilMs, minute, minuteUsed, day, dayUsed, nowMs] = reply;
   const bannedUntil = untilMs === null ? null : new Date(untilMs);
-  return { allowed, denied, refusals, bannedUntil, minute, minuteUsed, day, dayUsed, nowMs, clockMs };
+  return { allowed, denied, refusals, bannedUntil, minute, minuteUsed, day, dayUsed, nowMs };
 }
