@@ -6,6 +6,7 @@ import { AppModule, RESPONSE_INTERCEPTORS } from './app.module.js';
 import { NotFoundHandler } from './http/not-found.handler.js';
 import { DeprecatedOperations } from './deprecation/deprecated-operations.js';
 import { addLifecycleHeaders } from './deprecation/lifecycle-headers.js';
+import { startDeadline } from './database/request-deadline.js';
 import { Clock } from './settings/clock.js';
 import type { Environment } from './settings/environment.js';
 import { Authenticator } from './auth/authenticator.js';
@@ -127,6 +128,7 @@ async function addRequestHooks(
     fastify.addHook('onRequest', allowOrigins(environment.CORS_ORIGINS));
   }
   fastify.addHook('preValidation', (request, _reply, done) => done(concurrencyLimit.takeSlot(request)));
+  fastify.addHook('preValidation', startDeadline);
 }
 
 /** Adds these steps of every response. No hook is async, because its promise would keep the body of an unread response in memory. */

@@ -1,6 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { Batcher } from './batcher.js';
 import { TooManyRejectedError } from './load-apart.js';
+import { lastStartMs, RequestDeadlineError, withLastStart } from './request-deadline.js';
 
 /** A batch in flight, which the test resolves. */
 interface Batch {
@@ -188,6 +189,60 @@ describe('Batcher', () => {
     await expect(batcher.load(1)).rejects.toThrow('at once');
     broken = false;
     expect(await batcher.load(2)).toBe('2');
+  });
+
+  it('rejects an item whose request has no time left, and loads the others', async () => {
+    const { batcher, batches } = createBatcher();
+    const first = batcher.load(1);
+    await nextTurn();
+    const late = withLastStart(performance.now(), () => batcher.load(2));
+    void batcher.load(3);
+    batches[0]?.resolve(['1']);
+    await first;
+    await expect(late).rejects.toThrow(RequestDeadlineError);
+    expect(batches.map(({ items }) => items)).toEqual([[1], [3]]);
+    expect(batcher.metrics.failures).toBe(1);
+  });
+
+  it('has the earliest deadline of its items, not that of the request that causes its start', async () => {
+    const [soonMs, laterMs] = [performance.now() + 10_000, performance.now() + 20_000];
+    const deadlines: number[] = [];
+    const batcher = new Batcher<number, string>(
+      async (items) => {
+        deadlines.push(lastStartMs());
+        await nextTurn();
+        return texts(items);
+      },
+      { name: 'test' },
+    );
+    const results = [withLastStart(soonMs, () => batcher.load(1))];
+    await nextTurn();
+    results.push(withLastStart(laterMs, () => batcher.load(2)));
+    await Promise.all(results);
+    results.push(
+      batcher.load(3),
+      withLastStart(laterMs, () => batcher.load(4)),
+    );
+    results.push(withLastStart(soonMs, () => batcher.load(5)));
+    await nextTurn();
+    results.push(batcher.load(6));
+    await Promise.all(results);
+    expect(deadlines).toEqual([soonMs, laterMs, soonMs, Infinity]);
+  });
+
+  it('loads the other items again when no time is left for one of them', async () => {
+    const { batcher, batches } = createBatcher();
+    const late = withLastStart(performance.now() + 20, () => batcher.load(1));
+    const other = batcher.load(2);
+    await nextTurn();
+    const lateError = late.catch((error: unknown) => error);
+    await pause(40);
+    batches[0]?.reject(new RequestDeadlineError());
+    expect(await lateError).toBeInstanceOf(RequestDeadlineError);
+    await nextTurn();
+    expect(batches.map(({ items }) => items)).toEqual([[1, 2], [2]]);
+    batches[1]?.resolve(['2']);
+    expect(await other).toBe('2');
   });
 
   it('rejects, rather than returns undefined, when a batch has fewer results than items', async () => {

@@ -1,6 +1,7 @@
 import { tracingChannel } from 'node:diagnostics_channel';
 import { Histogram } from 'prom-client';
 import { loadApart } from './load-apart.js';
+import { lastStartMs, RequestDeadlineError, withLastStart } from './request-deadline.js';
 
 /** The diagnostics channel of all loads, each from its arrival to its result. */
 export const LOADS = 'animal-store.load';
@@ -30,6 +31,8 @@ interface Queued<Item, Result> {
   item: Item;
   notice: LoadNotice;
   sinceMs: number;
+  /** When a statement for it may start at the latest, by the monotonic clock. */
+  lastStartMs: number;
   resolve: (result: Result) => void;
   reject: (reason: unknown) => void;
 }
@@ -66,7 +69,8 @@ export class Batcher<Item, Result> {
 
   /**
    * @param loadAll returns the result, or the error, of each item, in their order. When it rejects because of a value, and so changed
-   *   nothing, the items are loaded apart (`loadApart`), so that no item makes another fail. When it rejects for another reason, so is
+   *   nothing, the items are loaded apart (`loadApart`), so that no item makes another fail. It runs within the earliest deadline of its
+   *   items: when it rejects because that is over, the items with time left are loaded again. When it rejects for another reason, so is
    *   every item of the batch, and every item that was queued for long.
    */
   constructor(
@@ -92,7 +96,14 @@ export class Batcher<Item, Result> {
 
   private enqueue(item: Item, notice: LoadNotice): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.queue.push({ item, notice, sinceMs: performance.now(), resolve, reject });
+      this.queue.push({
+        item,
+        notice,
+        sinceMs: performance.now(),
+        lastStartMs: lastStartMs(),
+        resolve,
+        reject,
+      });
       this.startSoon();
     });
   }
@@ -100,6 +111,17 @@ export class Batcher<Item, Result> {
   private reject(rejected: Queued<Item, Result>[], reason: unknown): void {
     this.metrics.failures += rejected.length;
     rejected.forEach(({ reject }) => reject(reason));
+  }
+
+  /** Rejects the items whose request has no time left, and returns the others. */
+  private rejectOverdue(queued: Queued<Item, Result>[]): Queued<Item, Result>[] {
+    const nowMs = performance.now();
+    const isOverdue = (one: Queued<Item, Result>) => one.lastStartMs <= nowMs;
+    if (!queued.some(isOverdue)) {
+      return queued;
+    }
+    this.reject(queued.filter(isOverdue), new RequestDeadlineError());
+    return queued.filter((one) => !isOverdue(one));
   }
 
   /** An item then waits for one failure at most, and the queue stays short while every batch fails. */
@@ -115,6 +137,7 @@ export class Batcher<Item, Result> {
       setImmediate(() => {
         this.isStarting = false;
         // Queued items are rejected with a batch that fails meanwhile.
+        this.queue = this.rejectOverdue(this.queue);
         if (this.queue.length > 0) {
           void this.start();
         }
@@ -142,10 +165,12 @@ export class Batcher<Item, Result> {
       await loadApart(batch, {
         load: (part) => this.loadPart(part),
         settle: (part, results) => this.settle(part, results),
-        fail: (part, reason) => this.reject(part, reason),
+        fail: (part, reason) => this.fail(part, reason),
       });
     } catch (reason) {
-      this.rejectLongQueued(reason);
+      if (!(reason instanceof RequestDeadlineError)) {
+        this.rejectLongQueued(reason);
+      }
     }
     this.metrics.seconds.observe((performance.now() - startMs) / 1000);
     this.metrics.sizes.observe(batch.length);
@@ -156,11 +181,22 @@ export class Batcher<Item, Result> {
   }
 
   private async loadPart(part: Queued<Item, Result>[]): Promise<(Result | Error)[]> {
-    const results = await this.loadAll(part.map(({ item }) => item));
+    const load = () => this.loadAll(part.map(({ item }) => item));
+    // Otherwise the deadline would be that of whichever request caused this turn of the event loop.
+    const results = await withLastStart(Math.min(...part.map((queued) => queued.lastStartMs)), load);
     if (results.length !== part.length) {
       throw new Error(`${part.length} items have ${results.length} results`);
     }
     return results;
+  }
+
+  private fail(part: Queued<Item, Result>[], reason: unknown): void {
+    if (reason instanceof RequestDeadlineError) {
+      // No statement started in time for the oldest request: the others may have time left.
+      this.queue.unshift(...this.rejectOverdue(part));
+    } else {
+      this.reject(part, reason);
+    }
   }
 
   private settle(part: Queued<Item, Result>[], results: (Result | Error)[]): void {

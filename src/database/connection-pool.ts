@@ -3,13 +3,12 @@ import type { Socket } from 'node:net';
 import pg from 'pg';
 import type { Environment } from '../settings/environment.js';
 import { isReadOnly } from './availability.js';
+import { lastStartMs, RequestDeadlineError, SILENCE_TIMEOUT_MS } from './request-deadline.js';
 import { configureSession } from './session.js';
 
 const CONNECT_TIMEOUT_MS = 2000;
 /** Longer than a migration waits for a lock that requests queue behind (docs/operating.md). A client waits a second more (`Batcher`). */
 const STATEMENT_TIMEOUT_MS = 3500;
-/** Longer than the server's own timeout, for a server that does not respond. */
-const SILENCE_TIMEOUT_MS = 4000;
 const IDLE_TIMEOUT_MS = 30_000;
 /** A connection is replaced after this time, in case its address leads to another server by then. */
 const LIFETIME_SECONDS = 600;
@@ -22,9 +21,53 @@ type Connected = pg.PoolClient &
     connection: EventEmitter<{ errorMessage: [pg.DatabaseError] }> & { stream: Socket };
   };
 
-/** Returns a pool of up to `max` connections. Waiting for one fails after two seconds. */
+type Lend = (
+  error: Error | undefined,
+  client: pg.PoolClient | undefined,
+  done: (release?: unknown) => void,
+) => void;
+
+/**
+ * Lends a connection to a request only while it has time left for a statement. `query`, and so Prisma,
+ * borrows by `connect` too.
+ */
+class DeadlinePool extends pg.Pool {
+  override connect(): Promise<pg.PoolClient>;
+  override connect(lend: Lend): void;
+  override connect(lend?: Lend): Promise<pg.PoolClient> | void {
+    if (lend === undefined) {
+      return new Promise((resolve, reject) =>
+        this.connect((error, client) => (client === undefined ? reject(error) : resolve(client))),
+      );
+    }
+    const leftMs = lastStartMs() - performance.now();
+    let isOver = leftMs <= 0;
+    const end = () => {
+      isOver = true;
+      lend(new RequestDeadlineError(), undefined, () => {});
+    };
+    if (isOver) {
+      end();
+      return;
+    }
+    const timer = leftMs === Infinity ? undefined : setTimeout(end, leftMs);
+    super.connect((error, client, release) => {
+      clearTimeout(timer);
+      if (isOver) {
+        client?.release();
+      } else {
+        lend(error, client, release);
+      }
+    });
+  }
+}
+
+/**
+ * Returns a pool of up to `max` connections. Waiting for one fails after two seconds, or once the request has
+ * no time left.
+ */
 export function createPool({ DATABASE_URL }: Pick<Environment, 'DATABASE_URL'>, max: number): pg.Pool {
-  const pool = new pg.Pool({
+  const pool = new DeadlinePool({
     connectionString: DATABASE_URL,
     application_name: 'animal-store',
     max,

@@ -1,5 +1,6 @@
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { databaseReason } from './availability.js';
+import { withLastStart } from './request-deadline.js';
 
 /** Runs work at an interval, one run at a time, each for as long as there is more to do. */
 export class PeriodicTask {
@@ -21,9 +22,9 @@ export class PeriodicTask {
     this.timer = setInterval(() => this.runNow(), this.intervalMs).unref();
   }
 
-  /** Starts a run, unless one is in flight. */
+  /** Starts a run, unless one is in flight. It has no deadline, even if a request causes it. */
   runNow(): void {
-    this.running ??= this.run().finally(() => {
+    this.running ??= withLastStart(Infinity, () => this.run()).finally(() => {
       this.running = null;
     });
   }

@@ -1,6 +1,8 @@
+import type pg from 'pg';
 import { createPool } from '../../src/database/connection-pool.js';
+import { RequestDeadlineError, withLastStart } from '../../src/database/request-deadline.js';
 import { startApplication } from '../support/service/application.js';
-import { createDatabase } from '../support/database/database.js';
+import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { hold } from '../support/load/holding.js';
 import { send } from '../support/http/http.js';
 
@@ -21,6 +23,37 @@ describe('createPool', () => {
       await pool.end();
       await database.drop();
     }
+  });
+});
+
+describe('a connection of createPool', () => {
+  let database: TestDatabase;
+  let pool: pg.Pool;
+  beforeAll(async () => {
+    database = await createDatabase();
+    pool = createPool({ DATABASE_URL: database.url }, 1);
+  });
+  afterAll(async () => {
+    await pool.end();
+    await database.drop();
+  });
+
+  const from = (ms: number) => performance.now() + ms;
+
+  it('is not lent to a request without time for a statement', async () => {
+    await expect(withLastStart(from(0), () => pool.query('SELECT 1'))).rejects.toThrow(RequestDeadlineError);
+    await expect(withLastStart(from(0), () => pool.connect())).rejects.toThrow(RequestDeadlineError);
+    await withLastStart(from(10_000), () => pool.query('SELECT 1'));
+  });
+
+  it('goes to the next request when one has waited for it too long', async () => {
+    const borrowed = await pool.connect();
+    const impatient = withLastStart(from(20), () => pool.query('SELECT 1'));
+    const patient = withLastStart(from(10_000), () => pool.query('SELECT 2 AS two'));
+    await expect(impatient).rejects.toThrow(RequestDeadlineError);
+    borrowed.release();
+    expect((await patient).rows).toEqual([{ two: 2 }]);
+    expect([pool.totalCount, pool.idleCount, pool.waitingCount]).toEqual([1, 1, 0]);
   });
 });
 

@@ -142,7 +142,7 @@ describe('PostgresCounterStore.consume, after waiting for a lock', () => {
     expect(Math.abs((lengthMs(starter) ?? 0) - MINUTE_MS)).toBeLessThanOrEqual(5);
   });
 
-  it('decides at the start of the later minute once that has begun, so that no wait is longer than a window', async () => {
+  it('decides at the start of the later minute once that has begun: no wait is too long', async () => {
     clock.travelTo(new Date(NOON + MINUTE_MS - 500));
     const request = newBucket(5, 100);
     // Once it lacked room, consume.sql alone decides about the next batch.

@@ -19,8 +19,8 @@ export interface RateLimitDecision extends BanStatus {
   /** The windows in force, as this request left them. A ban does not change them. */
   windows: readonly WindowState[];
   /**
-   * The time of the decision by the store's clock, in milliseconds since the Unix epoch. A window begins later if that clock was
-   * ahead: every wait starts at this time nevertheless.
+   * The time of the decision by the store's clock, in milliseconds since the Unix epoch. A window begins
+   * later if that clock was ahead: every wait starts at this time nevertheless.
    */
   nowMs: number;
   /** Whether this replica decided by itself because the store is away. */
@@ -51,7 +51,7 @@ export interface BucketState {
   refusals: number;
   /** When the ban ends or ended, by the store's clock; null if there was none ever. */
   bannedUntil: Date | null;
-  /** The time of the decision by the store's clock, in milliseconds since the Unix epoch: its windows may begin later. */
+  /** The time of the decision by the store's clock, in milliseconds since the Unix epoch. */
   nowMs: number;
 }
 

@@ -1,7 +1,7 @@
 // Windows are fixed, in UTC, and numbered since the Unix epoch: number × length is the start of one.
 const MINUTE_SECONDS = 60;
 const DAY_SECONDS = 86_400;
-export const MINUTE_MS = MINUTE_SECONDS * 1000;
+const MINUTE_MS = MINUTE_SECONDS * 1000;
 export const DAY_MS = DAY_SECONDS * 1000;
 
 /** Returns the number of the minute that a time is in. */
@@ -21,10 +21,10 @@ export interface WindowState {
   resetSeconds: number;
 }
 
-/** Returns the state of window number `windowNumber`, of which `used` requests are used. */
+/** Returns the state of window `number`, of which `used` requests are used. */
 export function windowState(
   name: WindowState['name'],
-  windowNumber: number,
+  number: number,
   limit: number,
   used: number,
 ): WindowState {
@@ -34,7 +34,7 @@ export function windowState(
     lengthSeconds,
     limit,
     remaining: Math.max(0, limit - used),
-    resetSeconds: (windowNumber + 1) * lengthSeconds,
+    resetSeconds: (number + 1) * lengthSeconds,
   };
 }
 

@@ -71,11 +71,13 @@ ON CONFLICT (bucket_key) DO UPDATE SET
         greatest(stored.day, EXCLUDED.day) AS day,
         CASE WHEN EXCLUDED.day > stored.day THEN 0 ELSE stored.day_used END AS day_used
       ) AS windows,
-      -- The time of the decision: that of the statement; once a later window was opened while this one waited, the start of that window;
-      -- but never later than now, which is before that start if the clock was ahead and came back.
+      -- The time of the decision: that of the statement; or the start of a window that was opened while this
+      -- one waited; but never later than now, which is before that start if the clock was ahead.
       LATERAL (SELECT
         least(
-          greatest((SELECT now_ms FROM clock), windows.minute * 60000::bigint, windows.day * 86400000::bigint),
+          greatest(
+            (SELECT now_ms FROM clock), windows.minute * 60000::bigint, windows.day * 86400000::bigint
+          ),
           (extract(epoch FROM clock_timestamp()) * 1000)::bigint + $5::bigint
         ) AS now_ms
       ) AS decision,

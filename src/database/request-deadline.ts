@@ -1,0 +1,36 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { preValidationHookHandler } from 'fastify';
+
+/** The longest time of a statement, even if PostgreSQL does not respond. */
+export const SILENCE_TIMEOUT_MS = 4000;
+/** Every request has its response within this time of its arrival, less what this process itself needs. */
+const DEADLINE_MS = 6000 - 100;
+
+/** When the last statement of the current request may start, by the monotonic clock. */
+const lastStart = new AsyncLocalStorage<number>();
+
+/** A request has no time left for another statement. It has the code of a socket that timed out. */
+export class RequestDeadlineError extends Error {
+  readonly code = 'ETIMEDOUT';
+
+  constructor() {
+    super('The request has no time left for another statement');
+  }
+}
+
+/**
+ * Starts the deadline of a request that has arrived whole. All that it causes shares the deadline, without
+ * passing it along: none of its statements starts unless it can last the longest and still end in time.
+ */
+export const startDeadline: preValidationHookHandler = (_request, _reply, done) =>
+  lastStart.run(performance.now() + DEADLINE_MS - SILENCE_TIMEOUT_MS, done);
+
+/** Returns when the last statement of a request may start, by the monotonic clock; Infinity outside of one. */
+export function lastStartMs(): number {
+  return lastStart.getStore() ?? Infinity;
+}
+
+/** Runs work whose last statement may start at `ms`: of several requests, or (Infinity) of the background. */
+export function withLastStart<Result>(ms: number, work: () => Result): Result {
+  return lastStart.run(ms, work);
+}
