@@ -184,10 +184,7 @@ export class KeysController {
   @KeyId()
   @Operation('stable', 'admin:write', 'Revoke a key', 'Revokes the key immediately and permanently.')
   @Responses({ status: 200, schema: Key, description: 'The revoked key.' })
-  revokeKey(
-    @Param('id') id: string,
-    @CurrentPrincipal() { keyId: actor }: Principal,
-  ): Promise<Key> {
+  revokeKey(@Param('id') id: string, @CurrentPrincipal() { keyId: actor }: Principal): Promise<Key> {
     return this.keys.revoke(id, actor);
   }
 
@@ -213,10 +210,7 @@ export class KeysController {
   @KeyId()
   @Operation('stable', 'admin:write', 'Lift a ban', "Ends the ban of the key's quota, if there is one.")
   @Responses({ status: 200, schema: Key, description: 'The key, without a ban.' })
-  unbanKey(
-    @Param('id') id: string,
-    @CurrentPrincipal() { keyId: actor }: Principal,
-  ): Promise<Key> {
+  unbanKey(@Param('id') id: string, @CurrentPrincipal() { keyId: actor }: Principal): Promise<Key> {
     return this.keys.unban(id, actor);
   }
 
