@@ -4,6 +4,7 @@ import {
   retryAfterSeconds,
   secondsToReset,
   tightestWindow,
+  windowNumber,
   type WindowState,
   windowState,
 } from './windows.js';
@@ -51,6 +52,12 @@ describe('windowState', () => {
   it('returns zero remaining, never less, when the limit was lowered below what was used', () => {
     expect(minute(60, 60).remaining).toBe(0);
     expect(minute(10, 60).remaining).toBe(0);
+  });
+});
+
+describe('windowNumber', () => {
+  it('returns the number of the minute or the day', () => {
+    expect([minute(60, 1), day(1000, 1)].map(windowNumber)).toEqual([minuteNumber, dayNumber]);
   });
 });
 
