@@ -6,8 +6,10 @@ const GATHERED_LENGTH = 16 * 1024;
 const GATHERED_MS = 100;
 /** The characters that are kept while nothing can be written: about 2,000 requests. */
 const MAX_LENGTH = 1024 * 1024;
-/** The time until the next attempt, while a reader stalls or is gone, or a disk is full. */
-const RETRY_MS = 20;
+/** The time until the next attempt: a reader that is only late soon has space again, so it doubles each time. */
+const RETRY_MS = { first: 1, last: 64 };
+/** The time between two looks at what is still unwritten. */
+const DRAIN_MS = 10;
 
 /** What Node's streams have, undocumented, if they are a pipe, a socket or a terminal. */
 interface WithHandle {
@@ -28,6 +30,7 @@ export class StandardStream {
   /** The bytes that are being written, or that the next attempt writes. */
   private unwritten = Buffer.alloc(0);
   private isWriting = false;
+  private retryMs = RETRY_MS.first;
   private timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly fd: number) {
@@ -53,7 +56,7 @@ export class StandardStream {
     const endMs = performance.now() + maxMs;
     while (this.length > 0 && performance.now() < endMs) {
       this.writeNow();
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      await new Promise((resolve) => setTimeout(resolve, DRAIN_MS));
     }
   }
 
@@ -88,9 +91,11 @@ export class StandardStream {
     write(this.fd, this.unwritten, (error, written) => {
       this.isWriting = false;
       if (error !== null) {
-        this.writeIn(RETRY_MS);
+        this.writeIn(this.retryMs);
+        this.retryMs = Math.min(2 * this.retryMs, RETRY_MS.last);
         return;
       }
+      this.retryMs = RETRY_MS.first;
       this.unwritten = this.unwritten.subarray(written);
       if (this.unwritten.length > 0) {
         this.writeNow();

@@ -45,7 +45,7 @@ async function stop(service: ServiceProcess, signal: NodeJS.Signals = 'SIGTERM')
 }
 
 describe('a service that receives a signal', () => {
-  it.each(['SIGTERM', 'SIGINT'] as const)(
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
     'is no longer ready after %s, serves for SHUTDOWN_DELAY, and exits with 0',
     async (signal) => {
       const { key } = await issueKey(database, UNLIMITED);
