@@ -1,6 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { lookup, Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
+import { callbackify } from 'node:util';
 
 /** How long a server of DNS may take, before the next is queried, and how often each is. */
 const QUERIES = { timeout: 2000, tries: 2 };
@@ -42,15 +43,19 @@ export async function findAddresses(host: string, signal: AbortSignal): Promise<
 }
 
 /** Returns what Node calls to look up the host of a connection. */
-export const toLookup =
-  (find: (host: string) => Promise<LookupAddress[]>): LookupFunction =>
-  (host, { all }, done) => {
-    const finish = (found: LookupAddress[]) => {
-      const { address, family } = found[0] as LookupAddress;
-      return all === true ? done(null, found) : done(null, address, family);
-    };
-    find(host).then(finish, (error: Error) => done(error, []));
-  };
+export function toLookup(find: (host: string) => Promise<LookupAddress[]>): LookupFunction {
+  return (host, { all }, done) =>
+    callbackify(find)(host, (error, found) => {
+      const [first] = found ?? [];
+      if (first === undefined) {
+        done(error, []);
+      } else if (all === true) {
+        done(null, found);
+      } else {
+        done(null, first.address, first.family);
+      }
+    });
+}
 
 /** Returns no addresses for a name that DNS does not have. */
 async function queryDns(name: string, signal: AbortSignal): Promise<LookupAddress[]> {

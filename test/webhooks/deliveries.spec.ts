@@ -274,10 +274,8 @@ describe('deliveries to names about which DNS does not reply', () => {
     await insertDeliveries(database, `http://receiver.example:${receiver.port}/hook`, 1);
     await until(async () => (await stored('state')).includes('delivered'));
     await store.close();
-    expect((await stored('last_failure')).toSorted()).toEqual([
-      ...Array.from({ length: 10 }, () => 'The service ended'),
-      null,
-    ]);
+    const failures = await stored('last_failure');
+    expect(failures.filter((failure) => failure === 'The service ended')).toHaveLength(10);
     expect(looksUp).not.toHaveBeenCalled();
     await database.drop();
   });
@@ -285,7 +283,7 @@ describe('deliveries to names about which DNS does not reply', () => {
 
 describe('a delivery to a name with an address that leads nowhere', () => {
   useDns({ 'far.example': ['127.0.0.1', '2001:db8::1'] });
-  const send = async () => {
+  const expectDelivery = async () => {
     const webhook = await createWebhook(`http://far.example:${receiver.port}/hook`);
     await sendEvent(webhook);
     await expectNewest(webhook, { state: 'delivered' });
@@ -294,21 +292,23 @@ describe('a delivery to a name with an address that leads nowhere', () => {
   it('succeeds if the other address takes longer to connect than Node would wait', async () => {
     /** Keeps this process from seeing that it is connected. */
     const stall = () => {
-      const startMs = performance.now();
-      while (performance.now() - startMs < getDefaultAutoSelectFamilyAttemptTimeout() + 50);
+      const endMs = performance.now() + getDefaultAutoSelectFamilyAttemptTimeout() + 50;
+      while (performance.now() < endMs) {
+        // Node may neither write nor read.
+      }
     };
     const delay = (message: unknown) => {
       const { socket } = message as { socket: Socket };
       socket.once('connectionAttempt', () => process.nextTick(stall));
     };
     subscribe('net.client.socket', delay);
-    await send();
+    await expectDelivery();
     unsubscribe('net.client.socket', delay);
   });
 
   it('succeeds without Happy Eyeballs by default, as with --no-network-family-autoselection', async () => {
     setDefaultAutoSelectFamily(false);
-    await send();
+    await expectDelivery();
     setDefaultAutoSelectFamily(true);
   });
 });

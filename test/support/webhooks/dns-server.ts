@@ -21,15 +21,17 @@ export class DnsServer {
 
   private constructor(readonly answers: Answers) {}
 
-  static async start(answers: Answers): Promise<DnsServer> {
+  /** On a free port unless one is given. */
+  static async start(answers: Answers, port = 0, host = '127.0.0.1'): Promise<DnsServer> {
     const server = new DnsServer(answers);
-    server.socket.bind(0, '127.0.0.1');
+    server.socket.bind(port, host);
     await once(server.socket, 'listening');
     return server;
   }
 
   get address(): string {
-    return `127.0.0.1:${this.socket.address().port}`;
+    const { address, port } = this.socket.address();
+    return `${address}:${port}`;
   }
 
   /** Makes this process query it instead of the servers of this machine. */
