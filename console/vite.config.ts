@@ -1,7 +1,14 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 
-const BASE = '/console/';
+/** The service replaces it in the page of each path, so that links are relative behind the prefix of a proxy too. */
+const ROOT = '%ROOT%';
+
+const replaceRoot: Plugin = {
+  name: 'replace-root',
+  apply: 'serve',
+  transformIndexHtml: (html) => html.replaceAll(ROOT, '/'),
+};
 
 /** Preloads the font of most texts: if it came after they are shown, it would move them. */
 const preloadFont: Plugin = {
@@ -11,14 +18,14 @@ const preloadFont: Plugin = {
     return fonts.map((name) => ({
       tag: 'link',
       injectTo: 'head' as const,
-      attrs: { rel: 'preload', as: 'font', type: 'font/woff2', crossorigin: true, href: BASE + name },
+      attrs: { rel: 'preload', as: 'font', type: 'font/woff2', crossorigin: true, href: `./${name}` },
     }));
   },
 };
 
-export default defineConfig({
-  base: BASE,
-  plugins: [react(), preloadFont],
+export default defineConfig(({ command }) => ({
+  base: command === 'build' ? './' : '/console/',
+  plugins: [react(), preloadFont, replaceRoot],
   resolve: {
     alias: { 'animal-store-client': new URL('../client/src/index.ts', import.meta.url).pathname },
   },
@@ -44,4 +51,4 @@ export default defineConfig({
       },
     },
   },
-});
+}));

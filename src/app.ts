@@ -9,11 +9,13 @@ import { addLifecycleHeaders } from './deprecation/lifecycle-headers.js';
 import { startDeadline } from './database/request-deadline.js';
 import { Clock } from './settings/clock.js';
 import type { Environment } from './settings/environment.js';
+import { publicPrefix } from './settings/public-prefix.js';
 import { Authenticator } from './auth/authenticator.js';
 import { ConcurrencyLimit } from './http/concurrency-limit.js';
 import { allowOrigins } from './http/cors.js';
 import { RequestBodyReader } from './http/request-body.js';
 import { findRequiredRole, routableTarget } from './http/request-line.js';
+import { prefixLinks } from './http/prefix-links.js';
 import type { ResponseInterceptor } from './http/response-interceptor.js';
 import { parseTraceParent } from './http/rules/trace-parent.js';
 import { traceRequests } from './tracing/tracing.js';
@@ -69,6 +71,10 @@ export async function createApplication(
   );
   app.get(NotFoundHandler).addTo(fastify);
   fastify.addHook('onRoute', addLifecycleHeaders);
+  const prefix = publicPrefix(environment);
+  if (prefix !== '') {
+    fastify.addHook('onRoute', prefixLinks(prefix));
+  }
   fastify.addHook('onRoute', (route) => app.get(DeprecatedOperations).addRoute(route));
   const { onRequest } = app.get(DocumentRateLimit);
   serveDocuments(app, environment, { onRequest });

@@ -19,6 +19,10 @@ function styleNonce(): string {
 // Dialogs lock the scrolling of the page by a style, with the nonce of this package.
 setNonce(styleNonce());
 
+// Its address is relative, and browsers resolve it again after each change of the page's own address.
+const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]');
+icon?.setAttribute('href', icon.href);
+
 const root = document.getElementById('root');
 if (root === null) {
   throw new Error('The page has no element "root"');

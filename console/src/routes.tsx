@@ -5,6 +5,7 @@ import {
   lazyRouteComponent,
   stringifySearchWith,
 } from '@tanstack/react-router';
+import { SERVICE_ROOT } from './address/service-root';
 import { animalsSearch } from './animals/animals-search';
 import { auditSearch } from './audit/audit-search';
 import { keysSearch } from './keys/list/keys-search';
@@ -106,7 +107,7 @@ export const router = createRouter({
     tryIt,
     administration.addChildren([traffic, keys, key, plans, webhooks, webhook, audit]),
   ]),
-  basepath: '/console',
+  basepath: new URL('console', SERVICE_ROOT).pathname,
   defaultPreload: 'intent',
   // An error replaces the page only, not the navigation around it.
   defaultErrorComponent: PageError,

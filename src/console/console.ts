@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
+import { targetPath } from '../http/request-line.js';
 import { pageHeaders } from '../server/security-headers.js';
 import { serveStaticDocument, type StaticDocument } from '../openapi/static-document.js';
 
@@ -11,6 +12,8 @@ const BUILD = new URL('../../console/dist/', import.meta.url);
 /** What the build of the page has in the place of the nonce. */
 const NONCE_PLACEHOLDER = '%NONCE%';
 const NONCE_BYTES = 16;
+/** Stands for the way to the folder of `/console` in the page, and in the addresses of files before their folder. */
+const ROOT_PLACEHOLDER = '%ROOT%';
 
 const TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
@@ -27,9 +30,9 @@ export function serveConsole(
   fastify: FastifyInstance,
   hooks: Pick<RouteShorthandOptions, 'onRequest'>,
 ): void {
-  const page = read('index.html').toString();
+  const page = read('index.html').toString().replaceAll('"./assets/', `"${ROOT_PLACEHOLDER}console/assets/`);
   readFiles().forEach((file) => serveStaticDocument(fastify, hooks, file));
-  const sendPage = (_request: FastifyRequest, reply: FastifyReply) => {
+  const sendPage = (request: FastifyRequest, reply: FastifyReply) => {
     const nonce = randomBytes(NONCE_BYTES).toString('base64');
     return reply
       .headers({
@@ -38,7 +41,7 @@ export function serveConsole(
         ...pageHeaders(`'nonce-${nonce}'`),
       })
       .type('text/html; charset=utf-8')
-      .send(page.replaceAll(NONCE_PLACEHOLDER, nonce));
+      .send(page.replaceAll(NONCE_PLACEHOLDER, nonce).replaceAll(ROOT_PLACEHOLDER, relativeRoot(request)));
   };
   fastify.get(PATH, hooks, sendPage);
   fastify.get<{ Params: { '*': string } }>(`${PATH}/*`, hooks, (request, reply) => {
@@ -48,6 +51,11 @@ export function serveConsole(
     }
     return sendPage(request, reply);
   });
+}
+
+/** Returns the way from the page of a request to the folder of `/console`: a proxy may have put a prefix before it. */
+function relativeRoot({ originalUrl }: FastifyRequest): string {
+  return '../'.repeat(targetPath(originalUrl).split('/').length - 2) || './';
 }
 
 /** Returns the files that the page loads. */

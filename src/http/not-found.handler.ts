@@ -5,6 +5,7 @@ import FindMyWay, { type HTTPMethod } from 'find-my-way';
 import { ApiError } from '../errors/api-error.js';
 import { ROUTER_OPTIONS } from '../server/server-options.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
+import { publicPrefix } from '../settings/public-prefix.js';
 import { targetPath } from './request-line.js';
 
 /** Handles requests without a route. They pass the global guards first, so those that need a key are counted before 404 or 405. */
@@ -16,7 +17,7 @@ export class NotFoundHandler {
 
   constructor(
     private readonly contexts: ExternalContextCreator,
-    @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'EXPERIMENTAL'>,
+    @Inject(ENVIRONMENT) private readonly environment: Environment,
   ) {}
 
   /** Fastify calls the handler if its router finds no route, and NestJS if a parameter is empty, as in `/v1/pets/`. */
@@ -40,7 +41,8 @@ export class NotFoundHandler {
     const path = targetPath(originalUrl);
     // A route with an empty parameter, as in `/v1/pets/`, has the method but no resource.
     if (methods.length === 0 || methods.includes(method)) {
-      throw new ApiError('not_found', `There is nothing at ${path}. The operations are listed at /docs.`);
+      const docs = `${publicPrefix(this.environment)}/docs`;
+      throw new ApiError('not_found', `There is nothing at ${path}. The operations are listed at ${docs}.`);
     }
     const Allow = methods.join(', ');
     const message = `${path} does not allow ${method}. It allows ${Allow}.`;

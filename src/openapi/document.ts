@@ -2,6 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import { type OpenAPIObject, type OperationObject, SwaggerModule } from '@nestjs/swagger';
 import { z } from 'zod';
 import type { Environment } from '../settings/environment.js';
+import { publicPrefix } from '../settings/public-prefix.js';
 import { roleForPath } from '../http/request-line.js';
 import type { KeyRole } from '../http/rules/scope.js';
 import { jsonSchema, namedJsonSchemas } from '../schemas/json-schema.js';
@@ -27,8 +28,9 @@ interface ApiDocuments {
 /** Returns the OpenAPI documents of all routes that need a key, with the schemas that validate requests and serialize responses. */
 export function createDocuments(
   app: INestApplication,
-  { PRODUCTION_URL, STAGING_URL, CONTACT }: Pick<Environment, 'PRODUCTION_URL' | 'STAGING_URL' | 'CONTACT'>,
+  environment: Pick<Environment, 'APP_ENV' | 'PRODUCTION_URL' | 'STAGING_URL' | 'CONTACT'>,
 ): ApiDocuments {
+  const { PRODUCTION_URL, STAGING_URL, CONTACT } = environment;
   const { paths } = SwaggerModule.createDocument(app, about, {
     operationIdFactory: (_controller, method) => method,
     standardSchemaConverter: (schema, { schemaType }) => ({
@@ -49,10 +51,18 @@ export function createDocuments(
     },
   });
   const servers = [
+    {
+      url: publicPrefix(environment) + PREFIX,
+      description: `This server (${environment.APP_ENV})`,
+      'x-internal': false,
+    },
     { url: PRODUCTION_URL, description: 'Production', 'x-internal': false },
     { url: STAGING_URL, description: 'Staging, for tests; it has its own keys', 'x-internal': false },
   ];
-  const roots = servers.map(({ url, ...server }) => ({ url: url.slice(0, -PREFIX.length), ...server }));
+  const roots = servers.map(({ url, ...server }) => ({
+    url: url.slice(0, -PREFIX.length) || '/',
+    ...server,
+  }));
   return {
     store: buildDocument(about, servers, pathsFor('client', paths, PREFIX.length)),
     administration: buildDocument(aboutAdministration, roots, pathsFor('admin', paths)),

@@ -7,30 +7,32 @@ const SCRIPT = 'application/javascript; charset=utf-8';
 const { resolve } = createRequire(import.meta.url);
 const swaggerUi = (name: string) => readFileSync(resolve(`swagger-ui-dist/${name}`));
 
-const HTML = `<!doctype html>
+/** Returns the page, in which links are relative, because a proxy may have put a prefix before its path. */
+const html = (folder: string) => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <title>Animal Store: reference</title>
-    <link rel="stylesheet" href="/docs/swagger-ui.css" />
-    <link rel="icon" type="image/png" href="/docs/favicon-32x32.png" sizes="32x32" />
+    <link rel="stylesheet" href="${folder}swagger-ui.css" />
+    <link rel="icon" type="image/png" href="${folder}favicon-32x32.png" sizes="32x32" />
   </head>
   <body>
     <div id="swagger-ui"></div>
-    <script src="/docs/swagger-ui-bundle.js"></script>
-    <script src="/docs/swagger-ui-standalone-preset.js"></script>
-    <script src="/docs/show-documents.js"></script>
+    <script src="${folder}swagger-ui-bundle.js"></script>
+    <script src="${folder}swagger-ui-standalone-preset.js"></script>
+    <script src="${folder}show-documents.js"></script>
   </body>
 </html>
 `;
 
 /** Configures Swagger UI for reading: the console sends requests. It is a file, because the policy forbids inline scripts. */
-const SHOW_DOCUMENTS = `SwaggerUIBundle({
+const SHOW_DOCUMENTS = `const beside = (file) => new URL('../' + file, document.currentScript.src).href;
+SwaggerUIBundle({
   dom_id: '#swagger-ui',
   urls: [
-    { url: '/openapi.json', name: 'Store' },
-    { url: '/admin-openapi.json', name: 'Administration' },
+    { url: beside('openapi.json'), name: 'Store' },
+    { url: beside('admin-openapi.json'), name: 'Administration' },
   ],
   deepLinking: true,
   supportedSubmitMethods: [],
@@ -55,10 +57,10 @@ const FILES = {
  * its inline styles violate a strict content security policy, and it serves every file of the package.
  */
 export const REFERENCE_PAGE: StaticDocument[] = [
-  ...['/docs', '/docs/'].map((path) => ({
+  ...Object.entries({ '/docs': 'docs/', '/docs/': './' }).map(([path, folder]) => ({
     path,
     type: 'text/html; charset=utf-8',
-    content: Buffer.from(HTML),
+    content: Buffer.from(html(folder)),
     headers: pageHeaders(STYLE_OF_LOGO),
   })),
   ...Object.entries(FILES).map(([name, type]) => ({ path: `/docs/${name}`, type, content: swaggerUi(name) })),

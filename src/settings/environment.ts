@@ -84,7 +84,8 @@ const origins = parsedBy(
 
 const baseUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
-  .regex(/\/v1$/, 'must end in /v1');
+  // Without empty parts of the path, as links begin with it.
+  .regex(/^\w+:\/\/[^/?#]+(\/[^/?#]+)*\/v1$/, 'must end in /v1');
 
 /** The contact for the service: a page or an e-mail address. */
 const contact = z.union([z.email(), z.url({ protocol: /^https?$/ })], {

@@ -139,7 +139,7 @@ describe('the page of the console that tries operations', () => {
     await page.reload();
     await page.getByRole('heading', { name: 'Get the rate-limit status' }).waitFor();
     expect(await page.getByRole('link', { name: 'Open in reference' }).getAttribute('href')).toBe(
-      '/docs#/limits/getRateLimit',
+      `${store.url}/docs#/limits/getRateLimit`,
     );
     await operations.getByRole('searchbox').fill('no such operation');
     await operations.getByText('No operation matches.').waitFor();

@@ -110,11 +110,14 @@ describe('the reference page', () => {
         "frame-ancestors 'none'",
       ]);
       expect(headers.get('referrer-policy')).toBe('no-referrer');
-      expect(text).not.toMatch(/<style|<script(?! src="\/docs\/[\w.-]+"><\/script>)| style=| on\w+=|https?:/);
+      expect(text).not.toMatch(
+        /<style|<script(?! src="(docs|\.)\/[\w.-]+"><\/script>)| style=| on\w+=|https?:/,
+      );
       const files = Array.from(text.matchAll(/(?:src|href)="([^"#]+)"/g), ([, file]) => String(file));
       expect(files.length).toBeGreaterThan(0);
       for (const file of files) {
-        expect([file, (await send(store.url + file)).status]).toEqual([file, 200]);
+        const { href } = new URL(file, store.url + address);
+        expect([file, (await send(href)).status]).toEqual([file, 200]);
       }
     },
   );

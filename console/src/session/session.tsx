@@ -10,6 +10,7 @@ import {
   useRef,
   useState,
 } from 'react';
+import { SERVICE_ROOT } from '../address/service-root';
 import { learnServiceTime } from './service-clock';
 
 /** `sessionStorage` is the tab's own. A duplicate of the tab, or the tab reopened, starts with a copy of it. */
@@ -35,7 +36,7 @@ const SessionContext = createContext<Session | null>(null);
 /** Returns a client for this key. It sends each request once: the pages say when a limit is reached, instead of waiting. */
 export function storeFor(apiKey: string): AnimalStore {
   return new AnimalStore({
-    baseUrl: `${window.location.origin}/v1`,
+    baseUrl: `${SERVICE_ROOT}v1`,
     apiKey,
     budget: { attempts: 1, totalMs: TIMEOUT_MS, attemptMs: TIMEOUT_MS, limitWaitMs: LIMIT_WAIT_MS },
     warn: () => undefined,

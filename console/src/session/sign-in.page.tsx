@@ -15,6 +15,7 @@ import { useMutation } from '@tanstack/react-query';
 import { AuthenticationError } from 'animal-store-client';
 import icon from '../icon.svg';
 import { FormError } from '../feedback/form-error';
+import { SERVICE_ROOT } from '../address/service-root';
 import { storeFor, useSession } from './session';
 
 const NOT_VALID =
@@ -44,7 +45,7 @@ export function SignInPage() {
         <KeyForm />
         <Text size="sm" c="dimmed">
           An administrator of the store issues keys. How to use one is in the{' '}
-          <Anchor href="/docs" inherit>
+          <Anchor href={`${SERVICE_ROOT}docs`} inherit>
             API reference
           </Anchor>
           .

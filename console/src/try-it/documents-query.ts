@@ -1,12 +1,17 @@
 import { queryOptions } from '@tanstack/react-query';
 import { AnimalStoreError, ConnectionError, RateLimitError } from 'animal-store-client';
+import { SERVICE_ROOT } from '../address/service-root';
 import type { OpenApiDocument } from './openapi-document';
 import { type Operation, readOperations } from './operations';
 
-const STORE = { file: '/openapi.json', reference: '/docs', isAdministration: false };
+const STORE = {
+  file: `${SERVICE_ROOT}openapi.json`,
+  reference: `${SERVICE_ROOT}docs`,
+  isAdministration: false,
+};
 const ADMINISTRATION = {
-  file: '/admin-openapi.json',
-  reference: '/docs?urls.primaryName=Administration',
+  file: `${SERVICE_ROOT}admin-openapi.json`,
+  reference: `${SERVICE_ROOT}docs?urls.primaryName=Administration`,
   isAdministration: true,
 };
 

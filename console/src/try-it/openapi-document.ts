@@ -1,6 +1,5 @@
 /** The parts of an OpenAPI 3.1 document that the page reads. */
 export interface OpenApiDocument {
-  servers: { url: string }[];
   tags?: { name: string; description?: string }[];
   paths: Record<string, Record<string, DocumentOperation>>;
   components?: {

@@ -5,6 +5,7 @@ import { IconAlertTriangle, IconSend } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Panel } from '../layout/panel';
 import { useSession } from '../session/session';
+import { SERVICE_ROOT } from '../address/service-root';
 import { BodyInput } from './body-input';
 import { ConfirmDialog } from './confirm-dialog';
 import { CurlPanel } from './curl-panel';
@@ -35,7 +36,7 @@ export function OperationPanel({ operation }: { operation: Operation }) {
         ]),
       ),
   });
-  const request = prepareRequest(operation, form.values, window.location.origin);
+  const request = prepareRequest(operation, form.values, SERVICE_ROOT);
   const sending = useSending(operation, apiKey);
   const [isConfirming, confirmation] = useDisclosure(false);
   const submit = form.onSubmit(() =>

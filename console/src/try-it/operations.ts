@@ -26,7 +26,7 @@ export interface Parameter {
 export interface Operation {
   id: string;
   method: string;
-  /** Begins with the base path of its document, such as `/v1/pets/{petId}`. */
+  /** The path below the root of the service, such as `/v1/pets/{petId}`. */
   path: string;
   tag: string;
   summary: string;
@@ -60,7 +60,8 @@ export function readOperations(
   reference: string,
   isAdministration: boolean,
 ): Operation[] {
-  const basePath = toPath(document.servers[0]?.url ?? '/');
+  // The paths of the public document begin after the version.
+  const basePath = isAdministration ? '' : '/v1';
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(([, operation]) => operation.operationId !== undefined)
@@ -180,10 +181,6 @@ function resolveSchema(schema: Schema = {}, document: OpenApiDocument): Schema {
 
 function lastSegment(reference: string): string {
   return reference.slice(reference.lastIndexOf('/') + 1);
-}
-
-function toPath(server: string): string {
-  return new URL(server, 'http://localhost').pathname.replace(/\/$/, '');
 }
 
 function toText(value: unknown): string | null {

@@ -24,8 +24,8 @@ export function emptyValues({ parameters, body }: Operation): Values {
   return { path: empty('path'), query: empty('query'), header: empty('header'), body: body?.example ?? '' };
 }
 
-/** Returns the request that these values make. */
-export function prepareRequest(operation: Operation, values: Values, origin: string): PreparedRequest {
+/** Returns the request that these values make to the service at this address, which ends in a slash. */
+export function prepareRequest(operation: Operation, values: Values, root: string): PreparedRequest {
   const path = operation.path.replaceAll(/\{([^}]+)\}/g, (_placeholder, name: string) => {
     const value = values.path[name] ?? '';
     return value === '' ? `:${name}` : encode(value);
@@ -38,7 +38,7 @@ export function prepareRequest(operation: Operation, values: Values, origin: str
   }
   return {
     method: operation.method,
-    url: new URL(query.length === 0 ? path : `${path}?${query.join('&')}`, origin).href,
+    url: new URL(`.${query.length === 0 ? path : `${path}?${query.join('&')}`}`, root).href,
     headers,
     body,
   };
