@@ -221,14 +221,14 @@ class Database {
 /** A pool of one connection, since the engine's advisory lock belongs to a session. */
 class MigrationPool extends pg.Pool {
   constructor(connectionString) {
+    const settings = [...sessionSettings(connectionString), ...NO_TIMEOUTS];
     super({
       connectionString,
       max: 1,
       idleTimeoutMillis: 0,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,
-      onConnect: (client) =>
-        client.query(configuration(client, [...sessionSettings(connectionString), ...NO_TIMEOUTS])),
+      verify: (client, done) => client.query(configuration(client, settings), done),
     });
   }
 

@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { Environment } from '../settings/environment.js';
 import { isReadOnly } from './availability.js';
 import { lastStartMs, RequestDeadlineError, SILENCE_TIMEOUT_MS } from './request-deadline.js';
-import { configureSession } from './session.js';
+import { configureOnConnect } from './session.js';
 
 const CONNECT_TIMEOUT_MS = 2000;
 /** Longer than a migration waits for a lock that requests queue behind (docs/operating.md). A client waits a second more (`Batcher`). */
@@ -75,8 +75,7 @@ export function createPool({ DATABASE_URL }: Pick<Environment, 'DATABASE_URL'>, 
     statement_timeout: STATEMENT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     maxLifetimeSeconds: LIFETIME_SECONDS,
-    // The pool waits for it, though its type does not show that.
-    onConnect: ((client) => configureSession(client, DATABASE_URL)) as (client: pg.ClientBase) => void,
+    onConnect: configureOnConnect(DATABASE_URL),
     // The process does not wait for the queries of requests that the shutdown has cut off.
     allowExitOnIdle: true,
   });

@@ -87,7 +87,7 @@ export class QueryRunner {
     return new Promise((resolve, reject) => {
       this.pool.connect((failure, client, release) => {
         if (client === undefined) {
-          reject(failure as Error);
+          reject(failure);
           return;
         }
         client.query<Row>(query, (error: Error | null, result) => {

@@ -39,3 +39,7 @@ export async function configureSession(
   };
   return (await client.query(query)).rowCount !== 0;
 }
+
+/** Returns `configureSession` as the option `onConnect` of a pool, which waits for it, though its type does not show that. */
+export const configureOnConnect = (connectionString: string | undefined) =>
+  ((client) => configureSession(client, connectionString)) as (client: pg.ClientBase) => void;

@@ -13,7 +13,7 @@ import { PrismaService } from '../../src/database/prisma.service.js';
 import { QueryRunner } from '../../src/database/query-runner.js';
 import { OWN_MIGRATIONS } from '../support/database/own-migrations.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
-import { prisma } from '../support/database/prisma-cli.js';
+import { prisma as runPrisma } from '../support/database/prisma-cli.js';
 import { until } from '../support/eventually.js';
 import { hold } from '../support/load/holding.js';
 
@@ -166,7 +166,7 @@ describe('a migration whose process is killed while it waits for a lock', () => 
 
     const resolve = /run "npx prisma (.+?)"/.exec(reason)?.[1]?.split(' ') ?? [];
     await database.query('CREATE TABLE kept AS TABLE _prisma_migrations');
-    expect(await prisma(databaseUrl, resolve)).toMatchObject({ code: 0 });
+    expect(await runPrisma(databaseUrl, resolve)).toMatchObject({ code: 0 });
     expect(await pendingMigrations(databaseUrl)).toStrictEqual([]);
     expect(await applyPendingMigrations(databaseUrl)).toStrictEqual([]);
 
@@ -175,6 +175,6 @@ describe('a migration whose process is killed while it waits for a lock', () => 
     await database.query(/in a container "(.+?)"/.exec(reason)?.[1] ?? '');
     await database.query('DROP TABLE kept');
     expect(await applyPendingMigrations(databaseUrl)).toStrictEqual([]);
-    expect(await prisma(databaseUrl, ['migrate', 'status'])).toMatchObject({ code: 0 });
+    expect(await runPrisma(databaseUrl, ['migrate', 'status'])).toMatchObject({ code: 0 });
   });
 });

@@ -4,11 +4,12 @@ import { applyPendingMigrations } from '../../src/database/migrations.js';
 import { ApiKeyChangeListener } from '../../src/auth/api-key-change-listener.js';
 import type { Environment } from '../../src/settings/environment.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
-import { TestClock } from '../support/counters/clock.js';
+import { HOUR_MS, TestClock } from '../support/counters/clock.js';
 import { createDatabase, query, type TestDatabase } from '../support/database/database.js';
 import { send } from '../support/http/http.js';
 import { countKeyLookUps } from '../support/keys/key-look-ups.js';
 import { eventually, until } from '../support/eventually.js';
+import { issueKey } from '../support/keys/keys.js';
 import { documented } from '../support/documented-commands.js';
 import { freePort } from '../support/programs/free-port.js';
 import { asNobody, findProgram, type Program, startProgram } from '../support/programs/programs.js';
@@ -208,6 +209,21 @@ describeOnPgBouncer('a service behind PgBouncer', () => {
     await startReplicas({ DATABASE_URL: await startPooler() });
     expect(await readiness()).toEqual([200, 200]);
     expect(await exceedLimit()).toEqual(EXACT);
+  });
+
+  it('never serves an expired key, though dates come in a form that cannot be read', async () => {
+    jest.spyOn(Logger.prototype, 'error').mockImplementation();
+    jest.spyOn(Logger.prototype, 'warn').mockImplementation();
+    await setDefault("datestyle = 'German'");
+    const clock = new TestClock();
+    const store = await startStore({ DATABASE_URL: await startPooler() }, clock);
+    const expiresAt = new Date(clock.now() + HOUR_MS);
+    const [expiring, lasting] = [await issueKey(database, { expiresAt }), await issueKey(database)];
+    const fetchStatus = async ({ key }: { key: string }) =>
+      (await send(`${store.url}/v1/pets`, { key })).status;
+    expect(await Promise.all([expiring, lasting].map(fetchStatus))).toEqual([500, 200]);
+    clock.travel(2 * HOUR_MS);
+    expect(await fetchStatus(expiring)).toBe(500);
   });
 
   it('is not ready until its role has the schema of DATABASE_URL as its search_path', async () => {
