@@ -163,14 +163,14 @@ describe('Batcher', () => {
     ]);
   });
 
-  it('rejects what is left after bad values have taken a second and a half', async () => {
+  it('rejects what is left after bad values have taken two and a half seconds', async () => {
     const now = jest.spyOn(performance, 'now').mockReturnValue(0);
     const { batcher, batches } = createBatcher();
     const outcomes = Promise.allSettled([1, 2].map((item) => batcher.load(item)));
     await nextTurn();
     batches[0]?.reject(new RangeError('bad'));
     await nextTurn();
-    now.mockReturnValue(1501);
+    now.mockReturnValue(2501);
     batches[1]?.resolve(['1']);
     expect(await outcomes).toEqual([
       { status: 'fulfilled', value: '1' },

@@ -1,8 +1,8 @@
 import { UnavailableError } from '../errors/unavailable-error.js';
 import { isRejectedValue } from './availability.js';
 
-/** The maximum time for what follows a rejected load; one that is in flight then still ends. It leaves most of a request's six seconds. */
-const MAX_MS = 1500;
+/** The maximum time for what follows a rejected load; one that is in flight then still ends. A request has six seconds, also behind another such batch. */
+const MAX_MS = 2500;
 
 /** Thrown for items that were not loaded, because too many others were rejected before. */
 export class TooManyRejectedError extends UnavailableError {

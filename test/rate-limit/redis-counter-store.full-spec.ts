@@ -58,6 +58,18 @@ async function quickRejection(pending: Promise<unknown>): Promise<unknown> {
 }
 
 describeOnRedis('RedisCounterStore', () => {
+  it('fails only the requests of a bucket that Redis rejects, and does not take itself for away', async () => {
+    const server = await startServer();
+    const store = await open(server.url);
+    const [bad, good] = [newBucket(60), newBucket(60)];
+    await server.operator.set(redisKey(bad.bucketKey), 'of somebody else');
+    const outcomes = await Promise.allSettled(
+      [bad, good, bad, good].map((request) => store.consume(request)),
+    );
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected', 'fulfilled']);
+    expect(outcomes[0]).toMatchObject({ reason: { kind: 'failed', constructor: CounterStoreError } });
+  });
+
   let server: RedisServer;
 
   beforeAll(async () => {
