@@ -170,6 +170,11 @@ describe('DATABASE_URL', () => {
       { DIRECT_DATABASE_URL: DATABASE_URL },
       'DIRECT_DATABASE_URL needs DATABASE_URL: it is another way to the same database',
     ],
+    [
+      'DATABASE_URL and DIRECT_DATABASE_URL name different schemas',
+      { APP_ENV: 'staging', DATABASE_URL: `${DATABASE_URL}?schema=shop`, DIRECT_DATABASE_URL: DATABASE_URL },
+      'DIRECT_DATABASE_URL must have the same ?schema= as DATABASE_URL: both lead to the same tables',
+    ],
   ])('is reported with one line if %s', (_case, variables, fault) => {
     expect(faults(variables)).toEqual([fault]);
   });

@@ -1,5 +1,7 @@
+import { isDatabaseUnavailable } from '../../src/database/availability.js';
 import { PrismaService } from '../../src/database/prisma.service.js';
 import { namedStatement, QueryRunner } from '../../src/database/query-runner.js';
+import { startDatabaseProxy } from '../support/database/database-proxy.js';
 import { createDatabase } from '../support/database/database.js';
 
 // The types of a service without a browser lack this.
@@ -31,5 +33,26 @@ describe('PrismaService', () => {
       await database.drop();
     }
     expect(Object.values(prisma.pools).map(({ totalCount }) => totalCount)).toEqual([0, 0]);
+  });
+
+  it('fails as unavailable when the database is away at its first use, and works once that is back', async () => {
+    const database = await createDatabase();
+    const proxy = await startDatabaseProxy(database.url);
+    proxy.goAway();
+    const prisma = new PrismaService({ DATABASE_URL: proxy.url, DATABASE_POOL_SIZE: 4 });
+    try {
+      const inTransaction = () => prisma.$transaction((transaction) => transaction.pet.count());
+      const unavailable = async (work: () => Promise<unknown>) =>
+        isDatabaseUnavailable(await work().catch((error: unknown) => error));
+      expect(await unavailable(() => prisma.pet.count())).toBe(true);
+      expect(await unavailable(inTransaction)).toBe(true);
+      await proxy.comeBack();
+      expect(await prisma.pet.count()).toBe(0);
+      expect(await inTransaction()).toBe(0);
+    } finally {
+      await prisma.onApplicationShutdown();
+      proxy.close();
+      await database.drop();
+    }
   });
 });

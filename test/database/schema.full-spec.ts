@@ -129,3 +129,13 @@ it('uses the schema of the URL, if the role has another search_path', async () =
   await applyPendingMigrations(named('zoo', url));
   expect(await schemas()).toEqual(['zoo']);
 });
+
+it('rejects migrations, with what to do, if no schema of search_path exists', async () => {
+  await database.query(`ALTER DATABASE ${new URL(database.url).pathname.slice(1)} SET search_path = shop`);
+  const message = 'no schema of search_path (shop) exists for this role: create it, or change search_path';
+  await expect(applyPendingMigrations(database.url)).rejects.toThrow(message);
+  expect(await runPrisma(database.url, ['migrate', 'deploy'])).toEqual({
+    code: 1,
+    output: expect.stringContaining(message) as string,
+  });
+});
