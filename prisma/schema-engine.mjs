@@ -147,8 +147,8 @@ async function replayMigrations(engine, { migrationsList, filters }) {
 }
 
 /**
- * Connects once, because the engine does not report errors of connections. It would also migrate a database in another encoding than UTF8,
- * in which the service then fails.
+ * Connects once, because the engine does not report errors of connections. It would also migrate a database
+ * in another encoding than UTF8, in which the service then fails.
  */
 async function canConnect() {
   if (connectionString === undefined) {

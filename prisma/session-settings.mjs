@@ -1,4 +1,5 @@
-// What a session of PostgreSQL must be like: for the service, and for the schema engine, which runs without a build.
+// What a session of PostgreSQL must be like: for the service, and for the schema engine, which runs without a
+// build.
 
 /** The `value` is set where a session has one that the regular expression `accepted` does not match. */
 const SETTINGS = [
@@ -14,7 +15,8 @@ const SETTINGS = [
   { name: 'session_replication_role', value: 'origin', accepted: '^(origin|local)$' },
   // What was created survives a crash.
   { name: 'synchronous_commit', value: 'on', accepted: '^(on|local|remote_write|remote_apply)$' },
-  // Prisma's adapter sends dates without an offset, and takes those of results as UTC. A server's default is often Etc/UTC.
+  // Prisma's adapter sends dates without an offset, and takes those of results as UTC. A server's default is
+  // often Etc/UTC.
   { name: 'timezone', value: 'UTC', accepted: '^(Etc/)?(UTC|UCT|GMT|Zulu|Universal|Greenwich)$' },
 ];
 

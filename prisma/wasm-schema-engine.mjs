@@ -85,7 +85,10 @@ async function takeTurn(session) {
   }
 }
 
-/** Creates a schema if it is missing, as the native engine does. `IF NOT EXISTS` would need the privilege all the same. */
+/**
+ * Creates a schema if it is missing, as the native engine does. `IF NOT EXISTS` would need the privilege all
+ * the same.
+ */
 async function createSchema(pool, schema) {
   const { rows } = await pool.query('SELECT FROM pg_namespace WHERE nspname = $1', [schema]);
   if (rows.length === 0) {

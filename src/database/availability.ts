@@ -1,7 +1,8 @@
 /** Codes of an unavailable database: another attempt may succeed. */
 const UNAVAILABLE_CODES = [
   // SQLSTATEs (PostgreSQL, Appendix A): connection lost or refused, resources exhausted, shutdown, timeout, login rejected, database
-  // or schema gone, read-only, conflicting transactions; and a missing privilege, which an administrator may grant.
+  // or schema gone, read-only, conflicting transactions; and a missing privilege, which an administrator may
+  // grant.
   /^(08...|28...|40001|40P01|42501|53...|57P0.|57014|55P03|3D000|3F000|55000|25006|25P0[34])$/,
   // Node reports these for a certificate that is not trusted, or a failure of TLS.
   /^(CERT_|CRL_|DEPTH_ZERO_|ERR_SSL_|ERR_TLS_|HOSTNAME_MISMATCH|INVALID_CA|SELF_SIGNED_|UNABLE_TO_)/,
@@ -25,8 +26,9 @@ const CONFLICT = /^(40001|40P01|P2034)$/;
 /** SQLSTATEs of a write to a read-only server or session, and of a connection to a standby (`configureSession`). */
 const READ_ONLY = /^(25006|55000)$/;
 /**
- * SQLSTATEs of a statement that PostgreSQL rejected, possibly because of a value, so that it changed nothing: features, cardinality, data,
- * constraints, routines, syntax and access, views, limits of a row, input and output, errors that triggers raise, corrupt pages.
+ * SQLSTATEs of a statement that PostgreSQL rejected, possibly because of a value, so that it changed nothing:
+ * features, cardinality, data, constraints, routines, syntax and access, views, limits of a row, input and
+ * output, errors that triggers raise, corrupt pages.
  */
 const REJECTED = /^(0A|21|22|23|38|39|42|44|54|58|P0|XX)[0-9A-Z]{3}$/;
 
@@ -65,8 +67,8 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 }
 
 /**
- * Returns whether an error means that a value was rejected, by PostgreSQL or by the code that writes it, and that nothing was changed: the
- * same statement may succeed without that value.
+ * Returns whether an error means that a value was rejected, by PostgreSQL or by the code that writes it, and
+ * that nothing was changed: the same statement may succeed without that value.
  */
 export function isRejectedValue(error: unknown): boolean {
   const isDefect = failures(error).some((each) => each instanceof TypeError || each instanceof RangeError);

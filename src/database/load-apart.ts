@@ -1,7 +1,10 @@
 import { UnavailableError } from '../errors/unavailable-error.js';
 import { isRejectedValue } from './availability.js';
 
-/** The maximum time for what follows a rejected load; one that is in flight then still ends. A request has six seconds, also behind another such batch. */
+/**
+ * The maximum time for what follows a rejected load; one that is in flight then still ends. A request has six
+ * seconds, also behind another such batch.
+ */
 const MAX_MS = 2500;
 
 /** Thrown for items that were not loaded, because too many others were rejected before. */
@@ -13,7 +16,10 @@ export class TooManyRejectedError extends UnavailableError {
   }
 }
 
-/** How to load items. `load` changes nothing when it rejects because of a value; `settle` and `fail` get each item once. */
+/**
+ * How to load items. `load` changes nothing when it rejects because of a value; `settle` and `fail` get each
+ * item once.
+ */
 interface Loading<Item, Results> {
   load: (items: Item[]) => Promise<Results>;
   settle: (items: Item[], results: Results) => void;
@@ -21,10 +27,12 @@ interface Loading<Item, Results> {
 }
 
 /**
- * Loads items together. When that fails because of a value, it loads each half by itself, and so on, so that in the end only the bad items
- * fail. Few bad items cost few loads, and the first results are there before the last.
+ * Loads items together. When that fails because of a value, it loads each half by itself, and so on, so that
+ * in the end only the bad items fail. Few bad items cost few loads, and the first results are there before
+ * the last.
  *
- * @throws the error of a load that failed for another reason, after the items that were left have failed with it.
+ * @throws the error of a load that failed for another reason, after the items that were left have failed with
+ *   it.
  */
 export async function loadApart<Item, Results>(
   items: Item[],

@@ -21,7 +21,10 @@ const KNOWN_ERROR = /^P\d{4}$/;
 /** The error of PostgreSQL, in any of its languages, in a log of the engine. */
 const SERVER_ERROR = /^(?:Error querying the database: )?(\p{Lu}+: .+)$/mu;
 
-/** The migrations that Prisma recorded, without rolled-back ones; and whether a process holds the lock of its engine. */
+/**
+ * The migrations that Prisma recorded, without rolled-back ones; and whether a process holds the lock of its
+ * engine.
+ */
 const RECORDED = namedStatement(
   'recorded-migrations',
   `SELECT migration_name, finished_at IS NOT NULL, coalesce(logs, ''), EXISTS (

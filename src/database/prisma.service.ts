@@ -11,7 +11,10 @@ import { PrismaClient } from './generated/client.js';
 const TRANSACTION_WAIT_MS = 5000;
 const PRISMA_SHARE = 0.3;
 
-/** Returns Prisma's adapter. Prisma names the schema in every statement, so it is found by the first connection. */
+/**
+ * Returns Prisma's adapter. Prisma names the schema in every statement, so it is found by the first
+ * connection.
+ */
 function createAdapter(pool: pg.Pool, connectionString: string | undefined): SqlDriverAdapterFactory {
   const options = { disposeExternalPool: true };
   const { provider, adapterName } = new PrismaPg(pool, options);

@@ -80,8 +80,8 @@ export class QueryRunner {
   }
 
   /**
-   * Runs a query by callbacks: what the driver keeps of one by promise burdens the garbage collector. The pool's own method would end the
-   * connection after every error.
+   * Runs a query by callbacks: what the driver keeps of one by promise burdens the garbage collector. The
+   * pool's own method would end the connection after every error.
    */
   private query<Row extends unknown[]>(query: pg.QueryArrayConfig): Promise<Row[]> {
     return new Promise((resolve, reject) => {
@@ -95,7 +95,8 @@ export class QueryRunner {
             release();
             resolve(result.rows);
           } else if (isRejectedValue(error) && !hasCode(error, PREPARED_BEFORE)) {
-            // PostgreSQL reports the error before it releases the locks, which another try may need; this has a reply after that.
+            // PostgreSQL reports the error before it releases the locks, which another try may need; this has
+            // a reply after that.
             client.query('', (lost: Error | null) => {
               release(lost ?? undefined);
               reject(error);

@@ -1,6 +1,9 @@
 import { ENCODING_FAULT } from '../../prisma/session-settings.mjs';
 
-/** Thrown for a database that cannot store the text of every language. Its message has the statement that makes one that can. */
+/**
+ * Thrown for a database that cannot store the text of every language. Its message has the statement that
+ * makes one that can.
+ */
 export class ServerEncodingError extends Error {}
 
 /**

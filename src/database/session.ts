@@ -19,8 +19,9 @@ for (const type of TIME_TYPES) {
 }
 
 /**
- * Sets what statements and parsers rely on (`sessionSettings`), and further settings; nothing behind a pooler, which lends the session to
- * others. A standby is rejected: it may lack what was just written, and would be read until the connection ends.
+ * Sets what statements and parsers rely on (`sessionSettings`), and further settings; nothing behind a
+ * pooler, which lends the session to others. A standby is rejected: it may lack what was just written, and
+ * would be read until the connection ends.
  *
  * @returns whether the connection is direct: its server process is the one that it was opened to.
  * @throws the driver's error; of a standby, one with the SQLSTATE 55000.
@@ -40,6 +41,9 @@ export async function configureSession(
   return (await client.query(query)).rowCount !== 0;
 }
 
-/** Returns `configureSession` as the option `onConnect` of a pool, which waits for it, though its type does not show that. */
+/**
+ * Returns `configureSession` as the option `onConnect` of a pool, which waits for it, though its type does
+ * not show that.
+ */
 export const configureOnConnect = (connectionString: string | undefined) =>
   ((client) => configureSession(client, connectionString)) as (client: pg.ClientBase) => void;

@@ -27,7 +27,10 @@ function named(schema: string, address = database.url): string {
   return url.href;
 }
 
-/** Returns the address for a role whose `search_path` is this schema, which it owns; in `public` it may not create. */
+/**
+ * Returns the address for a role whose `search_path` is this schema, which it owns; in `public` it may not
+ * create.
+ */
 async function searching(schema: string): Promise<string> {
   await database.query("CREATE ROLE shop_owner LOGIN PASSWORD 'secret'");
   await database.query('REVOKE CREATE ON SCHEMA public FROM PUBLIC');

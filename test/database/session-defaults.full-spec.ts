@@ -23,7 +23,10 @@ afterEach(async () => {
 const setDefault = (setting: string) =>
   database.query(`ALTER DATABASE ${new URL(database.url).pathname.slice(1)} SET ${setting}`);
 
-/** Uses what reads or writes times, bytes, arrays and numbers, and expects the responses of any other database. */
+/**
+ * Uses what reads or writes times, bytes, arrays and numbers, and expects the responses of any other
+ * database.
+ */
 async function expectPromises(): Promise<void> {
   store = await startApplication({ database });
   const { key } = await store.issue({ ...UNLIMITED, name: 'administrator', role: 'admin' });
