@@ -4,7 +4,7 @@ import {
   Injectable,
   Logger,
   type OnApplicationBootstrap,
-  type OnApplicationShutdown,
+  type OnModuleDestroy,
 } from '@nestjs/common';
 import { RemovalWatch } from '../deprecation/removal-watch.js';
 import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
@@ -22,7 +22,7 @@ const REMINDER_INTERVAL_MS = 60_000;
  * reason why it is not ready once, and repeats it every minute.
  */
 @Injectable()
-export class Readiness implements OnApplicationBootstrap, OnApplicationShutdown {
+export class Readiness implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger(Readiness.name);
   private readonly stopping = new AbortController();
   private last: { parts: Promise<Health['parts']>; startMs: number; isOver: boolean } | null = null;
@@ -43,7 +43,8 @@ export class Readiness implements OnApplicationBootstrap, OnApplicationShutdown 
     void this.watch();
   }
 
-  onApplicationShutdown(): void {
+  /** Before the pools are closed, which a check in flight would report as an outage. */
+  onModuleDestroy(): void {
     this.stopping.abort();
   }
 
@@ -86,7 +87,7 @@ export class Readiness implements OnApplicationBootstrap, OnApplicationShutdown 
 
   /** Returns whether the service is ready, and logs why it is not; a shutdown is logged when it begins. */
   private reportReadiness({ database, migrations }: DatabaseParts): boolean {
-    if (this.connections.isDraining) {
+    if (this.connections.isDraining || this.stopping.signal.aborted) {
       return false;
     }
     const problem = database.message ?? migrations?.message;

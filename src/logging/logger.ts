@@ -3,6 +3,12 @@ import { type Logger, pino, stdTimeFunctions } from 'pino';
 import { standardOutput } from '../server/standard-stream.js';
 import type { Environment } from '../settings/environment.js';
 
+/** What PostgreSQL adds to the error of a constraint: the values of the row, such as hashes, and secrets of webhooks. */
+export const REDACT = {
+  paths: ['err.detail', 'err.cause.detail', 'err.meta.driverAdapterError.cause.detail'],
+  remove: true,
+};
+
 /** What JSON leaves as it is, though a terminal obeys it or shows by it a text in another order: C1 controls, line ends, directions. */
 const OBEYED = /[\u0080-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
@@ -19,6 +25,7 @@ export async function createLogger(environment: Environment): Promise<Logger> {
       base: null,
       formatters: { level: (level: string) => ({ level }) },
       timestamp: stdTimeFunctions.isoTime,
+      redact: REDACT,
       hooks: { streamWrite: format === null ? showable : (line) => showable(format(line)) },
     },
     standardOutput,
@@ -34,8 +41,11 @@ async function loadTerminalFormat(): Promise<((line: string) => string) | null> 
   try {
     const { terminalLine } = await import('./terminal-lines.js');
     return terminalLine;
-  } catch {
-    return null;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND') {
+      return null;
+    }
+    throw error;
   }
 }
 

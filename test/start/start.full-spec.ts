@@ -232,8 +232,9 @@ describe('a service that cannot start', () => {
       const other = createServer().listen(0, '127.0.0.1');
       await once(other, 'listening');
       const { port } = other.address() as AddressInfo;
-      const { code, stderr } = await start({ [name]: String(port) });
+      const { code, stdout, stderr } = await start({ [name]: String(port) });
       other.close();
+      expect(stdout).not.toContain('Not ready');
       expect([code, stderr]).toEqual([1, `Port ${port} is in use: stop that program, or set ${name}\n`]);
     },
   );
