@@ -6,7 +6,7 @@ import { isReadOnly } from './availability.js';
 import { lastStartMs, RequestDeadlineError, SILENCE_TIMEOUT_MS } from './request-deadline.js';
 import { configureOnConnect } from './session.js';
 
-const CONNECT_TIMEOUT_MS = 2000;
+const CONNECT_TIMEOUT_SECONDS = 2;
 /** Longer than a migration waits for a lock that requests queue behind (docs/operating.md). A client waits a second more (`Batcher`). */
 const STATEMENT_TIMEOUT_MS = 3500;
 const IDLE_TIMEOUT_MS = 30_000;
@@ -63,15 +63,15 @@ class DeadlinePool extends pg.Pool {
 }
 
 /**
- * Returns a pool of up to `max` connections. Waiting for one fails after two seconds, or once the request has
- * no time left.
+ * Returns a pool of up to `max` connections. Waiting for one fails after two seconds, or the
+ * `connect_timeout` of the address; and once the request has no time left.
  */
 export function createPool({ DATABASE_URL }: Pick<Environment, 'DATABASE_URL'>, max: number): pg.Pool {
   const pool = new DeadlinePool({
     connectionString: DATABASE_URL,
     application_name: 'animal-store',
     max,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: connectTimeoutMs(DATABASE_URL),
     statement_timeout: STATEMENT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     maxLifetimeSeconds: LIFETIME_SECONDS,
@@ -94,6 +94,12 @@ export function createPool({ DATABASE_URL }: Pick<Environment, 'DATABASE_URL'>, 
     endSilent(connected);
   });
   return pool;
+}
+
+/** Returns the parameter `connect_timeout` of an address, which libpq and Prisma have too, in milliseconds. */
+function connectTimeoutMs(address = ''): number {
+  const given = URL.canParse(address) ? Number(new URL(address).searchParams.get('connect_timeout')) : 0;
+  return 1000 * (given > 0 ? given : CONNECT_TIMEOUT_SECONDS);
 }
 
 /** Closes a connection with an overdue query. The driver's `query_timeout` leaves that of a transaction open, and burdens the garbage collector. */

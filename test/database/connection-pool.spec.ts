@@ -7,6 +7,21 @@ import { hold } from '../support/load/holding.js';
 import { send } from '../support/http/http.js';
 
 describe('createPool', () => {
+  it.each([
+    ['', 2000],
+    ['?connect_timeout=4', 4000],
+    ['?connect_timeout=60', 5000],
+    ['?connect_timeout=0', 2000],
+    ['?connect_timeout=soon', 2000],
+  ])(
+    'waits for a connection as long as the address says, 5 s at most, 2 s by default: "%s"',
+    async (search, timeoutMs) => {
+      const pool = createPool({ DATABASE_URL: `postgresql://db.example/store${search}` }, 1);
+      expect(pool.options.connectionTimeoutMillis).toBe(timeoutMs);
+      await pool.end();
+    },
+  );
+
   it('fails only the next query of a connection that ends while in use, and does not reuse it', async () => {
     const database = await createDatabase();
     const pool = createPool({ DATABASE_URL: database.url }, 1);

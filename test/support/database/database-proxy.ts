@@ -73,6 +73,7 @@ export async function startDatabaseProxy(
   await once(server, 'listening');
   const url = new URL(databaseUrl);
   url.host = `127.0.0.1:${port}`;
+  url.searchParams.delete('connect_timeout');
   const goAway = () => {
     server.close();
     for (const socket of sockets) {

@@ -19,6 +19,8 @@ export async function createDatabase(
   const name = `test_${randomBytes(6).toString('hex')}`;
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
+  // A busy machine may need longer than two seconds. A database behind a proxy has the timeout of production.
+  url.searchParams.set('connect_timeout', '5');
   await query(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`);
   const pool = new pg.Pool({ connectionString: url.href, max: 2 });
   // A test may end connections on purpose; the next statement opens another.
