@@ -11,7 +11,7 @@ describe('REDACT', () => {
     [
       'Prisma',
       Object.assign(new Error('Invalid invocation'), {
-        meta: { driverAdapterError: { cause: { ...rejected, originalCode: '23514' } } },
+        meta: { driverAdapterError: { cause: { originalCode: '23514', detail } } },
       }),
     ],
   ])('removes the values of a row from an error of %s, and leaves the rest', (_origin, err) => {
