@@ -89,7 +89,7 @@ export async function createApplication(
   return app;
 }
 
-/** Returns the serializer of a response, which is compiled at its first use, because few are used soon after a start. */
+/** Returns the serializer of a response. It is compiled at its first use: few are used soon after a start. */
 function compileAtFirstUse({ schema }: { schema: FastifySchema }): (body: unknown) => string {
   let serialize: ((body: unknown) => string) | undefined;
   return (body) => (serialize ??= fastJsonStringify(schema as Schema))(body);

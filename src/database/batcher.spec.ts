@@ -131,9 +131,7 @@ describe('Batcher', () => {
     const outcomes = await Promise.allSettled(items.map((item) => batcher.load(item)));
     expect(outcomes).toEqual(
       items.map((item) =>
-        isBad(item)
-          ? { status: 'rejected', reason: bad }
-          : { status: 'fulfilled', value: String(item) },
+        isBad(item) ? { status: 'rejected', reason: bad } : { status: 'fulfilled', value: String(item) },
       ),
     );
     expect(sizes.length).toBeLessThan(4 * Math.log2(64) + 2);

@@ -29,11 +29,13 @@ const ADVICE: [reason: RegExp, advice: string][] = [
   [/database files are incompatible/, 'For data of another major version see docs/operating.md.'],
   [
     /EACCES|EPERM|setpriv|permission denied|wrong ownership/i,
-    'Run the service as the user who first started it there (root needs setpriv), or set DATA_DIR or DATABASE_URL.',
+    'Run the service as the user who first started it there (root needs setpriv), or set DATA_DIR or ' +
+      'DATABASE_URL.',
   ],
 ];
 const OTHER_ADVICE =
-  'Once that is mended, the data is there as before. To start with empty data meanwhile, set DATA_DIR to another folder.';
+  'Once that is mended, the data is there as before. To start with empty data meanwhile, set DATA_DIR to ' +
+  'another folder.';
 
 /** PostgreSQL, which does not run as root, keeps one capability of root: to pass through folders such as /root. */
 const AS_ROOT = ['--securebits=+no_setuid_fixup', '--inh-caps=+dac_override', '--ambient-caps=+dac_override'];

@@ -4,13 +4,15 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 /**
- * Returns the id that `postmaster.pid` names if it has passed to another program since the server was killed; null if it is a server of
- * this cluster, or no process. A process that cannot be examined counts as a server.
+ * Returns the id that `postmaster.pid` names if it has passed to another program since the server was
+ * killed; null if it is a server of this cluster, or no process.
+ *
+ * @throws the error of a process that cannot be examined.
  */
 export async function findForeignProcess(cluster: string): Promise<number | null> {
   const [pid = '', folder = ''] = (await readLock(cluster)).split('\n');
   const command = /^\d+$/.test(pid) ? await readCommand(pid) : null;
-  // The server has its data folder as an argument, and writes it into the file. A process that has ended but is not reaped has none.
+  // The server has its data folder as an argument, and writes it into the file. A zombie has no arguments.
   return command === null || command.includes(folder) ? null : Number(pid);
 }
 

@@ -103,8 +103,9 @@ async function endLastServer(url: URL): Promise<void> {
 }
 
 /**
- * Lets PostgreSQL start though the number of its last server has passed to another program. It ignores the process of this variable
- * (`CreateLockFile` in its source), but still refuses to start while a last server uses the shared memory that the file names.
+ * Lets PostgreSQL start though the number of its last server has passed to another program. It ignores the
+ * process of this variable (`CreateLockFile` in its source), but still refuses to start while a last server
+ * uses the shared memory that the file names.
  */
 async function ignoreForeignProcess(): Promise<void> {
   process.env['PG_GRANDPARENT_PID'] = String((await findForeignProcess(cluster)) ?? 0);

@@ -3,7 +3,7 @@ import { type Logger, pino, stdTimeFunctions } from 'pino';
 import { standardOutput } from '../server/standard-stream.js';
 import type { Environment } from '../settings/environment.js';
 
-/** What PostgreSQL adds to the error of a constraint: the values of the row, such as hashes, and secrets of webhooks. */
+/** What PostgreSQL adds to the error of a constraint: the values of the row, such as secrets of webhooks. */
 export const REDACT = {
   paths: ['err.detail', 'err.cause.detail', 'err.meta.driverAdapterError.cause.detail'],
   remove: true,

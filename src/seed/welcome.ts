@@ -1,8 +1,8 @@
 import type { DemoKeys } from './demo.js';
 
 /**
- * Returns what the service prints once it listens: its pages, and of the embedded default the keys of the demonstration and a first
- * request.
+ * Returns what the service prints once it listens: its pages, and of the embedded default the keys of the
+ * demonstration and a first request.
  *
  * @param metricsPort null without metrics.
  */

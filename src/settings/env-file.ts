@@ -4,7 +4,7 @@ import { parseEnv } from 'node:util';
 import { readFailure, readTextFile } from './text-file.js';
 
 /**
- * Sets the variables of a file such as `.env` that are not set in this process. Without the file, nothing is set.
+ * Sets the variables of a file such as `.env` that are not set in this process; nothing without the file.
  *
  * @param faults gets a line if there is a file that cannot be read.
  */

@@ -4,8 +4,8 @@ import { isDatabaseUnavailable } from '../../src/database/availability.js';
 const PATIENCE_MS = 40_000;
 
 /**
- * Repeats set-up work while the database is unavailable to it: a busy machine may not open a connection within the time that a request of
- * the service waits for one.
+ * Repeats set-up work while the database is unavailable to it: a busy machine may not open a connection
+ * within the time that a request of the service waits for one.
  */
 export async function patiently<Result>(work: () => Promise<Result>): Promise<Result> {
   const deadlineMs = performance.now() + PATIENCE_MS;

@@ -147,7 +147,7 @@ export class WebhookService {
   }
 }
 
-/** Returns what the audit, which nobody can change, shows of a webhook. The rest of its URL may contain a secret. */
+/** Returns what the append-only audit shows of a webhook. The rest of its URL may contain a secret. */
 function audited({ url, events }: CreateWebhookInput | WebhookRecord) {
   return { url: new URL(url).origin, events };
 }
