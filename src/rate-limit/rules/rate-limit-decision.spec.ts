@@ -98,11 +98,15 @@ describe('decisionsFor', () => {
     ]);
   });
 
-  it('throws when the store returned nothing for a bucket', () => {
+  it('returns an error for each request of a bucket for which the store returned nothing', () => {
     const outcomes = new Map([[ADDRESS.bucketKey, ofAddress]]);
-    expect(() => decisionsFor(batch, outcomes, BAN_DURATIONS)).toThrow(
-      'The counter store returned nothing for quota:1',
-    );
+    const missing = new Error('The counter store returned nothing for quota:1');
+    expect(decisionsFor(batch, outcomes, BAN_DURATIONS)).toEqual([
+      missing,
+      expect.objectContaining({ allowed: true }),
+      missing,
+      missing,
+    ]);
   });
 });
 
