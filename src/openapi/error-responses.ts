@@ -34,6 +34,8 @@ const RESTRICTED = {
 };
 
 const every = () => true;
+/** A body is read before anything else, also if the operation does not use it. */
+const readsBody = (_operation: OperationObject, method: string) => method !== 'get';
 const takesBody = ({ requestBody }: OperationObject) => requestBody !== undefined;
 const takesIdempotencyKey = ({ parameters = [] }: OperationObject) =>
   parameters.some((parameter) => 'name' in parameter && parameter.name === 'Idempotency-Key');
@@ -126,7 +128,7 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
     name: 'PayloadTooLarge',
     description: 'The body is too large.',
     messages: { payload_too_large: 'The body is larger than 64 KiB.' },
-    appliesTo: takesBody,
+    appliesTo: readsBody,
   },
   {
     name: 'UnsupportedMediaType',
