@@ -27,10 +27,9 @@ const CONFLICT = /^(40001|40P01|P2034)$/;
 const READ_ONLY = /^(25006|55000)$/;
 /**
  * SQLSTATEs of a statement that PostgreSQL rejected, possibly because of a value, so that it changed nothing:
- * features, cardinality, data, constraints, routines, syntax and access, views, limits of a row, input and
- * output, errors that triggers raise, corrupt pages.
+ * cardinality, data, constraints, routines, views, limits of a row, errors that triggers raise, corrupt pages.
  */
-const REJECTED = /^(0A|21|22|23|38|39|42|44|54|58|P0|XX)[0-9A-Z]{3}$/;
+const REJECTED = /^(21|22|23|38|39|44|54|P0|XX)[0-9A-Z]{3}$/;
 
 /** What an error of `pg`, of Prisma, or of its adapter may have. */
 interface DatabaseFailure {
@@ -67,12 +66,11 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 }
 
 /**
- * Returns whether an error means that a value was rejected, by PostgreSQL or by the code that writes it, and
- * that nothing was changed: the same statement may succeed without that value.
+ * Returns whether an error means that PostgreSQL rejected a value, and so changed nothing: the same statement
+ * may succeed without that value. An error of our own code proves nothing, because it may follow the commit.
  */
 export function isRejectedValue(error: unknown): boolean {
-  const isDefect = failures(error).some((each) => each instanceof TypeError || each instanceof RangeError);
-  return !isDatabaseUnavailable(error) && (isDefect || hasCode(error, REJECTED));
+  return !isDatabaseUnavailable(error) && hasCode(error, REJECTED);
 }
 
 /** Returns whether an error of Prisma or `pg` has such a code. */

@@ -142,7 +142,7 @@ describe('Batcher', () => {
     const { batcher, batches } = createBatcher();
     const outcomes = Promise.allSettled([1, 2, 3, 4].map((item) => batcher.load(item)));
     await nextTurn();
-    batches[0]?.reject(new RangeError('bad'));
+    batches[0]?.reject(Object.assign(new Error('bad'), { code: '22003' }));
     await nextTurn();
     batches[1]?.resolve(['1', '2']);
     await nextTurn();
@@ -161,12 +161,23 @@ describe('Batcher', () => {
     ]);
   });
 
+  it('loads nothing again after an error of our own code, which may follow the commit', async () => {
+    const { batcher, batches } = createBatcher();
+    const outcomes = Promise.allSettled([1, 2].map((item) => batcher.load(item)));
+    await nextTurn();
+    const defect = new TypeError('getTime is not a function');
+    batches[0]?.reject(defect);
+    expect(await outcomes).toEqual([1, 2].map(() => ({ status: 'rejected', reason: defect })));
+    await nextTurn();
+    expect(batches).toHaveLength(1);
+  });
+
   it('rejects what is left after bad values have taken two and a half seconds', async () => {
     const now = jest.spyOn(performance, 'now').mockReturnValue(0);
     const { batcher, batches } = createBatcher();
     const outcomes = Promise.allSettled([1, 2].map((item) => batcher.load(item)));
     await nextTurn();
-    batches[0]?.reject(new RangeError('bad'));
+    batches[0]?.reject(Object.assign(new Error('bad'), { code: '22003' }));
     await nextTurn();
     now.mockReturnValue(2501);
     batches[1]?.resolve(['1']);

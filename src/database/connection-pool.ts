@@ -7,7 +7,9 @@ import { lastStartMs, RequestDeadlineError, SILENCE_TIMEOUT_MS } from './request
 import { configureOnConnect } from './session.js';
 
 const CONNECT_TIMEOUT_SECONDS = 2;
-/** Longer than a migration waits for a lock that requests queue behind (docs/operating.md). A client waits a second more (`Batcher`). */
+/** A longer one would keep connections to a server that is back by now, and a shutdown, waiting. */
+const CONNECT_TIMEOUT_MAX_SECONDS = 5;
+/** Longer than a migration waits for a lock that requests queue behind (docs/operating.md). */
 const STATEMENT_TIMEOUT_MS = 3500;
 const IDLE_TIMEOUT_MS = 30_000;
 /** A connection is replaced after this time, in case its address leads to another server by then. */
@@ -99,7 +101,7 @@ export function createPool({ DATABASE_URL }: Pick<Environment, 'DATABASE_URL'>, 
 /** Returns the parameter `connect_timeout` of an address, which libpq and Prisma have too, in milliseconds. */
 function connectTimeoutMs(address = ''): number {
   const given = URL.canParse(address) ? Number(new URL(address).searchParams.get('connect_timeout')) : 0;
-  return 1000 * (given > 0 ? given : CONNECT_TIMEOUT_SECONDS);
+  return 1000 * Math.min(given > 0 ? given : CONNECT_TIMEOUT_SECONDS, CONNECT_TIMEOUT_MAX_SECONDS);
 }
 
 /** Closes a connection with an overdue query. The driver's `query_timeout` leaves that of a transaction open, and burdens the garbage collector. */

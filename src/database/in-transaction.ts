@@ -1,7 +1,7 @@
 import type { Prisma } from './generated/client.js';
 import { PrismaService } from './prisma.service.js';
 import { retryConflicts } from './query-runner.js';
-import { lastStartMs, RequestDeadlineError } from './request-deadline.js';
+import { requireTimeLeft } from './request-deadline.js';
 
 /** The database, or an open transaction. */
 export type Database = PrismaService | Prisma.TransactionClient;
@@ -9,7 +9,7 @@ export type Database = PrismaService | Prisma.TransactionClient;
 /**
  * Runs `work` in the open transaction, else in one of its own, which is retried after a conflict: so `work` changes nothing but the
  * database. It waits for locks for a second, because requests need its connection; the server ends it if the network loses it.
- * It is rolled back instead of a statement for which its request has no time left.
+ * It is rolled back instead of a statement, or the commit, for which its request has no time left.
  */
 export function inTransaction<Result>(
   database: Database,
@@ -22,7 +22,9 @@ export function inTransaction<Result>(
     database.$transaction(async (transaction) => {
       await transaction.$executeRaw`
         SELECT set_config('lock_timeout', '1s', true), set_config('idle_in_transaction_session_timeout', '10s', true)`;
-      return work(whileTimeLeft(transaction));
+      const result = await work(whileTimeLeft(transaction));
+      requireTimeLeft();
+      return result;
     }),
   );
 }
@@ -31,9 +33,7 @@ export function inTransaction<Result>(
 function whileTimeLeft(transaction: Prisma.TransactionClient): Prisma.TransactionClient {
   return new Proxy(transaction, {
     get(target, name) {
-      if (performance.now() >= lastStartMs()) {
-        throw new RequestDeadlineError();
-      }
+      requireTimeLeft();
       return Reflect.get(target, name) as unknown;
     },
   });

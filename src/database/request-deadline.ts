@@ -30,6 +30,13 @@ export function lastStartMs(): number {
   return lastStart.getStore() ?? Infinity;
 }
 
+/** @throws RequestDeadlineError once the current request has no time left for a statement. */
+export function requireTimeLeft(): void {
+  if (performance.now() >= lastStartMs()) {
+    throw new RequestDeadlineError();
+  }
+}
+
 /** Runs work whose last statement may start at `ms`: of several requests, or (Infinity) of the background. */
 export function withLastStart<Result>(ms: number, work: () => Result): Result {
   return lastStart.run(ms, work);

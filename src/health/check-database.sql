@@ -22,11 +22,14 @@ missing AS (
 SELECT DISTINCT format(
   'permission denied for schema %1$s: run "GRANT USAGE ON SCHEMA %1$s TO %2$I"', relnamespace::regnamespace, role
 )
-FROM needed, pg_class
+FROM needed, pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
 WHERE
   relname = '_prisma_migrations'
   -- Another schema may have a store of its own.
-  AND quote_ident(relnamespace::regnamespace::text) = ANY (regexp_split_to_array(current_setting('search_path'), ', *'))
+  AND nspname IN (
+    SELECT CASE part WHEN '"$user"' THEN current_user ELSE btrim(part, '"') END
+    FROM regexp_split_to_table(current_setting('search_path'), ', *') AS part
+  )
   -- Without USAGE on the schema, to_regclass() returns NULL and every table seems to be missing.
   AND coalesce(pg_class.oid = to_regclass('_prisma_migrations'), true)
   AND NOT has_schema_privilege(role_id, relnamespace, 'USAGE')

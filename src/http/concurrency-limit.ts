@@ -28,10 +28,7 @@ interface OperationLoad {
 }
 
 /** Created once, because an overloaded server has no time for stack traces. */
-export const OVERLOADED = new ApiError(
-  'service_unavailable',
-  'This server is overloaded. Try again shortly.',
-);
+const OVERLOADED = new ApiError('service_unavailable', 'This server is overloaded. Try again shortly.');
 
 /**
  * Bounds the requests in flight of each operation to `MAX_CONCURRENT_REQUESTS` slots. Excess requests get 503 immediately, so a
@@ -64,13 +61,18 @@ export class ConcurrencyLimit implements ResponseInterceptor {
     }
     const load = this.findLoad(operationName(request));
     if (!this.isFree(load, request)) {
-      load.shed += 1;
-      request.isShed = true;
-      return OVERLOADED;
+      return this.shed(request);
     }
     request.load = load;
     load.slots.push(request);
     return undefined;
+  }
+
+  /** Counts a request that is denied because of overload, and returns its error. */
+  shed(request: FastifyRequest): ApiError {
+    this.findLoad(operationName(request)).shed += 1;
+    request.isShed = true;
+    return OVERLOADED;
   }
 
   /** Frees the slot of a request whose response is made. */

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/api-error.js';
 import { Connections, SHUTTING_DOWN } from '../server/connections.js';
-import { OVERLOADED } from './concurrency-limit.js';
+import { ConcurrencyLimit } from './concurrency-limit.js';
 import { parseJsonBody } from './json-body.js';
 import { toNetwork } from './rules/network.js';
 
@@ -67,7 +67,10 @@ export class RequestBodyReader {
   /** The oldest first. */
   private readonly arriving = new Set<ArrivingBody>();
 
-  constructor(private readonly connections: Connections) {
+  constructor(
+    private readonly connections: Connections,
+    private readonly concurrencyLimit: ConcurrencyLimit,
+  ) {
     connections.refusing.addEventListener('abort', () =>
       this.arriving.forEach((body) => body.end(SHUTTING_DOWN)),
     );
@@ -100,12 +103,13 @@ export class RequestBodyReader {
     } else if (body.isTooLarge) {
       body.end(TOO_LARGE);
     } else if (this.arriving.size > MAX_ARRIVING) {
-      this.findSurplus()?.end(OVERLOADED);
+      const surplus = this.findSurplus();
+      surplus.end(this.concurrencyLimit.shed(surplus.request));
     }
   }
 
   /** Returns the oldest body of the network with the most, so that no client makes the requests of others fail. */
-  private findSurplus(): ArrivingBody | undefined {
+  private findSurplus(): ArrivingBody {
     const byNetwork = new Map<string, ArrivingBody[]>();
     for (const body of this.arriving) {
       const others = byNetwork.get(body.network);
@@ -116,7 +120,7 @@ export class RequestBodyReader {
       }
     }
     const [most] = [...byNetwork.values()].toSorted((one, other) => other.length - one.length);
-    return most?.[0];
+    return most![0]!;
   }
 }
 
@@ -129,7 +133,7 @@ class ArrivingBody {
 
   /** @param onEnd receives the bytes, or the error of a body that did not arrive whole. */
   constructor(
-    private readonly request: FastifyRequest,
+    readonly request: FastifyRequest,
     payload: IncomingMessage,
     private readonly onEnd: (error: ApiError | null, bytes: Buffer) => void,
   ) {

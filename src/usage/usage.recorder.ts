@@ -2,6 +2,7 @@ import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } fro
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { databaseReason } from '../database/availability.js';
 import { Batcher } from '../database/batcher.js';
+import { RequestDeadlineError } from '../database/request-deadline.js';
 import type { ResponseInterceptor } from '../http/response-interceptor.js';
 import { operationName } from '../http/request-line.js';
 import { Clock } from '../settings/clock.js';
@@ -73,13 +74,17 @@ export class UsageRecorder implements ResponseInterceptor, OnModuleInit, OnAppli
         operation: operationName(request),
         deprecated: request.routeOptions.config.deprecation !== undefined,
         status: statusCode,
-        // Usage falls in the same minute as the rate-limit window, unless the counter store was away.
+        // By the clock of the counter store, unless that was away.
         atMs: request.decision?.nowMs ?? this.clock.now(),
       });
     }
   }
 
-  /** Writes everything recorded so far. Never rejects: a failure is logged. */
+  /**
+   * Writes everything recorded so far. A failure is logged.
+   *
+   * @throws RequestDeadlineError if the current request has no time left.
+   */
   flush(): Promise<void> {
     return this.flushes.load();
   }
@@ -112,6 +117,9 @@ export class UsageRecorder implements ResponseInterceptor, OnModuleInit, OnAppli
         this.queued.shift();
       }
     } catch (error) {
+      if (error instanceof RequestDeadlineError) {
+        throw error;
+      }
       if (!this.isFailing) {
         this.isFailing = true;
         this.logger.warn(`Usage cannot be written and is kept in memory: ${databaseReason(error)}`);

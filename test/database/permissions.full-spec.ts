@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Logger } from '@nestjs/common';
 import { CounterCleanup } from '../../src/rate-limit/stores/counter-cleanup.js';
+import { applyPendingMigrations } from '../../src/database/migrations.js';
 import type { Environment } from '../../src/settings/environment.js';
 import { UsageJournal } from '../../src/usage/usage.journal.js';
 import { UsageCleanup } from '../../src/usage/usage.cleanup.js';
@@ -141,6 +142,23 @@ describe('a service whose role lacks privileges', () => {
     const { url } = await start();
     await expectReadyAfter(url, 'schema public', `GRANT USAGE ON SCHEMA public TO ${role}`);
   });
+
+  it.each(['shop', 'Mein Laden'])(
+    'logs the schema of its address that it may not use: %s',
+    async (schema) => {
+      const named = (url: string) => {
+        const address = new URL(url);
+        address.searchParams.set('schema', schema);
+        return address.href;
+      };
+      await applyPendingMigrations(named(database.url));
+      await database.query(`GRANT ALL ON ALL TABLES IN SCHEMA "${schema}" TO ${role}`);
+      await database.query(`GRANT ALL ON ALL SEQUENCES IN SCHEMA "${schema}" TO ${role}`);
+      const { url } = await start({ DATABASE_URL: named(urlFor(role)) });
+      const quoted = schema === 'shop' ? schema : `"${schema}"`;
+      await expectReadyAfter(url, `schema ${quoted}`, `GRANT USAGE ON SCHEMA ${quoted} TO ${role}`);
+    },
+  );
 
   it('is not ready while the role of its counters lacks privileges, and logs what to grant', async () => {
     const counting = `counting_${randomBytes(6).toString('hex')}`;

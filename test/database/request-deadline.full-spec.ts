@@ -142,17 +142,29 @@ describe('the deadline of a request', () => {
     });
   });
 
-  it('holds while PostgreSQL stops responding between two statements', async () => {
-    const { key: unseen } = await service.issue(UNLIMITED);
-    const holder = await hold(database.url, 'LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE');
-    const sent = timed('/v1/usage', { key: unseen });
-    await pause(1500);
-    await holder.letGo();
-    await pause(50);
-    proxy.hang();
-    const { response, ms } = await sent;
-    await proxy.comeBack();
-    expect([200, 503]).toContain(response.status);
+  it('rolls a transaction back whose commit would begin too late', async () => {
+    const { id } = (
+      await timed('/admin/keys', { method: 'POST', key: admin, body: { name: 'old', plan: 'free' } })
+    ).response.json;
+    await database.query(
+      `CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql
+       AS 'BEGIN PERFORM pg_sleep(3.2); RETURN NEW; END'`,
+    );
+    await database.query(
+      'CREATE TRIGGER slow BEFORE INSERT ON audit_events FOR EACH ROW EXECUTE FUNCTION slow()',
+    );
+    await database.query(
+      `CREATE CONSTRAINT TRIGGER slow_commit AFTER INSERT ON audit_events
+       DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION slow()`,
+    );
+    const { response, ms } = await timed(`/admin/keys/${id}/label`, {
+      method: 'PUT',
+      key: admin,
+      body: { name: 'new' },
+    });
+    await database.query('DROP FUNCTION slow CASCADE');
+    expect([response.status, response.json]).toEqual([503, unavailable]);
     expect(ms).toBeLessThan(DEADLINE_MS);
+    expect(await database.query('SELECT name FROM api_keys WHERE id = $1', [id])).toEqual([{ name: 'old' }]);
   });
 });

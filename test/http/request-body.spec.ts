@@ -3,6 +3,7 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
+import { ConcurrencyLimit } from '../../src/http/concurrency-limit.js';
 import { shareApplication } from '../support/service/application.js';
 import { eventually, until } from '../support/eventually.js';
 import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';
@@ -164,6 +165,12 @@ describe('a request whose body is held open', () => {
     const count = () => (arrived += 1);
     server.on('request', count);
     const hoard = (address: string) => open(`${headOf('POST /v1/pets', null, PET, from(address))}{`);
+    const shed = () =>
+      store.app
+        .get(ConcurrencyLimit)
+        .all()
+        .find(({ operation }) => operation === 'createPet')?.shed ?? 0;
+    const shedBefore = shed();
     const victim = open(`${headOf('POST /v1/pets', store.key, PET, from('192.0.2.1'))}{`);
     await until(() => arrived === 1);
     const hoarders = Array.from({ length: 1024 }, () => hoard('198.51.100.7'));
@@ -176,6 +183,7 @@ describe('a request whose body is held open', () => {
     );
     expectRateLimitHeaders(toHttpResponse(response));
     await until(() => arrived === 1025);
+    expect(shed()).toBe(shedBefore + 1);
     victim.write(PET.slice(1));
     expect(parseResponse(await text(victim)).status).toBe(201);
     expect(hoarders.slice(1).every(({ readableEnded }) => !readableEnded)).toBe(true);

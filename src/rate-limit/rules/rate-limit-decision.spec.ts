@@ -98,6 +98,16 @@ describe('decisionsFor', () => {
     ]);
   });
 
+  it('returns an error for each request of a bucket that cannot be read, as the others are counted', () => {
+    const unreadable = { ...ofQuota, allowed: 0, denied: 0, bannedUntil: Infinity as unknown as Date };
+    const outcomes = new Map([
+      [QUOTA.bucketKey, unreadable],
+      [ADDRESS.bucketKey, ofAddress],
+    ]);
+    const decisions = decisionsFor(batch, outcomes, BAN_DURATIONS);
+    expect(decisions.map((decision) => decision instanceof Error)).toEqual([true, false, true, true]);
+  });
+
   it('returns an error for each request of a bucket for which the store returned nothing', () => {
     const outcomes = new Map([[ADDRESS.bucketKey, ofAddress]]);
     const missing = new Error('The counter store returned nothing for quota:1');

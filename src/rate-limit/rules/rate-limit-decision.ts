@@ -99,7 +99,15 @@ export function decisionsFor(
     if (outcome === undefined) {
       return new Error(`The counter store returned nothing for ${bucket.bucketKey}`);
     }
-    return outcome instanceof Error ? outcome : decisionFor(outcome, bucket, position, banDurations);
+    if (outcome instanceof Error) {
+      return outcome;
+    }
+    try {
+      return decisionFor(outcome, bucket, position, banDurations);
+    } catch (error) {
+      // The other buckets are counted, whatever the store has of this one.
+      return error as Error;
+    }
   });
 }
 
