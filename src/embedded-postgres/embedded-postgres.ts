@@ -26,6 +26,7 @@ const URL_FILE = 'animal_store.url';
 /** What to do for each reason. None costs the data. */
 const ADVICE: [reason: RegExp, advice: string][] = [
   [/in use by another animal-store/, 'Stop that process, or set DATA_DIR and PORT for this one.'],
+  [/EEXIST|ENOTDIR/, 'DATA_DIR must be a folder: set it to another one.'],
   [/database files are incompatible/, 'For data of another major version see docs/operating.md.'],
   [
     /EACCES|EPERM|setpriv|permission denied|wrong ownership/i,

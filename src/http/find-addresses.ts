@@ -7,8 +7,8 @@ import { callbackify } from 'node:util';
 const QUERIES = { timeout: 2000, tries: 2 };
 /** How long the addresses of one family wait for those of the other, which some servers never send. */
 const OTHER_FAMILY_MS = 500;
-/** Codes of DNS for a name without addresses, and for a machine without DNS. */
-const NO_ADDRESS = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED']);
+/** Codes of a query without a reply in time. After any other failure the operating system may have the name. */
+const NO_REPLY = new Set(['ETIMEOUT', 'ECANCELLED']);
 
 /** The look-ups of the operating system that have not ended, by name. */
 const lookups = new Map<string, Promise<LookupAddress[]>>();
@@ -24,8 +24,8 @@ export const FAR_CONNECTION = { autoSelectFamily: true, autoSelectFamilyAttemptT
 /**
  * Returns the addresses of a host that somebody else operates, so that no wait for its name delays anything
  * else. Node's own look-ups occupy threads, of which two serve all names, also the database's. A query of
- * DNS needs none. Only names that DNS does not have, such as those of a hosts file or a search domain, are
- * looked up by the operating system, one at a time.
+ * DNS needs none. Only a name that DNS denies, such as one of a hosts file or a search domain, is looked up by
+ * the operating system, one at a time; never one without a reply.
  *
  * @param host as in a URL, where IPv6 has brackets.
  * @param signal ends the wait.
@@ -37,8 +37,8 @@ export async function findAddresses(host: string, signal: AbortSignal): Promise<
   if (family !== 0) {
     return [{ address: name, family }];
   }
-  // DNS has no name without a dot.
-  const found = name.includes('.') ? await queryDns(name, signal) : [];
+  signal.throwIfAborted();
+  const found = await queryDns(name, signal);
   return found.length > 0 ? found : lookUp(name, signal);
 }
 
@@ -57,7 +57,7 @@ export function toLookup(find: (host: string) => Promise<LookupAddress[]>): Look
     });
 }
 
-/** Returns no addresses for a name that DNS does not have. */
+/** Returns no addresses for a name that DNS does not have, or does not look up. */
 async function queryDns(name: string, signal: AbortSignal): Promise<LookupAddress[]> {
   // One for each name, so that it has the servers of this moment.
   const resolver = new Resolver(QUERIES);
@@ -73,7 +73,7 @@ async function queryDns(name: string, signal: AbortSignal): Promise<LookupAddres
   ]);
   signal.removeEventListener('abort', cancel);
   const found = families.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
-  const failed = families.find((each) => each.status === 'rejected' && !NO_ADDRESS.has(each.reason.code));
+  const failed = families.find((each) => each.status === 'rejected' && NO_REPLY.has(each.reason.code));
   if (found.length === 0 && failed?.status === 'rejected') {
     throw failed.reason;
   }

@@ -5,7 +5,10 @@ export function prefixLinks(prefix: string): onRouteHookHandler {
   const addPrefix: onSendHookHandler = (_request, reply, _payload, done) => {
     const { link, location } = reply.getHeaders();
     if (link !== undefined) {
-      reply.header('Link', String(link).replaceAll('</', `<${prefix}/`));
+      reply.header(
+        'Link',
+        String(link).replaceAll('</', () => `<${prefix}/`),
+      );
     }
     if (location !== undefined) {
       reply.header('Location', `${prefix}${String(location)}`);

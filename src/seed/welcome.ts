@@ -1,22 +1,27 @@
 import type { DemoKeys } from './demo.js';
 
 /**
- * Returns what the service prints once it listens: its pages, and of the embedded default the keys of the
- * demonstration and a first request.
+ * Returns what the service prints once it listens: its pages, in one line, because logs are read by line; of
+ * the embedded default in lines for a person, with the keys of the demonstration and a first request.
  *
  * @param metricsPort null without metrics.
  */
 export function welcome(address: string, metricsPort: number | null, keys: DemoKeys | null): string {
   const metrics = Object.assign(new URL('/metrics', address), { port: String(metricsPort) });
-  const pages = `
-  console     ${address}/console
-  reference   ${address}/docs
-  health      ${address}/readyz
-${metricsPort === null ? '' : `  metrics     ${metrics.href}\n`}`;
-  return keys === null
-    ? `Animal Store listens on ${address}${pages}`
-    : `
-Animal Store listens on ${address}, with a PostgreSQL of its own.${pages}
+  const pages = Object.entries({
+    console: `${address}/console`,
+    reference: `${address}/docs`,
+    health: `${address}/readyz`,
+    ...(metricsPort !== null && { metrics: metrics.href }),
+  });
+  if (keys === null) {
+    const list = pages.map(([name, url]) => `${name} ${url}`).join(', ');
+    return `Animal Store listens on ${address}, ${list}\n`;
+  }
+  return `
+Animal Store listens on ${address}, with a PostgreSQL of its own.
+${pages.map(([name, url]) => `  ${name.padEnd(11)} ${url}`).join('\n')}
+
 ${keyList(keys)}
 
 Try it:

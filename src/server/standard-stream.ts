@@ -8,6 +8,8 @@ const GATHERED_MS = 100;
 const MAX_LENGTH = 1024 * 1024;
 /** The time until the next attempt: a reader that is only late soon has space again, so it doubles each time. */
 const RETRY_MS = { first: 1, last: 64 };
+/** A write that takes longer hangs: its disk does, or another process made the descriptor wait again. */
+const HUNG_MS = 1000;
 /** The time between two looks at what is still unwritten. */
 const DRAIN_MS = 10;
 
@@ -30,6 +32,7 @@ export class StandardStream {
   /** The bytes that are being written, or that the next attempt writes. */
   private unwritten = Buffer.alloc(0);
   private isWriting = false;
+  private writeStartMs = 0;
   private retryMs = RETRY_MS.first;
   private timer: NodeJS.Timeout | undefined;
 
@@ -60,6 +63,11 @@ export class StandardStream {
     }
   }
 
+  /** Whether a write hangs. Node's exit then waits for its thread, perhaps for ever. */
+  get hangs(): boolean {
+    return this.isWriting && performance.now() - this.writeStartMs > HUNG_MS;
+  }
+
   private get length(): number {
     return this.gathered.length + this.unwritten.length;
   }
@@ -87,6 +95,7 @@ export class StandardStream {
       this.gathered = '';
     }
     this.isWriting = true;
+    this.writeStartMs = performance.now();
     // In another thread, because a disk may hang.
     write(this.fd, this.unwritten, (error, written) => {
       this.isWriting = false;
@@ -111,6 +120,9 @@ export class StandardStream {
 
   /** Makes a last attempt when the process exits. A write in another thread still ends by itself. */
   private writeLast(): void {
+    if (this.hangs) {
+      return;
+    }
     let rest = Buffer.from(this.gathered);
     if (!this.isWriting) {
       rest = Buffer.concat([this.unwritten, rest]);

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { standardOutput } from './standard-stream.js';
+import { standardError, standardOutput } from './standard-stream.js';
 
 /** A terminal that is closed sends SIGHUP. */
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
@@ -18,6 +18,9 @@ export function stopSignal(graceMs: number): AbortSignal {
   const stop = new AbortController();
   const forceExit = (reason: string) => {
     logger.error(`Cut off: ${reason}`);
+    if (standardOutput.hangs || standardError.hangs) {
+      process.kill(process.pid, 'SIGKILL');
+    }
     process.exit(FORCED_EXIT_CODE);
   };
   let requestedMs = 0;

@@ -118,9 +118,17 @@ describe('readEnvironment', () => {
       'must be a redis:// or rediss:// address, those of several nodes of one Cluster with commas between, or ' +
         'redis+sentinel://HOST:PORT,HOST:PORT/NAME',
     ],
-    ['PRODUCTION_URL', 'https://api.example.com/v1/', 'must end in /v1'],
-    ['PRODUCTION_URL', 'https://api.example.com//shop/v1', 'must end in /v1'],
-    ['PRODUCTION_URL', 'https://api.example.com/shop/?base=/v1', 'must end in /v1'],
+    ['PRODUCTION_URL', 'https://api.example.com/v1/', 'must end in /v1, and have no empty part in its path'],
+    [
+      'PRODUCTION_URL',
+      'https://api.example.com//shop/v1',
+      'must end in /v1, and have no empty part in its path',
+    ],
+    [
+      'PRODUCTION_URL',
+      'https://api.example.com/shop/?base=/v1',
+      'must end in /v1, and have no empty part in its path',
+    ],
     ['STAGING_URL', 'ftp://staging.example.com/v1', ADDRESS],
     ['CONTACT', 'nobody', 'must be an e-mail address or an http(s) address'],
     ['ANONYMOUS_LIMIT', '0', range(1, 1_000_000)],
@@ -276,7 +284,7 @@ describe('a setting', () => {
       'CORS_ORIGINS',
       ORIGINS,
       'shop.example https://shop.example/ https://SHOP.example ftp://shop.example null , https://* https://*. https://*shop.example ' +
-        'https://a.*.example https://*.*.example https://shop.* *.shop.example',
+        'https://a.*.example https://*.*.example https://shop.* *.shop.example https://*.192.0.2.1 https://*.[::1]',
     ],
     [
       'TRUST_PROXY',

@@ -69,7 +69,13 @@ const PRODUCTION_DELAY_MS = 5_000;
 /** Returns whether a text is an origin (RFC 6454), or stands for all subdomains of one, as `https://*.shop.example` does. */
 function isOrigin(text: string): boolean {
   const origin = text.replace('://*.', '://');
-  return /^https?:[^*]+$/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin;
+  if (!/^https?:[^*]+$/.test(origin) || !URL.canParse(origin)) {
+    return false;
+  }
+  const { origin: parsed, hostname } = new URL(origin);
+  // An address has no subdomains.
+  const isAddress = isIP(hostname.replaceAll(/[[\]]/g, '')) !== 0;
+  return parsed === origin && (origin === text || !isAddress);
 }
 
 /** The origins whose pages may read responses in a browser, or `*`. */
@@ -85,7 +91,7 @@ const origins = parsedBy(
 const baseUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
   // Without empty parts of the path, as links begin with it.
-  .regex(/^\w+:\/\/[^/?#]+(\/[^/?#]+)*\/v1$/, 'must end in /v1');
+  .regex(/^\w+:\/\/[^/?#]+(\/[^/?#]+)*\/v1$/, 'must end in /v1, and have no empty part in its path');
 
 /** The contact for the service: a page or an e-mail address. */
 const contact = z.union([z.email(), z.url({ protocol: /^https?$/ })], {

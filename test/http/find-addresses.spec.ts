@@ -56,10 +56,9 @@ describe('findAddresses', () => {
     },
   );
 
-  it('queries no name without a dot', async () => {
-    const before = server.queried.length;
+  it('queries a name without a dot too, which a container may have', async () => {
     await findAddresses('receiver', NEVER);
-    expect(server.queried).toHaveLength(before);
+    expect(server.queried).toContain('receiver');
   });
 
   it('never looks up a name by the operating system if DNS does not reply, and ends with its signal', async () => {

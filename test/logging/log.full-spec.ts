@@ -53,14 +53,9 @@ function settings(databaseUrl = database.url): Record<string, string> {
   return { DATABASE_URL: databaseUrl, APP_ENV: 'staging', LOG_LEVEL: 'trace' };
 }
 
-/** Returns the lines of the log behind the welcome, each of which is one JSON object. */
+/** Returns the lines of the log, each of which is one JSON object. */
 function parseLines({ stdout }: { stdout: string }): Line[] {
-  const [welcome = ''] =
-    /^Animal Store listens .*\n( {2}(console|reference|health) .*\n)+/m.exec(stdout) ?? [];
-  const lines = stdout
-    .slice(stdout.indexOf(welcome) + welcome.length)
-    .trimEnd()
-    .split('\n');
+  const [, ...lines] = stdout.slice(stdout.indexOf('Animal Store listens')).trimEnd().split('\n');
   return lines.map((line) => JSON.parse(line) as Line);
 }
 

@@ -104,7 +104,7 @@ describe('npm start', () => {
 describe('npm run dev', () => {
   it('restarts the service after each change that compiles, keeps its PostgreSQL running, and stops both on Ctrl-C', async () => {
     const run = runScript('run', 'dev');
-    const starts = () => run.output.match(/Animal Store listens on \S+$/gm)?.length;
+    const starts = () => run.output.match(/Animal Store listens on \S+/gm)?.length;
     await until(() => starts() === 1, 60_000);
     const postmaster = await readFile(at('data', 'postgres', 'postmaster.pid'), 'utf8');
     const demoKeys = JSON.parse(await readFile(at('data', 'demo-keys.json'), 'utf8'));

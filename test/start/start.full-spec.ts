@@ -175,9 +175,9 @@ describe('a service with DATABASE_URL', () => {
   it('prints the addresses of console, reference, health and metrics', async () => {
     const service = services.start({ METRICS_PORT: '0' });
     const url = await service.listening();
-    const [, metrics = ''] = await service.waitForOutput(/^ {2}metrics +(http:\S+)$/m);
+    const [, metrics = ''] = await service.waitForOutput(/^Animal Store .*, metrics (http:\S+)$/m);
     expect(service.stdout).toContain(
-      `Animal Store listens on ${url}\n  console     ${url}/console\n  reference   ${url}/docs\n  health      ${url}/readyz\n`,
+      `Animal Store listens on ${url}, console ${url}/console, reference ${url}/docs, health ${url}/readyz, metrics`,
     );
     expect((await send(metrics)).status).toBe(200);
     expect(service.stdout).not.toContain('ask_');

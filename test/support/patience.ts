@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { isDatabaseUnavailable } from '../../src/database/availability.js';
 
 /** Less than a hook may take. */
@@ -16,6 +17,7 @@ export async function patiently<Result>(work: () => Promise<Result>): Promise<Re
       if (!isDatabaseUnavailable(error) || performance.now() > deadlineMs) {
         throw error;
       }
+      await pause(50);
     }
   }
 }
