@@ -27,7 +27,7 @@ const CONFLICT = /^(40001|40P01|P2034)$/;
 const READ_ONLY = /^(25006|55000)$/;
 /**
  * SQLSTATEs of a statement that PostgreSQL rejected, possibly because of a value, so that it changed nothing:
- * cardinality, data, constraints, routines, views, limits of a row, errors that triggers raise, corrupt pages.
+ * cardinality, data, constraints, routines, views, limits of a row, errors of triggers, corrupt pages.
  */
 const REJECTED = /^(21|22|23|38|39|44|54|P0|XX)[0-9A-Z]{3}$/;
 

@@ -57,12 +57,16 @@ function showable(line: string): string {
     : line.replace(OBEYED, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
+/** The part of NestJS that listens, and throws what it logs. */
+const LISTENER = 'NestApplication';
+
 /** Writes NestJS's own lines to the same log. Those about its start are `debug`, because only its developers need them. */
 export function nestLogger(logger: Logger): LoggerService {
   const write =
-    (level: 'debug' | 'warn' | 'error' | 'fatal') =>
+    (given: 'debug' | 'warn' | 'error' | 'fatal') =>
     (message: unknown, ...rest: unknown[]) => {
       const context = rest.at(-1);
+      const level = context === LISTENER ? 'debug' : given;
       if (message instanceof Error) {
         logger[level]({ err: message, context }, message.message);
       } else {

@@ -103,7 +103,7 @@ describe.each(sharedStores)('a window that %s opened while its clock was ahead',
     expectOneWait(banned, (untilMs - service.clock.now()) / SECOND_MS);
   });
 
-  it('starts no ban of a client that waits as it is told', async () => {
+  it('starts no ban of a client that waits for Retry-After', async () => {
     key = await service.issue({ plan: 'enterprise', perMinute: 2, perDay: 100 });
     await callWhileAhead(HOUR_MS, 2);
     const codes: unknown[] = [];

@@ -128,8 +128,8 @@ export class WebhookService {
           })
         : [];
       if (delivery === undefined) {
-        const message = `The webhook "${id}" has no delivery with the id "${deliveryId}" that is not pending.`;
-        throw new ApiError('not_found', message);
+        const what = `delivery with the id "${deliveryId}" that is not pending`;
+        throw new ApiError('not_found', `The webhook "${id}" has no ${what}.`);
       }
       const after = { delivery: deliveryId, event: delivery.event };
       const event = { actor, subject: `webhook:${id}`, before: null, after };
