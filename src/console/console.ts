@@ -12,7 +12,7 @@ const BUILD = new URL('../../console/dist/', import.meta.url);
 /** What the build of the page has in the place of the nonce. */
 const NONCE_PLACEHOLDER = '%NONCE%';
 const NONCE_BYTES = 16;
-/** Stands for the relative path to the folder of `/console`, in the page and in the addresses of its files. */
+/** Stands for the relative path to the folder of `/console`, in the page and in addresses of its files. */
 const ROOT_PLACEHOLDER = '%ROOT%';
 
 const TYPES: Record<string, string> = {
@@ -53,7 +53,7 @@ export function serveConsole(
   });
 }
 
-/** Returns the relative path from a page to the folder of `/console`, before which a proxy may have a prefix. */
+/** Returns the relative path from a page to the folder of `/console`: a proxy may have a prefix before it. */
 function relativeRoot({ originalUrl }: FastifyRequest): string {
   return '../'.repeat(targetPath(originalUrl).split('/').length - 2) || './';
 }

@@ -68,11 +68,11 @@ export class Batcher<Item, Result> {
   private readonly maxInFlight: number;
 
   /**
-   * @param loadAll returns the result, or the error, of each item, in their order. When it rejects because of a
-   *   value, and so changed nothing, the items are loaded apart (`loadApart`), so that no item makes another
-   *   fail. It runs within the earliest deadline of its items: when it rejects because that is over, the items
-   *   with time left are loaded again. When it rejects for another reason, so is every item of the batch, and
-   *   every item that was queued for long.
+   * @param loadAll returns the result, or the error, of each item, in their order. When it rejects because of
+   *   a value, and so changed nothing, the items are loaded apart (`loadApart`), so that no item makes
+   *   another fail. It runs within the earliest deadline of its items: when it rejects because that is over,
+   *   the items with time left are loaded again. When it rejects for another reason, so is every item of the
+   *   batch, and every item that was queued for long.
    */
   constructor(
     private readonly loadAll: (items: Item[]) => Promise<(Result | Error)[]>,

@@ -98,7 +98,7 @@ export function createPool({ DATABASE_URL }: Pick<Environment, 'DATABASE_URL'>, 
   return pool;
 }
 
-/** Returns the parameter `connect_timeout` of an address, which libpq and Prisma have too, in milliseconds. */
+/** Returns the `connect_timeout` of an address, which libpq and Prisma have too, in milliseconds. */
 function connectTimeoutMs(address = ''): number {
   const given = URL.canParse(address) ? Number(new URL(address).searchParams.get('connect_timeout')) : 0;
   return 1000 * Math.min(given > 0 ? given : CONNECT_TIMEOUT_SECONDS, CONNECT_TIMEOUT_MAX_SECONDS);

@@ -14,11 +14,15 @@ export class NotFoundHandler {
   /** The routes by path, for `Allow`; of Fastify's own kind, so that paths match alike. */
   private readonly router = FindMyWay(ROUTER_OPTIONS);
   private readonly methods = new Set<HTTPMethod>();
+  /** The path of the reference, as clients have it. */
+  private readonly docs: string;
 
   constructor(
     private readonly contexts: ExternalContextCreator,
     @Inject(ENVIRONMENT) private readonly environment: Environment,
-  ) {}
+  ) {
+    this.docs = `${publicPrefix(environment)}/docs`;
+  }
 
   /** Fastify calls the handler if its router finds no route, and NestJS if a parameter is empty, as in `/v1/pets/`. */
   addTo(fastify: FastifyInstance): void {
@@ -41,8 +45,8 @@ export class NotFoundHandler {
     const path = targetPath(originalUrl);
     // A route with an empty parameter, as in `/v1/pets/`, has the method but no resource.
     if (methods.length === 0 || methods.includes(method)) {
-      const docs = `${publicPrefix(this.environment)}/docs`;
-      throw new ApiError('not_found', `There is nothing at ${path}. The operations are listed at ${docs}.`);
+      const message = `There is nothing at ${path}. The operations are listed at ${this.docs}.`;
+      throw new ApiError('not_found', message);
     }
     const Allow = methods.join(', ');
     const message = `${path} does not allow ${method}. It allows ${Allow}.`;

@@ -216,7 +216,8 @@ export class Connections {
       setImmediate(() => (this.isTurnCounted = false));
     }
     if (connection.turn !== this.turn) {
-      Object.assign(connection, { turn: this.turn, startedInTurn: 0 });
+      connection.turn = this.turn;
+      connection.startedInTurn = 0;
     }
     return connection.startedInTurn;
   }

@@ -75,7 +75,7 @@ describe('the connection that listens for changes', () => {
     expect(warned(FOUND)).toHaveLength(1);
   });
 
-  it('has every key looked up when it is cut, and logs that once', async () => {
+  it('makes the service look up each key while it is cut, and logs that once', async () => {
     const service = await start({ DIRECT_DATABASE_URL: proxy.url });
     const issued = await service.store.issue(WIDE);
     await service.untilCached(issued.key);

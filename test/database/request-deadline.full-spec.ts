@@ -104,7 +104,7 @@ describe('the deadline of a request', () => {
     await Promise.all(locks.map(({ ended }) => ended));
   });
 
-  it('keeps a creation from taking effect after its key was looked up slowly', async () => {
+  it('creates nothing for a request whose key was looked up too slowly', async () => {
     const { key: unseen } = await service.issue(UNLIMITED);
     const holder = await hold(database.url, 'LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE');
     const sent = timed('/v1/pets', { method: 'POST', key: unseen, body: { name: 'Late', categoryId: 1 } });
