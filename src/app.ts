@@ -1,12 +1,12 @@
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import fastJsonStringify, { type Schema } from 'fast-json-stringify';
-import type { FastifyInstance, FastifySchema } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { AppModule, RESPONSE_INTERCEPTORS } from './app.module.js';
 import { NotFoundHandler } from './http/not-found.handler.js';
 import { DeprecatedOperations } from './deprecation/deprecated-operations.js';
 import { addLifecycleHeaders } from './deprecation/lifecycle-headers.js';
 import { startDeadline } from './database/request-deadline.js';
+import { jsonWriter } from './schemas/json-writer.js';
 import { Clock } from './settings/clock.js';
 import type { Environment } from './settings/environment.js';
 import { publicPrefix } from './settings/public-prefix.js';
@@ -61,7 +61,7 @@ export async function createApplication(
     forceCloseConnections: false,
   });
   const fastify = adapter.getInstance();
-  fastify.setSerializerCompiler(compileAtFirstUse);
+  fastify.setSerializerCompiler(({ schema }) => jsonWriter(schema));
   decorateRequests(fastify, app.get(Authenticator));
   await addRequestHooks(fastify, app.get(ConcurrencyLimit), environment);
   app.get(RequestBodyReader).addTo(fastify);
@@ -87,12 +87,6 @@ export async function createApplication(
     throw error;
   }
   return app;
-}
-
-/** Returns the serializer of a response. It is compiled at its first use: few are used soon after a start. */
-function compileAtFirstUse({ schema }: { schema: FastifySchema }): (body: unknown) => string {
-  let serialize: ((body: unknown) => string) | undefined;
-  return (body) => (serialize ??= fastJsonStringify(schema as Schema))(body);
 }
 
 /** Declares the properties of requests, so that all requests have one shape. */

@@ -5,7 +5,8 @@ import type { Principal } from '../http/principal.js';
 import { parseNetwork } from '../http/rules/network.js';
 import type { KeyRole, Scope } from '../http/rules/scope.js';
 import { Clock, ServerClock } from '../settings/clock.js';
-import { loadSql, QueryRunner } from '../database/query-runner.js';
+import { PrismaService } from '../database/prisma.service.js';
+import { loadSql } from '../database/statement.js';
 import { quotaBucketKey } from '../rate-limit/rules/bucket-key.js';
 import { ApiKeyChangeListener } from './api-key-change-listener.js';
 
@@ -23,22 +24,23 @@ interface CacheEntry extends CachedApiKey {
   expiresAtMs: number;
 }
 
-type Row = [
-  hash: Buffer,
-  id: string,
-  role: KeyRole,
-  scopes: Scope[] | null,
-  allowedNetworks: string[] | null,
-  expiresAt: Date | null,
-  revoked: boolean,
-  quotaId: string,
-  plan: string,
-  perMinute: number | null,
-  perDay: number | null,
-  clockMs: number,
-];
+interface Row {
+  /** In hexadecimal digits. */
+  hash: string;
+  id: string;
+  role: KeyRole;
+  scopes: Scope[] | null;
+  allowedNetworks: string[] | null;
+  expiresAtMs: number | null;
+  revoked: boolean;
+  quotaId: string;
+  plan: string;
+  perMinute: number | null;
+  perDay: number | null;
+  nowMs: number;
+}
 
-const FIND = loadSql(import.meta.url, 'find-keys');
+const FIND = loadSql<Row>(import.meta.url, 'find-keys');
 
 /** Bounds the effect of changes without a trigger: those made with `session_replication_role = replica`, or by restoring a dump. */
 const CACHE_LIFE_MS = 10_000;
@@ -67,7 +69,7 @@ export class ApiKeyCache {
   readonly serverClock: ServerClock;
 
   constructor(
-    private readonly queryRunner: QueryRunner,
+    private readonly prisma: PrismaService,
     private readonly listener: ApiKeyChangeListener,
     private readonly clock: Clock,
   ) {
@@ -113,28 +115,28 @@ export class ApiKeyCache {
   }
 
   private async findAll(hashes: Buffer[]): Promise<(Row | null)[]> {
-    const rows = await this.queryRunner.run<Row>(FIND, [hashes]);
+    const rows = await this.prisma.query(FIND, hashes);
     const [first] = rows;
     if (first !== undefined) {
-      this.serverClock.observe(first[11] + this.clock.storeOffsetMs);
+      this.serverClock.observe(first.nowMs + this.clock.storeOffsetMs);
     }
-    const byHash = new Map(rows.map((row) => [row[0].toString('latin1'), row]));
-    return hashes.map((hash) => byHash.get(hash.toString('latin1')) ?? null);
+    const byHash = new Map(rows.map((row) => [row.hash, row]));
+    return hashes.map((hash) => byHash.get(hash.toString('hex')) ?? null);
   }
 }
 
 function knownKey(row: Row): CachedApiKey {
-  const [, keyId, role, scopes, networks, expiresAt, revoked, id, plan, perMinute, perDay] = row;
+  const { role, scopes, expiresAtMs, revoked, quotaId: id, plan, perMinute, perDay } = row;
   if (perMinute === null || perDay === null) {
     throw new Error(`Quota ${id} is on plan ${plan} but has no limits of its own`);
   }
   return {
     principal: {
-      keyId,
+      keyId: row.id,
       role,
       scopes,
-      allowedNetworks: networks?.map(parseNetwork) ?? null,
-      expiresAt,
+      allowedNetworks: row.allowedNetworks?.map(parseNetwork) ?? null,
+      expiresAt: expiresAtMs === null ? null : new Date(expiresAtMs),
       quota: { id, bucketKey: quotaBucketKey(id), plan, perMinute, perDay },
     },
     revoked,

@@ -1,9 +1,18 @@
 -- The keys of these hashes, with the limits in force for their quotas: its own, else its plan's; and the time of the query in milliseconds.
 SELECT
-  k.hash, k.id, k.role, nullif(k.scopes, '{}'), nullif(k.allowed_networks, '{}'), k.expires_at, k.revoked_at IS NOT NULL, k.quota_id, q.plan,
-  coalesce(q.per_minute, p.per_minute),
-  coalesce(q.per_day, p.per_day),
-  (extract(epoch FROM statement_timestamp()) * 1000)::float8
+  encode(k.hash, 'hex') AS hash,
+  k.id,
+  k.role,
+  nullif(k.scopes, '{}') AS scopes,
+  nullif(k.allowed_networks, '{}') AS "allowedNetworks",
+  -- Prisma takes times as UTC, whatever the time zone of a pooler's session is.
+  (extract(epoch FROM k.expires_at) * 1000)::float8 AS "expiresAtMs",
+  k.revoked_at IS NOT NULL AS revoked,
+  k.quota_id AS "quotaId",
+  q.plan,
+  coalesce(q.per_minute, p.per_minute) AS "perMinute",
+  coalesce(q.per_day, p.per_day) AS "perDay",
+  (extract(epoch FROM statement_timestamp()) * 1000)::float8 AS "nowMs"
 FROM api_keys k
 JOIN quotas q ON q.id = k.quota_id
 JOIN plans p ON p.name = q.plan

@@ -1,7 +1,7 @@
 import { tracingChannel } from 'node:diagnostics_channel';
 import { Histogram } from 'prom-client';
 import { loadApart } from './load-apart.js';
-import { lastStartMs, RequestDeadlineError, withLastStart } from './request-deadline.js';
+import { isRequestDeadline, lastStartMs, RequestDeadlineError, withLastStart } from './request-deadline.js';
 
 /** The diagnostics channel of all loads, each from its arrival to its result. */
 export const LOADS = 'animal-store.load';
@@ -169,7 +169,7 @@ export class Batcher<Item, Result> {
         fail: (part, reason) => this.fail(part, reason),
       });
     } catch (reason) {
-      if (!(reason instanceof RequestDeadlineError)) {
+      if (!isRequestDeadline(reason)) {
         this.rejectLongQueued(reason);
       }
     }
@@ -192,7 +192,7 @@ export class Batcher<Item, Result> {
   }
 
   private fail(part: Queued<Item, Result>[], reason: unknown): void {
-    if (reason instanceof RequestDeadlineError) {
+    if (isRequestDeadline(reason)) {
       // No statement started in time for the oldest request: the others may have time left.
       this.queue.unshift(...this.rejectOverdue(part));
     } else {

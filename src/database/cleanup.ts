@@ -1,6 +1,7 @@
 import { Clock } from '../settings/clock.js';
 import { PeriodicDatabaseTask } from './periodic-task.js';
-import { namedStatement, QueryRunner, type Statement } from './query-runner.js';
+import { PrismaService } from './prisma.service.js';
+import { namedStatement, type Statement } from './statement.js';
 
 const INTERVAL_MS = 60_000;
 /** The maximum rows that one statement deletes, so that nothing waits long for it. */
@@ -17,8 +18,7 @@ export function deletion(table: string, condition: string): Statement {
   return namedStatement(
     `delete-expired-${table}`,
     `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
-       SELECT ctid FROM ${table} WHERE ${condition} LIMIT $1 FOR UPDATE SKIP LOCKED))
-     RETURNING 1`,
+       SELECT ctid FROM ${table} WHERE ${condition} LIMIT $1 FOR UPDATE SKIP LOCKED))`,
   );
 }
 
@@ -26,7 +26,7 @@ export function deletion(table: string, condition: string): Statement {
 export abstract class Cleanup extends PeriodicDatabaseTask {
   /** @param what the name of the rows in the log. */
   constructor(
-    private readonly queries: QueryRunner,
+    private readonly prisma: PrismaService,
     private readonly clock: Clock,
     what: string,
     private readonly deletions: Statement[],
@@ -43,8 +43,8 @@ export abstract class Cleanup extends PeriodicDatabaseTask {
   async deleteExpired(): Promise<boolean> {
     let more = false;
     for (const statement of this.deletions) {
-      const deleted = await this.queries.run(statement, [DELETE_BATCH, this.clock.storeOffsetMs]);
-      more ||= deleted.length === DELETE_BATCH;
+      const deleted = await this.prisma.execute(statement, DELETE_BATCH, this.clock.storeOffsetMs);
+      more ||= deleted === DELETE_BATCH;
     }
     return more;
   }

@@ -5,6 +5,7 @@ import type { Environment } from '../settings/environment.js';
 import { isReadOnly } from './availability.js';
 import { lastStartMs, RequestDeadlineError, SILENCE_TIMEOUT_MS } from './request-deadline.js';
 import { configureOnConnect } from './session.js';
+import { singleStatements } from './single-statement.js';
 
 const CONNECT_TIMEOUT_SECONDS = 2;
 /** A longer one would keep connections to a server that is back by now, and a shutdown, waiting. */
@@ -29,10 +30,7 @@ type Lend = (
   done: (release?: unknown) => void,
 ) => void;
 
-/**
- * Lends a connection to a request only while it has time left for a statement. `query`, and so Prisma,
- * borrows by `connect` too.
- */
+/** Lends a connection to a request only while it has time left for a statement. */
 class DeadlinePool extends pg.Pool {
   override connect(): Promise<pg.PoolClient>;
   override connect(lend: Lend): void;
@@ -95,7 +93,7 @@ export function createPool({ DATABASE_URL }: Pick<Environment, 'DATABASE_URL'>, 
     });
     endSilent(connected);
   });
-  return pool;
+  return Object.assign(pool, { query: singleStatements(pool) as pg.Pool['query'] });
 }
 
 /** Returns the `connect_timeout` of an address, which libpq and Prisma have too, in milliseconds. */

@@ -1,7 +1,7 @@
 import type { Prisma } from './generated/client.js';
 import { PrismaService } from './prisma.service.js';
-import { retryConflicts } from './query-runner.js';
 import { requireTimeLeft } from './request-deadline.js';
+import { retryConflicts } from './retry-conflicts.js';
 
 /** The database, or an open transaction. */
 export type Database = PrismaService | Prisma.TransactionClient;

@@ -4,7 +4,7 @@ import type { SchemaEngine } from '@prisma/schema-engine-wasm';
 import { findSchema } from '../../prisma/session-settings.mjs';
 import { hasCode } from './availability.js';
 import { createPool } from './connection-pool.js';
-import { namedStatement, type Statement } from './query-runner.js';
+import { namedStatement, type Statement } from './statement.js';
 import { requireUtf8 } from './server-encoding.js';
 
 /** The path is the same from `src/database` and `dist/database`. */
@@ -21,20 +21,25 @@ const KNOWN_ERROR = /^P\d{4}$/;
 /** The error of PostgreSQL, in any of its languages, in a log of the engine. */
 const SERVER_ERROR = /^(?:Error querying the database: )?(\p{Lu}+: .+)$/mu;
 
+interface RecordedMigration {
+  name: string;
+  finished: boolean;
+  log: string;
+  isMigrating: boolean;
+}
+
 /**
  * The migrations that Prisma recorded, without rolled-back ones; and whether a process holds the lock of its
  * engine.
  */
-const RECORDED = namedStatement(
+const RECORDED = namedStatement<RecordedMigration>(
   'recorded-migrations',
-  `SELECT migration_name, finished_at IS NOT NULL, coalesce(logs, ''), EXISTS (
+  `SELECT migration_name AS name, finished_at IS NOT NULL AS finished, coalesce(logs, '') AS log, EXISTS (
      SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
      WHERE datname = current_database() AND locktype = 'advisory' AND objid = 72707369 AND granted
-   )
+   ) AS "isMigrating"
    FROM _prisma_migrations WHERE rolled_back_at IS NULL ORDER BY started_at`,
 );
-
-type Recorded = [name: string, finished: boolean, log: string, isMigrating: boolean];
 
 /** Thrown if migrations cannot be applied. Its message is one line, and says what to do. */
 export class MigrationError extends Error {}
@@ -42,26 +47,26 @@ export class MigrationError extends Error {}
 /**
  * Returns the migrations that the database lacks, oldest first. Only reads.
  *
- * @param query runs a statement in the database, and returns the rows as arrays.
+ * @param query runs a statement in the database.
  * @throws the error of the query; MigrationError if a migration of the folder is unfinished.
  */
 export async function pendingMigrations(
-  query: (statement: Statement) => Promise<Recorded[]>,
+  query: (statement: Statement<RecordedMigration>) => Promise<RecordedMigration[]>,
   migrationsFolder = MIGRATIONS_FOLDER,
 ): Promise<string[]> {
   const names = await migrationNames(migrationsFolder);
   const recorded = await query(RECORDED).catch(emptyIfUnmigrated);
   // Migrations of other releases are ignored.
-  const unfinished = recorded.find(([name, finished]) => !finished && names.includes(name));
+  const unfinished = recorded.find(({ name, finished }) => !finished && names.includes(name));
   if (unfinished !== undefined) {
     throw new MigrationError(describeUnfinished(unfinished));
   }
-  const applied = new Set(recorded.map(([name]) => name));
+  const applied = new Set(recorded.map(({ name }) => name));
   return names.filter((name) => !applied.has(name));
 }
 
 /** PostgreSQL goes on with a script whose client is gone, and applies all of it or nothing. */
-function describeUnfinished([name, , log, isMigrating]: Recorded): string {
+function describeUnfinished({ name, log, isMigrating }: RecordedMigration): string {
   const reason = SERVER_ERROR.exec(log)?.[1];
   const where = `WHERE migration_name = '${name}'`;
   const again = `ndo what it may have left, run "DELETE FROM _prisma_migrations ${where}" in the database, and migrate again.`;
@@ -87,10 +92,7 @@ export async function applyPendingMigrations(
 ): Promise<string[]> {
   const pool = createPool({ DATABASE_URL: connectionString }, 1);
   const pending = () =>
-    pendingMigrations(
-      async ({ text }) => (await pool.query<Recorded>({ text, rowMode: 'array' })).rows,
-      migrationsFolder,
-    );
+    pendingMigrations(async ({ text }) => (await pool.query<RecordedMigration>(text)).rows, migrationsFolder);
   try {
     await requireUtf8(async (text) => (await pool.query<{ fault: string }>(text)).rows);
     await findSchema(pool, connectionString);

@@ -6,50 +6,74 @@ import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { findSchema } from '../../prisma/session-settings.mjs';
 import { createPool } from './connection-pool.js';
 import { PrismaClient } from './generated/client.js';
+import { findPreparedName, type Statement } from './statement.js';
 
 /** Longer than the wait for a connection: the first transaction of a process loads Prisma's engine too. */
 const TRANSACTION_WAIT_MS = 5000;
-const PRISMA_SHARE = 0.3;
+/** The share of the connections that transactions have. */
+const TRANSACTIONS_SHARE = 0.3;
+
+type Pools = Record<'queries' | 'transactions', pg.Pool>;
 
 /**
- * Returns Prisma's adapter. Prisma names the schema in every statement, so it is found by the first
- * connection.
+ * Returns Prisma's adapter. Prisma names the schema in its statements, so it is found by the first connection.
  */
-function createAdapter(pool: pg.Pool, connectionString: string | undefined): SqlDriverAdapterFactory {
-  const options = { disposeExternalPool: true };
-  const { provider, adapterName } = new PrismaPg(pool, options);
+function createAdapter(pools: Pools, connectionString: string | undefined): SqlDriverAdapterFactory {
+  const { provider, adapterName } = new PrismaPg(pools.queries);
   return {
     provider,
     adapterName,
     connect: async () => {
-      const schema = await findSchema(pool, connectionString);
-      return new PrismaPg(pool, { ...options, schema }).connect();
+      const schema = await findSchema(pools.queries, connectionString);
+      const options = { schema, statementNameGenerator: findPreparedName };
+      const adapter = await new PrismaPg(pools.queries, options).connect();
+      const transactions = await new PrismaPg(pools.transactions, options).connect();
+      adapter.startTransaction = (isolationLevel) => transactions.startTransaction(isolationLevel);
+      return adapter;
     },
   };
 }
 
-/** Prisma's client, whose engine its first use loads, and both pools of connections. */
+/** Prisma's client, on two pools: a transaction that waits for a lock must delay neither keys nor animals. */
 @Injectable()
 export class PrismaService extends PrismaClient implements OnApplicationShutdown {
-  /** The pool of Prisma's client, and that of `QueryRunner`. */
-  readonly pools: Record<'prisma' | 'queries', pg.Pool>;
+  readonly pools: Pools;
+  /**
+   * The maximum of an operation's batches in flight: two, unless those of four operations would leave no
+   * connection to keys and usage.
+   */
+  readonly maxBatchesInFlight: number;
 
   constructor(@Inject(ENVIRONMENT) environment: Pick<Environment, 'DATABASE_URL' | 'DATABASE_POOL_SIZE'>) {
     const { DATABASE_URL, DATABASE_POOL_SIZE } = environment;
-    // Two pools, because a transaction that waits for a lock must delay neither keys nor animals.
-    const prismaSize = Math.max(1, Math.floor(DATABASE_POOL_SIZE * PRISMA_SHARE));
-    const prisma = createPool(environment, prismaSize);
+    const transactions = Math.max(1, Math.floor(DATABASE_POOL_SIZE * TRANSACTIONS_SHARE));
+    const queries = DATABASE_POOL_SIZE - transactions;
+    const pools = {
+      queries: createPool(environment, queries),
+      transactions: createPool(environment, transactions),
+    };
     super({
-      adapter: createAdapter(prisma, DATABASE_URL),
+      adapter: createAdapter(pools, DATABASE_URL),
+      // Other formats have each query keep its stack.
+      errorFormat: 'minimal',
       transactionOptions: { maxWait: TRANSACTION_WAIT_MS },
     });
-    this.pools = { prisma, queries: createPool(environment, DATABASE_POOL_SIZE - prismaSize) };
+    this.pools = pools;
+    this.maxBatchesInFlight = queries > 2 * 4 ? 2 : 1;
+  }
+
+  /** Runs a statement, and returns its rows. @throws Prisma's error. */
+  query<Row>({ text }: Statement<Row>, ...values: unknown[]): Promise<Row[]> {
+    return this.$queryRawUnsafe<Row[]>(text, ...values);
+  }
+
+  /** Runs a statement, and returns the number of rows that it changed. @throws Prisma's error. */
+  execute({ text }: Statement, ...values: unknown[]): Promise<number> {
+    return this.$executeRawUnsafe(text, ...values);
   }
 
   async onApplicationShutdown(): Promise<void> {
     await this.$disconnect();
-    // Prisma ends its pool only if it has used it.
-    const open = Object.values(this.pools).filter(({ ending }) => !ending);
-    await Promise.all(open.map((pool) => pool.end()));
+    await Promise.all(Object.values(this.pools).map((pool) => pool.end()));
   }
 }

@@ -9,13 +9,20 @@ const DEADLINE_MS = 6000 - 100;
 /** When the last statement of the current request may start, by the monotonic clock. */
 const lastStart = new AsyncLocalStorage<number>();
 
-/** A request has no time left for another statement. It has the code of a socket that timed out. */
+const CODE = 'REQUEST_DEADLINE';
+
+/** A request has no time left for another statement. */
 export class RequestDeadlineError extends Error {
-  readonly code = 'ETIMEDOUT';
+  readonly code = CODE;
 
   constructor() {
     super('The request has no time left for another statement');
   }
+}
+
+/** Returns whether an error is a `RequestDeadlineError`, of which Prisma passes on the code alone. */
+export function isRequestDeadline(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === CODE;
 }
 
 /**

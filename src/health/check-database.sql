@@ -21,7 +21,7 @@ missing AS (
 )
 SELECT DISTINCT format(
   'permission denied for schema %1$s: run "GRANT USAGE ON SCHEMA %1$s TO %2$I"', relnamespace::regnamespace, role
-)
+) AS fault
 FROM needed, pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
 WHERE
   relname = '_prisma_migrations'

@@ -4,14 +4,15 @@ import { ENCODING_FAULT, sessionSettings, settingColumns } from '../../prisma/se
 import { databaseReason, isDatabaseUnavailable } from '../database/availability.js';
 import { withinDeadline } from '../database/deadline.js';
 import { HOW_TO_MIGRATE, pendingMigrations } from '../database/migrations.js';
-import { loadSql, namedStatement, QueryRunner } from '../database/query-runner.js';
+import { PrismaService } from '../database/prisma.service.js';
+import { loadSql, namedStatement, type Statement } from '../database/statement.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import type { Health } from './health.schema.js';
 
 /** Includes the wait for a connection. Probes commonly time out after one or two seconds. */
 const DEADLINE_MS = 1500;
 
-const CHECK = namedStatement(
+const CHECK = namedStatement<{ fault: string }>(
   'check-database',
   `${loadSql(import.meta.url, 'check-database').text} UNION ALL ${ENCODING_FAULT}`,
 );
@@ -47,7 +48,7 @@ export class DatabaseHealth {
   private inFlight: Promise<DatabaseParts> | null = null;
 
   constructor(
-    private readonly queries: QueryRunner,
+    private readonly prisma: PrismaService,
     @Inject(ENVIRONMENT)
     private readonly environment: Pick<Environment, 'COUNTER_STORE' | 'DATABASE_URL' | 'DIRECT_DATABASE_URL'>,
   ) {
@@ -83,25 +84,29 @@ export class DatabaseHealth {
   }
 
   private async find(): Promise<DatabaseParts> {
-    const problems = await this.queries.run<[problem: string]>(
-      CHECK,
-      [
-        JSON.stringify(this.needs),
-        SEQUENCES,
-        ...settingColumns(sessionSettings(this.environment.DATABASE_URL)),
-      ],
-      DEADLINE_MS,
-    );
-    if (problems.length > 0) {
+    const faults = await this.query(CHECK, [
+      JSON.stringify(this.needs),
+      SEQUENCES,
+      ...settingColumns(sessionSettings(this.environment.DATABASE_URL)),
+    ]);
+    if (faults.length > 0) {
       // The table of migrations may not be readable.
-      return { database: down(problems.join('; ')) };
+      return { database: down(faults.map(({ fault }) => fault).join('; ')) };
     }
-    const pending = await pendingMigrations((statement) => this.queries.run(statement, [], DEADLINE_MS));
+    const pending = await pendingMigrations((statement) => this.query(statement));
     if (pending.length === 0) {
       return { database: UP, migrations: { ...UP, pending } };
     }
     const message = `the database lacks the migrations ${pending.join(', ')}; ${HOW_TO_MIGRATE}`;
     return { database: UP, migrations: { ...down(message), pending } };
+  }
+
+  /** Prisma's client connects only to a schema that it may use, which is among what is checked. */
+  private async query<Row extends pg.QueryResultRow>(
+    { text }: Statement<Row>,
+    values: unknown[] = [],
+  ): Promise<Row[]> {
+    return (await this.prisma.pools.queries.query<Row>({ text, values })).rows;
   }
 }
 

@@ -1,27 +1,28 @@
+import type { z } from 'zod';
 import { Batcher } from '../database/batcher.js';
-import type { Clock } from '../settings/clock.js';
-import { loadSql, namedStatement, type QueryRunner, type Statement } from '../database/query-runner.js';
+import type { PrismaService } from '../database/prisma.service.js';
+import { namedStatement, type Statement } from '../database/statement.js';
 import { ApiError } from '../errors/api-error.js';
+import { jsonSchema } from '../schemas/json-schema.js';
+import { jsonWriter } from '../schemas/json-writer.js';
+import type { Clock } from '../settings/clock.js';
+import { createOnceText, createText, type CreationTarget } from './creation-statements.js';
 
-const CREATE = loadSql(import.meta.url, 'create').text;
-const CREATE_ONCE = loadSql(import.meta.url, 'create-once').text;
-/** The parameters of `create-once.sql` before the columns of the records. */
-const KEY_PARAMETERS = 4;
 const KEY_REUSED =
   'This Idempotency-Key came with another request within the last 24 hours. Use a new one for each.';
+/** A record without an identifier begins so: PostgreSQL draws the identifiers. */
+const NO_ID = '{"id":0';
 
 /** What clients create: the records of a table whose `id` comes from the sequence `TABLE_id_seq`. */
-export interface Resource<Input> {
+export interface Resource<Input> extends CreationTarget {
   /** The name of its creations in metrics and traces. */
   name: string;
-  table: string;
-  /** An SQL expression of a record's JSON, by the columns that a request sets and `id`. */
-  json: string;
-  /** The path below which a record is read, for `Location`; null if it cannot be read. */
-  path: string | null;
-  /** The columns that a request sets: their type in PostgreSQL, and their value. */
+  /** Writes the record of a response; its first property is `id`. */
+  schema: z.ZodType;
+  /** Returns the record that a request creates, as responses show it. */
+  record: (input: Input, id: bigint) => object;
   columns: Record<string, { type: string; value: (input: Input) => unknown }>;
-  /** An SQL condition on the columns of `request`, and the error of a request that does not meet it. */
+  /** A condition, and the error of a request that does not meet it. */
   condition?: { sql: string; error: (input: Input) => Error };
 }
 
@@ -49,8 +50,13 @@ interface Creation<Input> {
 
 type Result = CreationResponse | Error;
 
-type Row = [body: string | null, location: string | null];
-type OnceRow = [isCreated: boolean, isValid: boolean, isSame: boolean | null, ...Row];
+interface OnceRow {
+  isCreated: boolean;
+  isValid: boolean;
+  isSame: boolean | null;
+  body: string | null;
+  location: string | null;
+}
 
 /**
  * Creates the records of one resource in batches, each by one statement that creates all or none. A creation with an
@@ -58,12 +64,13 @@ type OnceRow = [isCreated: boolean, isValid: boolean, isSame: boolean | null, ..
  * again while it is in flight here.
  */
 export class CreationBatcher<Input> extends Batcher<Creation<Input>, CreationResponse> {
-  private readonly create: Statement;
-  private readonly createOnce: Statement;
+  private readonly create: Statement<{ id: bigint | null }>;
+  private readonly createOnce: Statement<OnceRow>;
+  private readonly write: (record: unknown) => string;
 
   constructor(
     private readonly resource: Resource<Input>,
-    private readonly queries: QueryRunner,
+    private readonly prisma: PrismaService,
     private readonly clock: Clock,
   ) {
     super(
@@ -71,36 +78,51 @@ export class CreationBatcher<Input> extends Batcher<Creation<Input>, CreationRes
         creations.some(({ idempotent }) => idempotent !== null)
           ? this.runOnce(creations)
           : this.run(creations),
-      { name: resource.name, maxInFlight: queries.maxInFlight },
+      { name: resource.name, maxInFlight: prisma.maxBatchesInFlight },
     );
-    this.create = namedStatement(resource.name, statementText(CREATE, resource, 0));
-    this.createOnce = namedStatement(
-      `${resource.name}-once`,
-      statementText(CREATE_ONCE, resource, KEY_PARAMETERS),
-    );
+    this.create = namedStatement(resource.name, createText(resource));
+    this.createOnce = namedStatement(`${resource.name}-once`, createOnceText(resource));
+    this.write = jsonWriter(jsonSchema(resource.schema, 'output'));
   }
 
   private async run(creations: Creation<Input>[]): Promise<Result[]> {
-    const rows = await this.queries.run<Row>(this.create, this.toColumns(creations));
-    return rows.map(([body, location], index) =>
-      body === null ? this.invalid(creations[index]!) : { body, location, isReplay: false },
-    );
+    const { path, record } = this.resource;
+    const rows = await this.prisma.query(this.create, ...this.toColumns(creations));
+    return creations.map(({ input }, index) => {
+      const id = rows[index]?.id ?? null;
+      if (id === null) {
+        return this.invalid(input);
+      }
+      const body = this.write(record(input, id));
+      return { body, location: path === null ? null : `${path}/${id}`, isReplay: false };
+    });
   }
 
   private async runOnce(creations: Creation<Input>[]): Promise<Result[]> {
-    const all = <Field extends keyof IdempotentRequest>(field: Field) =>
-      creations.map(({ idempotent }) => idempotent?.[field] ?? null);
-    const rows = await this.queries.run<OnceRow>(this.createOnce, [
-      all('quotaId'),
-      all('key'),
-      all('fingerprint'),
+    const idempotent = creations.map((creation) => creation.idempotent);
+    const rows = await this.prisma.query(
+      this.createOnce,
+      idempotent.map((request) => request?.quotaId ?? null),
+      idempotent.map((request) => request?.key ?? null),
+      // Of an array that begins with null, Prisma would send buffers as Base64.
+      idempotent.map((request) => request && `\\x${request.fingerprint.toString('hex')}`),
       this.clock.storeOffsetMs / 1000,
+      creations.map(({ input }) => this.writeWithoutId(input)),
       ...this.toColumns(creations),
-    ]);
-    return rows.map((row, index) => toResult(row) ?? this.invalid(creations[index]!));
+    );
+    return rows.map((row, index) => toResult(row) ?? this.invalid(creations[index]!.input));
   }
 
-  private invalid({ input }: Creation<Input>): Error {
+  /** Returns the JSON of a record after its identifier. */
+  private writeWithoutId(input: Input): string {
+    const json = this.write(this.resource.record(input, 0n));
+    if (!json.startsWith(NO_ID)) {
+      throw new Error(`The schema of ${this.resource.table} must begin with id`);
+    }
+    return json.slice(NO_ID.length);
+  }
+
+  private invalid(input: Input): Error {
     return this.resource.condition?.error(input) ?? new Error(`${this.resource.name} returned no record`);
   }
 
@@ -111,25 +133,8 @@ export class CreationBatcher<Input> extends Batcher<Creation<Input>, CreationRes
   }
 }
 
-function statementText<Input>(
-  template: string,
-  { table, json, path, columns, condition }: Resource<Input>,
-  parametersBefore: number,
-): string {
-  const arrays = Object.values(columns).map(
-    ({ type }, index) => `(SELECT $${parametersBefore + index + 1}::${type}[])`,
-  );
-  return template
-    .replaceAll('{table}', table)
-    .replaceAll('{columns}', Object.keys(columns).join(', '))
-    .replaceAll('{arrays}', arrays.join(', '))
-    .replaceAll('{json}', json)
-    .replaceAll('{location}', path === null ? 'NULL' : `'${path}/' || id`)
-    .replaceAll('{is_valid}', condition?.sql ?? 'true');
-}
-
 /** Returns null when the request does not meet the condition of its resource. */
-function toResult([isCreated, isValid, isSame, body, location]: OnceRow): Result | null {
+function toResult({ isCreated, isValid, isSame, body, location }: OnceRow): Result | null {
   if (body === null) {
     return isValid ? conflict() : null;
   }

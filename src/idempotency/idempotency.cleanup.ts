@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Cleanup, deletion, SERVER_TIME } from '../database/cleanup.js';
-import { QueryRunner } from '../database/query-runner.js';
+import { PrismaService } from '../database/prisma.service.js';
 import { Clock } from '../settings/clock.js';
 
 /** Deletes stored responses that are older than 24 hours. */
 @Injectable()
 export class IdempotencyCleanup extends Cleanup {
-  constructor(queries: QueryRunner, clock: Clock) {
-    super(queries, clock, 'responses', [
+  constructor(prisma: PrismaService, clock: Clock) {
+    super(prisma, clock, 'responses', [
       deletion('stored_responses', `stored_at <= ${SERVER_TIME} - interval '24 hours'`),
     ]);
   }

@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import pg from 'pg';
+import { hasCode } from '../database/availability.js';
 import type { BatchMetrics } from '../database/batcher.js';
 import { Clock } from '../settings/clock.js';
 import type { Prisma } from '../database/generated/client.js';
 import { PrismaService } from '../database/prisma.service.js';
-import { loadSql, QueryRunner } from '../database/query-runner.js';
 import { ApiError } from '../errors/api-error.js';
 import {
   CreationBatcher,
@@ -13,22 +12,28 @@ import {
   type Resource,
 } from '../idempotency/creation-batcher.js';
 import { type Page, toPage } from '../schemas/pagination.js';
-import type { NewOrder, Order, OrderQuery } from './order.schemas.js';
+import { type NewOrder, Order, type OrderQuery } from './order.schemas.js';
 
-/** The foreign key of an order's animal. */
-const PET_REFERENCE = 'orders_pet_id_fkey';
+/** The SQLSTATE of a violated foreign key. */
+const FOREIGN_KEY = /^23503$/;
 const FIELDS = { id: true, petId: true, quantity: true, shipDate: true, status: true, complete: true };
+
+/** What every new order is. */
+const NEW = { status: 'placed', complete: false } as const;
 
 const CREATION: Resource<NewOrder & { quotaId: string }> = {
   name: 'place-orders',
   table: 'orders',
-  json: loadSql(import.meta.url, 'order-as-json').text,
   path: null,
+  schema: Order,
+  record: (order, id) => toOrder({ ...order, ...NEW, id }),
   columns: {
     quota_id: { type: 'uuid', value: ({ quotaId }) => quotaId },
     pet_id: { type: 'bigint', value: ({ petId }) => petId },
     quantity: { type: 'int', value: ({ quantity }) => quantity },
     ship_date: { type: 'timestamptz', value: ({ shipDate }) => shipDate?.toISOString() ?? null },
+    status: { type: 'order_status', value: () => NEW.status },
+    complete: { type: 'boolean', value: () => NEW.complete },
   },
   // The foreign key alone would fail the whole batch.
   condition: {
@@ -38,6 +43,7 @@ const CREATION: Resource<NewOrder & { quotaId: string }> = {
 };
 
 type Row = Prisma.OrderGetPayload<{ select: typeof FIELDS }>;
+type OrderRecord = Omit<Row, 'shipDate'> & { shipDate?: Date | null | undefined };
 
 /** Stores and lists orders. An order belongs to a quota, and only keys of that quota can list it. */
 @Injectable()
@@ -46,10 +52,9 @@ export class OrderRepository {
 
   constructor(
     private readonly prisma: PrismaService,
-    queries: QueryRunner,
     clock: Clock,
   ) {
-    this.creations = new CreationBatcher(CREATION, queries, clock);
+    this.creations = new CreationBatcher(CREATION, prisma, clock);
   }
 
   get batches(): BatchMetrics {
@@ -88,7 +93,7 @@ export class OrderRepository {
     try {
       return await place();
     } catch (error) {
-      if (error instanceof pg.DatabaseError && error.constraint === PET_REFERENCE) {
+      if (hasCode(error, FOREIGN_KEY)) {
         // An animal of the batch was deleted by hand after its check. The next check misses it.
         return place();
       }
@@ -102,6 +107,7 @@ function unknownPet({ petId }: NewOrder): ApiError {
   return new ApiError('invalid_request', message);
 }
 
-function toOrder({ shipDate, ...order }: Row): Order {
-  return shipDate === null ? order : { ...order, shipDate: shipDate.toISOString() };
+function toOrder({ id, petId, quantity, shipDate, status, complete }: OrderRecord): Order {
+  const order = { id, petId, quantity, status, complete };
+  return shipDate ? { ...order, shipDate: shipDate.toISOString() } : order;
 }

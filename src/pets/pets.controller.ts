@@ -4,10 +4,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Deprecated } from '../deprecation/deprecated.decorator.js';
 import { Operation } from '../deprecation/operation.decorator.js';
 import { ApiError } from '../errors/api-error.js';
-import { entityTag, Revalidated } from '../http/revalidation.interceptor.js';
+import { PageWriter } from '../http/page-writer.js';
+import { Revalidated } from '../http/revalidation.interceptor.js';
 import { int64, parseInt64 } from '../schemas/int64.js';
 import { jsonSchema } from '../schemas/json-schema.js';
-import { pageLinks } from '../schemas/pagination.js';
 import { Creates } from '../idempotency/creates.decorator.js';
 import { IdempotencyService } from '../idempotency/idempotency.service.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
@@ -16,12 +16,12 @@ import { PetRepository } from './pet.repository.js';
 import { NewPet, Pet, PetQuery } from './pet.schemas.js';
 
 const PATH = '/v1/pets';
-/** By default Fastify sends a string as plain text. */
-const JSON_TYPE = 'application/json; charset=utf-8';
 
 @ApiTags('pets')
 @Controller(PATH)
 export class PetsController {
+  private readonly pages = new PageWriter(PATH, Pet, ({ id }) => String(id));
+
   constructor(
     private readonly pets: PetRepository,
     private readonly idempotency: IdempotencyService,
@@ -43,11 +43,7 @@ export class PetsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     const page = await whenAllowed(request, this.pets.page({ limit, status, after: cursor }));
-    // Once for all requests that share the page.
-    page.links ??= pageLinks(PATH, { limit, status }, page.lastId);
-    page.tag ??= entityTag(page.body, page.links);
-    reply.type(JSON_TYPE).header('Link', page.links).header('ETag', page.tag);
-    return page.body;
+    return this.pages.respond(reply, page, { limit, status });
   }
 
   @Post()
@@ -88,17 +84,12 @@ export class PetsController {
     schema: { ...jsonSchema(int64, 'input'), examples: [7] },
   })
   @Responses({ status: 200, schema: Pet, description: 'The animal.', headers: ['ETag', 'Revalidate'] })
-  async getPet(
-    @Param('petId') petId: string,
-    @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<string> {
+  async getPet(@Param('petId') petId: string, @Req() request: FastifyRequest): Promise<Pet> {
     const id = parseInt64(petId);
     const pet = await whenAllowed(request, id === null ? Promise.resolve(null) : this.pets.find(id));
     if (pet === null) {
       throw new ApiError('not_found', `There is no animal with the identifier "${petId}".`);
     }
-    reply.type(JSON_TYPE);
     return pet;
   }
 }

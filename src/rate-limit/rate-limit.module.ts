@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
 import { Clock } from '../settings/clock.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
-import { QueryRunner } from '../database/query-runner.js';
+import { PrismaService } from '../database/prisma.service.js';
 import { CounterCleanup } from './stores/counter-cleanup.js';
 import { CounterStore } from './stores/counter-store.js';
 import { FallbackCounterStore } from './stores/fallback-counter-store.js';
@@ -14,10 +14,14 @@ import { RateLimiter } from './rate-limiter.js';
 /** The store of `COUNTER_STORE`, else PostgreSQL. Without Redis its driver is not loaded. */
 const counterStore = {
   provide: CounterStore,
-  inject: [ENVIRONMENT, Clock, QueryRunner],
-  useFactory: async (environment: Environment, clock: Clock, queries: QueryRunner): Promise<CounterStore> => {
+  inject: [ENVIRONMENT, Clock, PrismaService],
+  useFactory: async (
+    environment: Environment,
+    clock: Clock,
+    prisma: PrismaService,
+  ): Promise<CounterStore> => {
     if (environment.COUNTER_STORE === undefined) {
-      return new PostgresCounterStore(environment, clock, queries);
+      return new PostgresCounterStore(environment, clock, prisma);
     }
     const { RedisCounterStore } = await import('./stores/redis-counter-store.js');
     return new RedisCounterStore(environment, clock);

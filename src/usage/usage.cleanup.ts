@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Cleanup, deletion, SERVER_TIME } from '../database/cleanup.js';
-import { QueryRunner } from '../database/query-runner.js';
+import { PrismaService } from '../database/prisma.service.js';
 import { Clock } from '../settings/clock.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { KEPT_MS, PERIODS } from './rules/periods.js';
@@ -13,12 +13,12 @@ const timeAgo = (ms: number) => `${SERVER_TIME} - make_interval(secs => ${ms / 1
 @Injectable()
 export class UsageCleanup extends Cleanup {
   constructor(
-    queries: QueryRunner,
+    prisma: PrismaService,
     clock: Clock,
     @Inject(ENVIRONMENT) { USAGE_MINUTES_KEPT }: Pick<Environment, 'USAGE_MINUTES_KEPT'>,
   ) {
     const keptMs = { ...KEPT_MS, minute: USAGE_MINUTES_KEPT };
-    super(queries, clock, 'usage', [
+    super(prisma, clock, 'usage', [
       deletion('usage_batches', `size = 0 AND written_at < ${timeAgo(HOUR_MS)}`),
       ...PERIODS.map((period) =>
         deletion(

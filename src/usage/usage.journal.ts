@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Batcher } from '../database/batcher.js';
 import { PeriodicDatabaseTask } from '../database/periodic-task.js';
-import { loadSql, namedStatement, QueryRunner } from '../database/query-runner.js';
+import { PrismaService } from '../database/prisma.service.js';
+import { loadSql, namedStatement } from '../database/statement.js';
 import { Clock } from '../settings/clock.js';
 import type { UsageCounts } from './rules/usage-counts.js';
 
@@ -12,7 +13,7 @@ const APPEND = namedStatement(
    VALUES ($1::uuid, statement_timestamp() + make_interval(secs => $2::float8 / 1000), $3::int, $4::json)
    ON CONFLICT DO NOTHING`,
 );
-const AGGREGATE = loadSql(import.meta.url, 'aggregate-usage');
+const AGGREGATE = loadSql<{ more: boolean }>(import.meta.url, 'aggregate-usage');
 /** The maximum delay between the end of a minute and its aggregation, by whichever replica runs first. */
 const INTERVAL_MS = 5000;
 /** The maximum entries of one statement. If each has another key, a slow server takes one of the statement's 3.5 seconds. */
@@ -36,7 +37,7 @@ export class UsageJournal extends PeriodicDatabaseTask {
   );
 
   constructor(
-    private readonly queries: QueryRunner,
+    private readonly prisma: PrismaService,
     private readonly clock: Clock,
   ) {
     super(INTERVAL_MS, () => this.aggregateSome('this minute'), 'Usage stays in the journal for now');
@@ -44,7 +45,7 @@ export class UsageJournal extends PeriodicDatabaseTask {
 
   /** @throws the database's error. */
   async append({ id, size, entries }: Pick<UsageCounts, 'id' | 'size' | 'entries'>): Promise<void> {
-    await this.queries.run(APPEND, [id, this.clock.storeOffsetMs, size, JSON.stringify(entries)]);
+    await this.prisma.execute(APPEND, id, this.clock.storeOffsetMs, size, JSON.stringify(entries));
   }
 
   /**
@@ -65,7 +66,7 @@ export class UsageJournal extends PeriodicDatabaseTask {
    */
   async aggregateSome(until: 'now' | 'this minute' = 'now'): Promise<boolean> {
     const values = [MAX_ENTRIES, this.clock.storeOffsetMs, until === 'now'];
-    const [row] = await this.queries.run<[more: boolean]>(AGGREGATE, values);
-    return row?.[0] ?? false;
+    const [row] = await this.prisma.query(AGGREGATE, ...values);
+    return row?.more ?? false;
   }
 }

@@ -2,7 +2,7 @@ import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } fro
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { databaseReason } from '../database/availability.js';
 import { Batcher } from '../database/batcher.js';
-import { RequestDeadlineError } from '../database/request-deadline.js';
+import { isRequestDeadline } from '../database/request-deadline.js';
 import type { ResponseInterceptor } from '../http/response-interceptor.js';
 import { operationName } from '../http/request-line.js';
 import { Clock } from '../settings/clock.js';
@@ -117,7 +117,7 @@ export class UsageRecorder implements ResponseInterceptor, OnModuleInit, OnAppli
         this.queued.shift();
       }
     } catch (error) {
-      if (error instanceof RequestDeadlineError) {
+      if (isRequestDeadline(error)) {
         throw error;
       }
       if (!this.isFailing) {

@@ -32,4 +32,4 @@ WHERE delivery.id = due.id
 RETURNING json_build_object(
   'id', delivery.id, 'webhookId', webhook_id, 'url', url, 'secrets', secrets, 'body', payload::text, 'attempts', attempts,
   'attemptedAt', last_attempt_at
-)
+) AS delivery

@@ -1,21 +1,20 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { PeriodicDatabaseTask } from '../database/periodic-task.js';
 import { PrismaService } from '../database/prisma.service.js';
-import { loadSql, QueryRunner } from '../database/query-runner.js';
+import { loadSql } from '../database/statement.js';
 import { DeprecatedOperations } from '../deprecation/deprecated-operations.js';
 import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
 import { Clock } from '../settings/clock.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { queueEvents, type WebhookEvent } from './queue-events.js';
 
-const FIND_EVENTS = loadSql(import.meta.url, 'find-events');
+const FIND_EVENTS = loadSql<WebhookEvent>(import.meta.url, 'find-events');
 const INTERVAL_MS = 30_000;
 
 /** Queues the events that no transaction causes, outside the request path, and deletes old deliveries. */
 @Injectable()
 export class WebhookEventWatch extends PeriodicDatabaseTask {
   constructor(
-    private readonly queries: QueryRunner,
     private readonly prisma: PrismaService,
     private readonly clock: Clock,
     private readonly counters: FallbackCounterStore,
@@ -38,12 +37,13 @@ export class WebhookEventWatch extends PeriodicDatabaseTask {
     const removals = Object.fromEntries(
       [...this.deprecated].map(([operation, { removal }]) => [operation, removal]),
     );
-    const events = await this.queries.run<WebhookEvent>(FIND_EVENTS, [
+    const events = await this.prisma.query(
+      FIND_EVENTS,
       this.clock.storeOffsetMs,
       this.environment.COUNTER_STORE === undefined,
       JSON.stringify(bans),
       JSON.stringify(removals),
-    ]);
+    );
     await queueEvents(this.prisma, this.clock, events);
     // No event is found again after so long, except a ban of months.
     await this.prisma.$executeRaw`

@@ -55,7 +55,7 @@ event AS (
     deprecated AND period = 'day' AND starts_at >= to_timestamp((day - 1) * 86400.0)
     AND removed_at::timestamptz > now AND removed_at::timestamptz <= last_at + interval '30 days'
 )
-SELECT type, subject, facts || jsonb_build_object('keyId', id, 'name', name, 'quotaId', quota_id)
+SELECT type, subject, facts || jsonb_build_object('keyId', id, 'name', name, 'quotaId', quota_id) AS data
 FROM event JOIN api_keys ON id = key_id
 WHERE
   type IN (SELECT unnest(events) FROM webhooks)

@@ -5,12 +5,16 @@ import type { Clock } from '../settings/clock.js';
 import type { EventType } from './event-types.js';
 
 /** What happened, to what, and the data. An event of one type about one subject is queued once. */
-export type WebhookEvent = [type: EventType, subject: string, data: object];
+export interface WebhookEvent {
+  type: EventType;
+  subject: string;
+  data: object;
+}
 
 /** Queues events, unless they were queued before, for every webhook that receives their type. */
 export async function queueEvents(database: Database, clock: Clock, events: WebhookEvent[]): Promise<void> {
   const now = new Date(await readServerTimeMs(database, clock));
-  const queued = events.map(([type, subject, data]) => ({
+  const queued = events.map(({ type, subject, data }) => ({
     type,
     key: `${type}:${subject}`,
     payload: { type, timestamp: now, data },
@@ -42,5 +46,7 @@ export function queueKeyEvent(
   { id, name, quotaId }: { id: string; name: string; quotaId: string },
   facts: Record<string, Date | string>,
 ): Promise<void> {
-  return queueEvents(transaction, clock, [[type, id, { keyId: id, name, quotaId, ...facts }]]);
+  return queueEvents(transaction, clock, [
+    { type, subject: id, data: { keyId: id, name, quotaId, ...facts } },
+  ]);
 }

@@ -4,13 +4,12 @@ import type { WebhookDelivery, Webhook } from '../database/generated/client.js';
 import { databaseReason } from '../database/availability.js';
 import { PeriodicDatabaseTask } from '../database/periodic-task.js';
 import { PrismaService } from '../database/prisma.service.js';
-import { loadSql, QueryRunner } from '../database/query-runner.js';
+import { loadSql } from '../database/statement.js';
 import { Clock } from '../settings/clock.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { postToReceiver } from './post-to-receiver.js';
 import { signedHeaders } from './rules/signed-headers.js';
 
-const CLAIM = loadSql(import.meta.url, 'claim-deliveries');
 /** The maximum time until a due delivery is found. */
 const INTERVAL_MS = 500;
 const DEADLINE_MS = 10_000;
@@ -23,6 +22,8 @@ const FAILURE_MAX_LENGTH = 1000;
 type ClaimedDelivery = Pick<WebhookDelivery, 'id' | 'webhookId' | 'attempts'> &
   Pick<Webhook, 'url'> & { secrets: string[]; body: string; attemptedAt: string };
 
+const CLAIM = loadSql<{ delivery: ClaimedDelivery }>(import.meta.url, 'claim-deliveries');
+
 /** Sends the deliveries that are due. It runs on every replica, and none sends what another has claimed. */
 @Injectable()
 export class WebhookDeliverer extends PeriodicDatabaseTask {
@@ -32,7 +33,6 @@ export class WebhookDeliverer extends PeriodicDatabaseTask {
   private readonly inFlight = new Map<Promise<void>, { webhookId: string; request: AbortController }>();
 
   constructor(
-    private readonly queries: QueryRunner,
     private readonly prisma: PrismaService,
     private readonly clock: Clock,
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'WEBHOOK_PRIVATE_ADDRESSES'>,
@@ -55,13 +55,13 @@ export class WebhookDeliverer extends PeriodicDatabaseTask {
     // Each request of the claim has listeners, more than Node expects.
     setMaxListeners(0, request.signal);
     const startMs = performance.now();
-    const claimed = await this.queries.run<[ClaimedDelivery]>(CLAIM, values);
+    const claimed = await this.prisma.query(CLAIM, ...values);
     if (claimed.length > 0) {
       const end = () => request.abort(new Error(`No response within ${DEADLINE_MS / 1000} s`));
       // From before the claim, so that a process that was stopped meanwhile sends nothing.
       setTimeout(end, DEADLINE_MS - (performance.now() - startMs)).unref();
     }
-    for (const [delivery] of claimed) {
+    for (const { delivery } of claimed) {
       const attempt = this.attempt(delivery, request.signal).finally(() => this.inFlight.delete(attempt));
       this.inFlight.set(attempt, { webhookId: delivery.webhookId, request });
     }

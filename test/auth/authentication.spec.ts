@@ -4,7 +4,6 @@ import { ApiKeyCache } from '../../src/auth/api-key-cache.js';
 import { generateApiKey, hashApiKey } from '../../src/auth/rules/api-key.js';
 import { ApiKeyChangeListener } from '../../src/auth/api-key-change-listener.js';
 import { PrismaService } from '../../src/database/prisma.service.js';
-import { QueryRunner } from '../../src/database/query-runner.js';
 import { TestClock } from '../support/counters/clock.js';
 import { useApplication } from '../support/service/application.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
@@ -236,14 +235,12 @@ class SilentListener extends ApiKeyChangeListener {
 describe('ApiKeyCache', () => {
   let database: TestDatabase;
   let prisma: PrismaService;
-  let queryRunner: QueryRunner;
   let listener: ApiKeyChangeListener;
   let apiKeyCache: ApiKeyCache;
 
   beforeAll(async () => {
     database = await createDatabase();
     prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 4 });
-    queryRunner = new QueryRunner(prisma);
     listener = new ApiKeyChangeListener({ DATABASE_URL: database.url });
     listener.onModuleInit();
     await until(() => listener.isCurrent);
@@ -254,14 +251,14 @@ describe('ApiKeyCache', () => {
     await database.drop();
   });
   beforeEach(() => {
-    apiKeyCache = new ApiKeyCache(queryRunner, listener, new TestClock());
+    apiKeyCache = new ApiKeyCache(prisma, listener, new TestClock());
   });
   afterEach(() => jest.restoreAllMocks());
 
   /** Has the next query for keys run `after` before its rows are used. */
   function onceFound(after: () => unknown): void {
-    const run = queryRunner.run.bind(queryRunner);
-    jest.spyOn(queryRunner, 'run').mockImplementationOnce(async (...args: Parameters<typeof run>) => {
+    const run = prisma.query.bind(prisma);
+    jest.spyOn(prisma, 'query').mockImplementationOnce(async (...args: Parameters<typeof run>) => {
       const rows = await run(...args);
       await after();
       return rows;
@@ -272,7 +269,7 @@ describe('ApiKeyCache', () => {
 
   it('combines concurrent look-ups into one query, and returns to each its own result', async () => {
     const issued = await Promise.all(Array.from({ length: 5 }, () => issueKey(database)));
-    const queries = jest.spyOn(queryRunner, 'run');
+    const queries = jest.spyOn(prisma, 'query');
     const unknownHashes = Array.from({ length: 20 }, () => randomBytes(32));
     const found = await Promise.all([
       ...issued.map(async ({ key }) => apiKeyCache.find(hashApiKey(key))),
@@ -287,7 +284,7 @@ describe('ApiKeyCache', () => {
 
   it('caches a key for at most 10 s from its query, even when no change is notified', async () => {
     apiKeyCache = new ApiKeyCache(
-      queryRunner,
+      prisma,
       new SilentListener({ DATABASE_URL: database.url }),
       new TestClock(),
     );
@@ -335,7 +332,7 @@ describe('ApiKeyCache', () => {
 
   it('does not delay a look-up behind a slow one', async () => {
     const { id, key } = await issueKey(database);
-    jest.spyOn(queryRunner, 'run').mockReturnValueOnce(new Promise(() => {}));
+    jest.spyOn(prisma, 'query').mockReturnValueOnce(new Promise(() => {}));
     void apiKeyCache.find(randomBytes(32));
     await nextTurn();
     expect((await apiKeyCache.find(hashApiKey(key)))?.principal.keyId).toBe(id);

@@ -10,7 +10,6 @@ import {
   pendingMigrations as pendingBy,
 } from '../../src/database/migrations.js';
 import { PrismaService } from '../../src/database/prisma.service.js';
-import { QueryRunner } from '../../src/database/query-runner.js';
 import { OWN_MIGRATIONS } from '../support/database/own-migrations.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { prisma as runPrisma } from '../support/database/prisma-cli.js';
@@ -40,9 +39,8 @@ afterEach(async () => {
 /** Uses the connections of the service. */
 async function pendingMigrations(url: string, migrationsFolder?: string): Promise<string[]> {
   const prisma = new PrismaService({ DATABASE_URL: url, DATABASE_POOL_SIZE: 2 });
-  const statements = new QueryRunner(prisma);
   try {
-    return await pendingBy((statement) => statements.run(statement, []), migrationsFolder);
+    return await pendingBy((statement) => prisma.query(statement), migrationsFolder);
   } finally {
     await prisma.onApplicationShutdown();
   }

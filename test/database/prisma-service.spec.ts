@@ -1,33 +1,24 @@
 import { isDatabaseUnavailable } from '../../src/database/availability.js';
 import { PrismaService } from '../../src/database/prisma.service.js';
-import { namedStatement, QueryRunner } from '../../src/database/query-runner.js';
 import { startDatabaseProxy } from '../support/database/database-proxy.js';
 import { createDatabase } from '../support/database/database.js';
 
-// The types of a service without a browser lack this.
-const { WebAssembly } = globalThis as unknown as {
-  WebAssembly: { Module: new (bytes: Uint8Array) => object };
-};
-
 describe('PrismaService', () => {
-  afterEach(() => jest.restoreAllMocks());
-
-  it('lends its connections to QueryRunner, and loads the engine of Prisma only at the first use of the client', async () => {
-    const { Module } = WebAssembly;
-    const modules = jest.spyOn(WebAssembly, 'Module').mockImplementation((bytes) => new Module(bytes));
+  it('gives transactions connections of their own', async () => {
     const database = await createDatabase();
     const prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 4 });
     try {
-      const one = namedStatement('one', 'SELECT 1');
-      expect(await new QueryRunner(prisma).run(one, [])).toEqual([[1]]);
-      expect(prisma.pools).toMatchObject({
-        prisma: { options: { max: 1 }, totalCount: 0 },
-        queries: { options: { max: 3 }, totalCount: 1, idleCount: 1, waitingCount: 0 },
-      });
-      expect(modules).not.toHaveBeenCalled();
       expect(await prisma.pet.count()).toBe(0);
-      expect(modules).toHaveBeenCalledTimes(1);
-      expect(prisma.pools.prisma.totalCount).toBe(1);
+      expect(prisma.pools).toMatchObject({
+        queries: { options: { max: 3 }, totalCount: 1, idleCount: 1, waitingCount: 0 },
+        transactions: { options: { max: 1 }, totalCount: 0 },
+      });
+      await prisma.$transaction(async (transaction) => {
+        expect(await transaction.pet.count()).toBe(0);
+        expect(prisma.pools.transactions).toMatchObject({ totalCount: 1, idleCount: 0 });
+        expect(await prisma.pet.count()).toBe(0);
+      });
+      expect(prisma.pools.queries.totalCount).toBe(1);
     } finally {
       await prisma.onApplicationShutdown();
       await database.drop();

@@ -1,5 +1,4 @@
 import { PrismaService } from '../../src/database/prisma.service.js';
-import { namedStatement, QueryRunner } from '../../src/database/query-runner.js';
 import { UsageRecorder } from '../../src/usage/usage.recorder.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { HOUR_MS } from '../support/counters/clock.js';
@@ -120,8 +119,8 @@ describe('a service on a database with other defaults', () => {
   it('commits animals to the disk, and counts alone without that', async () => {
     await setDefault('synchronous_commit = off');
     store = await startApplication({ database });
-    const show = namedStatement('show', "SELECT current_setting('synchronous_commit')");
-    expect(await store.app.get(QueryRunner).run(show, [])).toEqual([['on']]);
+    const show = store.app.get(PrismaService).$queryRaw`SHOW synchronous_commit`;
+    expect(await show).toEqual([{ synchronous_commit: 'on' }]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { QueryRunner } from '../../src/database/query-runner.js';
+import { PrismaService } from '../../src/database/prisma.service.js';
 import { IdempotencyCleanup } from '../../src/idempotency/idempotency.cleanup.js';
 import type { IdempotentRequest } from '../../src/idempotency/creation-batcher.js';
 import { OrderRepository } from '../../src/orders/order.repository.js';
@@ -389,7 +389,7 @@ describe('a stored response', () => {
       .spyOn(IdempotencyCleanup.prototype, 'deleteExpired')
       .mockResolvedValueOnce(true)
       .mockResolvedValueOnce(false);
-    const cleanup = new IdempotencyCleanup(store.app.get(QueryRunner), store.clock);
+    const cleanup = new IdempotencyCleanup(store.app.get(PrismaService), store.clock);
     cleanup.onModuleInit();
     jest.advanceTimersByTime(60_000);
     await eventually(async () => expect(deletions).toHaveBeenCalledTimes(2));

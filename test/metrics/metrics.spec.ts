@@ -299,8 +299,9 @@ describe('metrics of the stores', () => {
 
   it('have the size of both pools, and the number of requests that wait for a connection', async () => {
     await call(store.key);
+    await store.issue();
     const read = await metrics();
-    for (const [pool, max] of Object.entries({ prisma: 3, queries: 9 })) {
+    for (const [pool, max] of Object.entries({ transactions: 3, queries: 9 })) {
       const connections = (state: string) =>
         read.value('animal_store_database_connections', { pool, state }) ?? NaN;
       expect(read.value('animal_store_database_connections_max', { pool })).toBe(max);

@@ -29,7 +29,7 @@ import {
 } from '../support/counters/counting.js';
 import type { TestDatabase } from '../support/database/database.js';
 import { expectLocksWaitedFor } from '../support/database/locks.js';
-import { openQueries } from '../support/database/queries.js';
+import { openPrisma } from '../support/database/queries.js';
 import { eventually, until } from '../support/eventually.js';
 import { hold } from '../support/load/holding.js';
 import { fakeIntervals } from '../support/load/intervals.js';
@@ -286,7 +286,7 @@ describe('the connection of PostgresCounterStore', () => {
       expect(rows).toEqual([{ synchronous_commit: 'off' }]);
       expect(await prisma.$queryRaw`SHOW synchronous_commit`).toEqual([{ synchronous_commit: 'on' }]);
     } finally {
-      await prisma.$disconnect();
+      await prisma.onApplicationShutdown();
     }
   });
 
@@ -340,7 +340,7 @@ describe('the connection of PostgresCounterStore', () => {
   it('fails at once as refused when the server refuses it, and as failed when this process has no socket left', async () => {
     const DATABASE_URL = `postgres://127.0.0.1:${await getPort({ host: '127.0.0.1' })}/x`;
     const environment = readEnvironment({ APP_ENV: 'staging', DATABASE_URL });
-    const away = new PostgresCounterStore(environment, clock, openQueries(environment));
+    const away = new PostgresCounterStore(environment, clock, openPrisma(environment));
     await expect(away.consume(newBucket())).rejects.toMatchObject({ kind: 'refused' });
     const noSocket = Object.assign(new Error('connect EMFILE'), { code: 'EMFILE' });
     const connect = jest.spyOn(net.Socket.prototype, 'connect').mockImplementation(function (
@@ -358,7 +358,7 @@ describe('the connection of PostgresCounterStore', () => {
     await database.query(`CREATE ROLE ${direct.username} LOGIN PASSWORD 'secret' CONNECTION LIMIT 0`);
     await database.query(`GRANT ALL ON ALL TABLES IN SCHEMA public TO ${direct.username}`);
     const environment = readEnvironment({ APP_ENV: 'staging', DATABASE_URL: direct.href });
-    const limited = new PostgresCounterStore(environment, clock, openQueries(environment));
+    const limited = new PostgresCounterStore(environment, clock, openPrisma(environment));
     await expect(limited.consume(newBucket())).rejects.toMatchObject({ kind: 'failed' });
     await database.query(`ALTER ROLE ${direct.username} CONNECTION LIMIT -1`);
     expect((await limited.consume(newBucket())).allowed).toBe(true);
@@ -394,7 +394,7 @@ describe('CounterCleanup', () => {
   let cleanup: CounterCleanup;
 
   beforeEach(() => {
-    cleanup = new CounterCleanup((store as PostgresCounterStore)['queries'], clock);
+    cleanup = new CounterCleanup((store as PostgresCounterStore)['prisma'], clock);
     clock.travelTo(new Date(NOON + 5 * SECOND_MS));
   });
 

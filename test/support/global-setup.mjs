@@ -35,9 +35,9 @@ export default async function setUp() {
   await server.query('SELECT pg_reload_conf()');
   await server.query('CREATE DATABASE template_store');
   await applyPendingMigrations(template.href);
-  const prisma = new PrismaService({ DATABASE_URL: template.href, DATABASE_POOL_SIZE: 1 });
+  const prisma = new PrismaService({ DATABASE_URL: template.href, DATABASE_POOL_SIZE: 2 });
   await seedPlans(prisma);
-  await prisma.$disconnect();
+  await prisma.onApplicationShutdown();
   await server.end();
   process.env.TEST_DATABASE_URL = postgres.url;
 }

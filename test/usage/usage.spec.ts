@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import net from 'node:net';
 import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
 import { PrismaService } from '../../src/database/prisma.service.js';
-import { namedStatement, QueryRunner } from '../../src/database/query-runner.js';
 import type { UsageEntry } from '../../src/usage/rules/usage-counts.js';
 import { UsageJournal } from '../../src/usage/usage.journal.js';
 import { UsageRepository } from '../../src/usage/usage.repository.js';
@@ -242,7 +241,7 @@ describe('usage of several replicas', () => {
   let database: TestDatabase;
   let clock: TestClock;
   let opened: PrismaService[];
-  let connections: QueryRunner;
+  let connections: PrismaService;
   let journal: UsageJournal;
   let repository: UsageRepository;
   let cleanup: UsageCleanup;
@@ -254,7 +253,7 @@ describe('usage of several replicas', () => {
     await database.query('TRUNCATE usage, usage_batches');
     clock = new TestClock();
     opened = [];
-    ({ journal, repository, cleanup, statements: connections } = open());
+    ({ journal, repository, cleanup, prisma: connections } = open());
   });
   afterEach(() => Promise.all(opened.map((service) => service.onApplicationShutdown())));
   afterAll(() => database.drop());
@@ -263,14 +262,13 @@ describe('usage of several replicas', () => {
   function open(url = database.url, USAGE_MINUTES_KEPT = 30 * DAY_MS) {
     const settings = { DATABASE_URL: url, DATABASE_POOL_SIZE: 3 };
     const prisma = new PrismaService(settings);
-    const statements = new QueryRunner(prisma);
     opened.push(prisma);
-    const ofReplica = new UsageJournal(statements, clock);
+    const ofReplica = new UsageJournal(prisma, clock);
     return {
-      statements,
+      prisma,
       journal: ofReplica,
       repository: new UsageRepository(prisma, ofReplica),
-      cleanup: new UsageCleanup(statements, clock, { USAGE_MINUTES_KEPT }),
+      cleanup: new UsageCleanup(prisma, clock, { USAGE_MINUTES_KEPT }),
     };
   }
 
@@ -349,7 +347,7 @@ describe('usage of several replicas', () => {
       const pages = Promise.all(readers.map((reader) => reader.page({ ...ALL, period: 'day' })));
       await eventually(() => expectLocksWaitedFor(database, 3));
       // The ten readers of one replica leave connections to others.
-      expect(await connections.run(namedStatement('one', 'SELECT 1'), [])).toEqual([[1]]);
+      expect(await connections.$queryRaw`SELECT 1 AS one`).toEqual([{ one: 1 }]);
       await holder.letGo();
       await aggregated;
       expect(await pages).toMatchObject(readers.map(() => ({ entries: [{ requests: 3 }] })));

@@ -4,7 +4,7 @@ import { getDefaultAutoSelectFamilyAttemptTimeout, setDefaultAutoSelectFamily, t
 import { Webhook as Verifier } from 'standardwebhooks';
 import type { z } from 'zod';
 import type { WebhookDelivery, WebhookWithSecret } from '../../src/admin/webhooks/webhook.schemas.js';
-import { QueryRunner } from '../../src/database/query-runner.js';
+import { PrismaService } from '../../src/database/prisma.service.js';
 import { WebhookDeliverer } from '../../src/webhooks/webhook-deliverer.js';
 import { createDatabase } from '../support/database/database.js';
 import { HOUR_MS } from '../support/counters/clock.js';
@@ -239,7 +239,7 @@ describe('a delivery', () => {
 describe('a service with nothing to deliver', () => {
   it('sets no deadline', async () => {
     const timers = jest.spyOn(globalThis, 'setTimeout');
-    const run = jest.spyOn(admin.store.app.get(QueryRunner), 'run');
+    const run = jest.spyOn(admin.store.app.get(PrismaService), 'query');
     await until(() => run.mock.calls.filter(([{ name }]) => name === 'claim-deliveries').length >= 2);
     expect(timers.mock.calls.map(([, ms]) => ms)).not.toContain(10_000);
     jest.restoreAllMocks();

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Cleanup, deletion, SERVER_TIME } from '../../database/cleanup.js';
-import { QueryRunner } from '../../database/query-runner.js';
+import { PrismaService } from '../../database/prisma.service.js';
 import { Clock } from '../../settings/clock.js';
 
 // Hours, because a day of the session's time zone may have 23 or 25.
@@ -16,7 +16,7 @@ const EXPIRED = `(
  */
 @Injectable()
 export class CounterCleanup extends Cleanup {
-  constructor(queries: QueryRunner, clock: Clock) {
-    super(queries, clock, 'counters', [deletion('rate_limit_counters', EXPIRED)]);
+  constructor(prisma: PrismaService, clock: Clock) {
+    super(prisma, clock, 'counters', [deletion('rate_limit_counters', EXPIRED)]);
   }
 }

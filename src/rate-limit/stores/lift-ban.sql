@@ -20,4 +20,4 @@ UPDATE rate_limit_counters AS stored
 SET banned_until = ban.lifted_at, refusals = 0
 FROM ban
 WHERE stored.bucket_key = ban.bucket_key
-RETURNING ban.banned_until
+RETURNING (extract(epoch FROM ban.banned_until) * 1000)::float8 AS "bannedUntilMs"

@@ -9,10 +9,10 @@ now AS (
 )
 SELECT
   greatest(stored.minute, now.minute) AS minute,
-  CASE WHEN stored.minute >= now.minute THEN stored.minute_used ELSE 0 END AS minute_used,
+  CASE WHEN stored.minute >= now.minute THEN stored.minute_used ELSE 0 END AS "minuteUsed",
   greatest(stored.day, now.day) AS day,
-  CASE WHEN stored.day >= now.day THEN stored.day_used ELSE 0 END AS day_used,
+  CASE WHEN stored.day >= now.day THEN stored.day_used ELSE 0 END AS "dayUsed",
   CASE WHEN stored.minute >= now.minute THEN stored.refusals ELSE 0 END AS refusals,
-  stored.banned_until,
-  now.now_ms::float8 AS now_ms
+  (extract(epoch FROM stored.banned_until) * 1000)::float8 AS "bannedUntilMs",
+  now.now_ms::float8 AS "nowMs"
 FROM now LEFT JOIN rate_limit_counters AS stored ON stored.bucket_key = $2

@@ -2,8 +2,9 @@ import net from 'node:net';
 import pg from 'pg';
 import { isConflict, isReadOnly, isRejectedValue } from '../../database/availability.js';
 import { withinDeadline } from '../../database/deadline.js';
-import { retryConflicts, type Statement } from '../../database/query-runner.js';
+import { retryConflicts } from '../../database/retry-conflicts.js';
 import { configureSession } from '../../database/session.js';
+import type { Statement } from '../../database/statement.js';
 import type { Environment } from '../../settings/environment.js';
 import { counterStoreError, DEADLINE_MS } from './counter-store.js';
 

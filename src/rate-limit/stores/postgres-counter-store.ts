@@ -1,6 +1,7 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { loadApart } from '../../database/load-apart.js';
-import { loadSql, namedStatement, type QueryRunner, type Statement } from '../../database/query-runner.js';
+import type { PrismaService } from '../../database/prisma.service.js';
+import { loadSql, namedStatement, type Statement } from '../../database/statement.js';
 import type { Clock } from '../../settings/clock.js';
 import type { Environment } from '../../settings/environment.js';
 import type {
@@ -17,11 +18,12 @@ const ALLOW = allowing('allow', 'unnest($1::text[], $2::int[], $3::int[], $4::in
 /** The same for one bucket, from plain parameters: reading arrays costs PostgreSQL a fifth of the statement. */
 const ALLOW_ONE = allowing('allow-one', '(VALUES ($1::text, $2::int, $3::int, $4::int))');
 const CONSUME = loadSql(import.meta.url, 'consume');
-const PEEK = loadSql(import.meta.url, 'peek');
-const LIFT_BAN = loadSql(import.meta.url, 'lift-ban');
-const BANS = namedStatement(
+const PEEK = loadSql<PeekRow>(import.meta.url, 'peek');
+const LIFT_BAN = loadSql<{ bannedUntilMs: number }>(import.meta.url, 'lift-ban');
+const BANS = namedStatement<{ bucketKey: string; bannedUntilMs: number }>(
   'bans',
-  `SELECT bucket_key, banned_until FROM rate_limit_counters
+  `SELECT bucket_key AS "bucketKey", (extract(epoch FROM banned_until) * 1000)::float8 AS "bannedUntilMs"
+   FROM rate_limit_counters
    WHERE banned_until > statement_timestamp() + make_interval(secs => $1::float8 / 1000)`,
 );
 
@@ -31,15 +33,7 @@ type AllowedRow = Pick<CountedBucket, 'minuteUsed' | 'dayUsed' | 'refusals' | 'n
 };
 
 /** What peek.sql returns. */
-type PeekRow = [
-  minute: number,
-  minuteUsed: number,
-  day: number,
-  dayUsed: number,
-  refusals: number,
-  bannedUntil: Date | null,
-  nowMs: number,
-];
+type PeekRow = Omit<BucketState, 'bannedUntil'> & { bannedUntilMs: number | null };
 
 /** Counts in PostgreSQL, by statements that have one row for each bucket. */
 export class PostgresCounterStore extends CounterStore implements OnApplicationShutdown {
@@ -47,11 +41,11 @@ export class PostgresCounterStore extends CounterStore implements OnApplicationS
   /** Buckets that lacked room in the last batch: their requests go straight to the statement that can deny. */
   private readonly exhausted = new Set<string>();
 
-  /** @param queries for whatever only reads, or lifts a ban: counting does not wait for it. */
+  /** @param prisma for whatever only reads, or lifts a ban: counting does not wait for it. */
   constructor(
     environment: Environment,
     clock: Clock,
-    private readonly queries: QueryRunner,
+    private readonly prisma: PrismaService,
   ) {
     super(environment, clock);
     this.connection = new PostgresConnection(environment);
@@ -67,13 +61,13 @@ export class PostgresCounterStore extends CounterStore implements OnApplicationS
   }
 
   async liftBan(bucketKey: string): Promise<Date | null> {
-    const [ban] = await this.queries.run<[Date]>(LIFT_BAN, [this.clock.storeOffsetMs, bucketKey]);
-    return ban?.[0] ?? null;
+    const [ban] = await this.prisma.query(LIFT_BAN, this.clock.storeOffsetMs, bucketKey);
+    return ban === undefined ? null : new Date(ban.bannedUntilMs);
   }
 
   protected async read({ bucketKey }: RateLimitRequest): Promise<BucketState> {
-    const [row] = await this.queries
-      .run<PeekRow>(PEEK, [this.clock.storeOffsetMs, bucketKey])
+    const [row] = await this.prisma
+      .query(PEEK, this.clock.storeOffsetMs, bucketKey)
       .catch((error: unknown) => {
         // Whether counting works is unknown: this is another connection.
         throw counterStoreError(error, true);
@@ -81,12 +75,13 @@ export class PostgresCounterStore extends CounterStore implements OnApplicationS
     if (row === undefined) {
       throw new Error(`The counter store returned no row for ${bucketKey}`);
     }
-    const [minute, minuteUsed, day, dayUsed, refusals, bannedUntil, nowMs] = row;
-    return { minute, minuteUsed, day, dayUsed, refusals, bannedUntil, nowMs };
+    const { bannedUntilMs, ...state } = row;
+    return { ...state, bannedUntil: bannedUntilMs === null ? null : new Date(bannedUntilMs) };
   }
 
   protected async readBans(): Promise<Map<string, Date>> {
-    return new Map(await this.queries.run<[string, Date]>(BANS, [this.clock.storeOffsetMs]));
+    const bans = await this.prisma.query(BANS, this.clock.storeOffsetMs);
+    return new Map(bans.map(({ bucketKey, bannedUntilMs }) => [bucketKey, new Date(bannedUntilMs)]));
   }
 
   /** Allows by the cheap statement what it can, mostly all, and decides about the rest by the full one. */

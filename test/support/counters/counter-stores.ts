@@ -6,7 +6,7 @@ import { RedisCounterStore } from '../../../src/rate-limit/stores/redis-counter-
 import type { TestClock } from './clock.js';
 import { createDatabase, type TestDatabase } from '../database/database.js';
 import { hasRedis, type RedisServer, startRedis } from './redis.js';
-import { openQueries } from '../database/queries.js';
+import { openPrisma } from '../database/queries.js';
 
 const BAN_DURATIONS_DEFAULT = '1m,5m,1h,24h';
 
@@ -97,7 +97,7 @@ export async function postgresHome(): Promise<ServiceHome> {
     settings,
     open: async (clock, BAN_DURATIONS = BAN_DURATIONS_DEFAULT) => {
       const environment = readEnvironment({ ...settings, BAN_DURATIONS });
-      const store = new PostgresCounterStore(environment, clock, openQueries(environment));
+      const store = new PostgresCounterStore(environment, clock, openPrisma(environment));
       opened.push(store);
       return store;
     },

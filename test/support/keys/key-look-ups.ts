@@ -1,8 +1,8 @@
-import { QueryRunner } from '../../../src/database/query-runner.js';
+import { PrismaService } from '../../../src/database/prisma.service.js';
 import type { TestApplication } from '../service/application.js';
 
 /** Returns a function that returns how often the service has queried the database for keys since then. */
 export function countKeyLookUps({ app }: TestApplication): () => number {
-  const statements = jest.spyOn(app.get(QueryRunner), 'run');
+  const statements = jest.spyOn(app.get(PrismaService), 'query');
   return () => statements.mock.calls.filter(([{ name }]) => name === 'find-keys').length;
 }

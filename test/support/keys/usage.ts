@@ -1,5 +1,4 @@
 import { PrismaService } from '../../../src/database/prisma.service.js';
-import { QueryRunner } from '../../../src/database/query-runner.js';
 import { UsageJournal } from '../../../src/usage/usage.journal.js';
 import { UsageRecorder } from '../../../src/usage/usage.recorder.js';
 import { TestClock } from '../counters/clock.js';
@@ -14,6 +13,6 @@ export async function recordUsage({ app }: TestApplication): Promise<void> {
 /** Adds the batches in the journal to the usage table, as every read does first. */
 export async function aggregateUsage(databaseUrl: string): Promise<void> {
   const prisma = new PrismaService({ DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: 2 });
-  await new UsageJournal(new QueryRunner(prisma), new TestClock()).aggregate();
+  await new UsageJournal(prisma, new TestClock()).aggregate();
   await prisma.onApplicationShutdown();
 }

@@ -1,4 +1,4 @@
-import { namedStatement } from './query-runner.js';
+import { namedStatement } from './statement.js';
 
 test('namedStatement returns a prepared name of its text, because two releases may share the sessions of a pooler', () => {
   const [old, changed] = [namedStatement('find-pets', 'SELECT 1'), namedStatement('find-pets', 'SELECT 2')];
