@@ -10,7 +10,7 @@ import { jsonWriter } from './schemas/json-writer.js';
 import { Clock } from './settings/clock.js';
 import type { Environment } from './settings/environment.js';
 import { publicPrefix } from './settings/public-prefix.js';
-import { Authenticator } from './auth/authenticator.js';
+import { ApiKeyStrategy } from './auth/api-key.strategy.js';
 import { ConcurrencyLimit } from './http/concurrency-limit.js';
 import { allowOrigins } from './http/cors.js';
 import { RequestBodyReader } from './http/request-body.js';
@@ -62,7 +62,7 @@ export async function createApplication(
   });
   const fastify = adapter.getInstance();
   fastify.setSerializerCompiler(({ schema }) => jsonWriter(schema));
-  decorateRequests(fastify, app.get(Authenticator));
+  decorateRequests(fastify, app.get(ApiKeyStrategy));
   await addRequestHooks(fastify, app.get(ConcurrencyLimit), environment);
   app.get(RequestBodyReader).addTo(fastify);
   addResponseHooks(
@@ -90,12 +90,12 @@ export async function createApplication(
 }
 
 /** Declares the properties of requests, so that all requests have one shape. */
-function decorateRequests(fastify: FastifyInstance, authenticator: Authenticator): void {
+function decorateRequests(fastify: FastifyInstance, strategy: ApiKeyStrategy): void {
   fastify
     .decorateRequest('authentication', null)
     .decorateRequest('lastKnownPrincipal', {
       getter() {
-        return authenticator.lastKnownPrincipal(this);
+        return strategy.lastKnownPrincipal(this);
       },
     })
     .decorateRequest('decision', null)

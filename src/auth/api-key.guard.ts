@@ -1,54 +1,72 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ApiError } from '../errors/api-error.js';
-import type { AuthenticationResult } from '../http/principal.js';
-import { RateLimiter } from '../rate-limit/rate-limiter.js';
-import { Authenticator } from './authenticator.js';
+import { ApiError } from '../errors/api-error.js';
+import type { Principal } from '../http/principal.js';
+import { ApiKeyStrategy } from './api-key.strategy.js';
 
-/** Allows requests with a valid API key, and counts all others against their address. */
+const MISSING = 'An API key is required. Send it in the header "Authorization: Bearer <API_KEY>".';
+
+/**
+ * Runs `ApiKeyStrategy` as passport does. It denies nothing: a request without a valid key is counted first, by
+ * `RateLimitGuard`.
+ */
 @Injectable()
 export class ApiKeyGuard implements CanActivate {
-  constructor(
-    private readonly authenticator: Authenticator,
-    private readonly rateLimiter: RateLimiter,
-  ) {}
+  constructor(private readonly strategy: ApiKeyStrategy) {}
 
   /**
    * Returns no promise for a cached key.
    *
-   * @throws ApiError `missing_api_key` or `invalid_api_key`, or `rate_limit_exceeded` in place of both.
+   * @throws the database's error when the key cannot be looked up.
    */
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
-    const reply = http.getResponse<FastifyReply>();
     if (request.requiredRole === null) {
       return true;
     }
-    const result = this.authenticator.authenticate(request.headers.authorization);
-    return result instanceof Promise
-      ? result.then((found) => this.finish(request, reply, found))
-      : this.finish(request, reply, result);
+    const finished = new Promise<boolean>((resolve, reject) => {
+      const actions = {
+        success: (principal: Principal) => {
+          addExpiry(http.getResponse(), principal);
+          request.authentication = { principal, denial: null };
+          resolve(true);
+        },
+        fail: (challenge: string) => {
+          request.authentication = { principal: null, denial: toError(challenge) };
+          resolve(true);
+        },
+        error: reject,
+      };
+      const strategy = Object.assign(Object.create(this.strategy) as ApiKeyStrategy, actions);
+      // Neither the query nor the body, where a key is no credential.
+      const authorization = inTwoParts(request.headers.authorization);
+      strategy.authenticate({ headers: { authorization } } as never);
+    });
+    return request.authentication === null ? finished : true;
   }
+}
 
-  private finish(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    result: AuthenticationResult,
-  ): boolean | Promise<boolean> {
-    request.authentication = result;
-    if (result.principal === null) {
-      return this.deny(request, result.denial);
-    }
-    const { expiresAt } = result.principal;
-    if (expiresAt !== null) {
-      reply.header('X-Api-Key-Expires', expiresAt.toUTCString());
-    }
-    return true;
-  }
+/**
+ * Returns the header as scheme and token, because the strategy responds 400 to any other number of parts. Spaces
+ * in a token become tabs.
+ */
+function inTwoParts(authorization = ''): string {
+  const [scheme, ...words] = authorization.split(/ +/);
+  return `${scheme} ${words.join('\t')}`;
+}
 
-  private async deny(request: FastifyRequest, denial: ApiError): Promise<never> {
-    await this.rateLimiter.authorize(request);
-    throw denial;
+function addExpiry(reply: FastifyReply, { expiresAt }: Principal): void {
+  if (expiresAt !== null) {
+    reply.header('X-Api-Key-Expires', expiresAt.toUTCString());
   }
+}
+
+/** Returns the error of a request with this challenge, which has a description if there was a token. */
+function toError(challenge: string): ApiError {
+  const headers = { 'WWW-Authenticate': challenge };
+  const [, description] = /error_description="(.*)"/.exec(challenge) ?? [];
+  return description === undefined
+    ? new ApiError('missing_api_key', MISSING, { headers })
+    : new ApiError('invalid_api_key', `${description}.`, { headers });
 }

@@ -1,12 +1,10 @@
 import { Module } from '@nestjs/common';
-import { RateLimitModule } from '../rate-limit/rate-limit.module.js';
-import { Authenticator } from './authenticator.js';
 import { ApiKeyCache } from './api-key-cache.js';
 import { ApiKeyChangeListener } from './api-key-change-listener.js';
+import { ApiKeyStrategy } from './api-key.strategy.js';
 
 @Module({
-  imports: [RateLimitModule],
-  providers: [ApiKeyChangeListener, ApiKeyCache, Authenticator],
-  exports: [Authenticator, ApiKeyCache, ApiKeyChangeListener],
+  providers: [ApiKeyChangeListener, ApiKeyCache, ApiKeyStrategy],
+  exports: [ApiKeyStrategy, ApiKeyCache, ApiKeyChangeListener],
 })
 export class AuthModule {}

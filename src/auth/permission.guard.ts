@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/api-error.js';
 import { requirePrincipal } from '../http/principal.js';
 import { addressText, isInNetworks } from '../http/rules/network.js';
-import { CHALLENGE } from './authenticator.js';
+import { REALM } from './api-key.strategy.js';
 
 /** Denies what a key may not do, once it is authenticated and counted: by its role, by the caller's address, and by its scopes. */
 @Injectable()
@@ -28,7 +28,7 @@ export class PermissionGuard implements CanActivate {
     if (scope && !scopes?.includes(scope)) {
       const message = `This API key lacks the scope ${scope}, which the operation needs.`;
       // RFC 6750, section 3.1.
-      const challenge = `${CHALLENGE}, error="insufficient_scope", scope="${scope}"`;
+      const challenge = `Bearer realm="${REALM}", error="insufficient_scope", scope="${scope}"`;
       throw new ApiError('insufficient_scope', message, { headers: { 'WWW-Authenticate': challenge } });
     }
     return true;

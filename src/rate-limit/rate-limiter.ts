@@ -35,14 +35,15 @@ export class RateLimiter {
   /**
    * Counts an authenticated request against its client's quota, else its address. Keeps the decision on the request.
    *
-   * @throws ApiError `rate_limit_exceeded` or `api_key_banned`; CounterStoreError if the count is unknown.
+   * @throws ApiError `rate_limit_exceeded` or `api_key_banned`, else the denial of a request without a valid key;
+   * CounterStoreError if the count is unknown.
    */
   async authorize(request: FastifyRequest): Promise<void> {
     const { authentication, routeOptions } = request;
     if (authentication === null) {
       throw new Error('A request is counted once it is authenticated');
     }
-    const { principal } = authentication;
+    const { principal, denial } = authentication;
     const { statusRequestsPerMinute } = routeOptions.config;
     request.decision =
       statusRequestsPerMinute === undefined || principal === null
@@ -50,6 +51,9 @@ export class RateLimiter {
         : await this.peek(principal.quota, statusRequestsPerMinute);
     if (!request.decision.allowed) {
       throw rateLimitError(request.decision, authentication);
+    }
+    if (denial !== null) {
+      throw denial;
     }
   }
 
