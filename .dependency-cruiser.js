@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 
 /**
- * The modules in the order of a request: each may import those after it, and none before it. A leaf imports nothing of the project.
- * No two folders import each other.
+ * The modules in the order of a request: each may import those after it, but none before or beside it. A leaf imports nothing of the
+ * project. No two folders import each other.
  */
 const beyond = ['health', 'account', 'admin', 'seed', 'cli'];
 const beside = ['usage', 'webhooks', 'metrics', 'tracing', 'logging', 'console', 'embedded-postgres'];
@@ -24,7 +24,7 @@ const resources = readdirSync('src', { withFileTypes: true })
         ...below,
       ].includes(name),
   );
-const path = [['auth'], ['rate-limit'], ['deprecation'], resources, ['idempotency'], ['database']];
+const path = [['auth', 'rate-limit'], ['deprecation'], resources, ['idempotency'], ['database']];
 const modules = path.flat();
 
 /** @type {import('dependency-cruiser').IConfiguration} */

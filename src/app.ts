@@ -103,7 +103,7 @@ function decorateRequests(fastify: FastifyInstance, strategy: ApiKeyStrategy): v
     .decorateRequest('requiredRole', null)
     .decorateRequest('traceFields', null)
     .decorateRequest('load', undefined)
-    .decorateRequest('slotBucketKey', undefined)
+    .decorateRequest('slotOwner', undefined)
     .decorateRequest('isShed', false)
     .decorateRequest('reportedWindow', null);
 }

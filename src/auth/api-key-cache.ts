@@ -7,7 +7,6 @@ import type { KeyRole, Scope } from '../http/rules/scope.js';
 import { Clock, ServerClock } from '../settings/clock.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { loadSql } from '../database/statement.js';
-import { quotaBucketKey } from '../rate-limit/rules/bucket-key.js';
 import { ApiKeyChangeListener } from './api-key-change-listener.js';
 
 /** A stored key, with the limits in force for its quota. */
@@ -137,7 +136,7 @@ function knownKey(row: Row): CachedApiKey {
       scopes,
       allowedNetworks: row.allowedNetworks?.map(parseNetwork) ?? null,
       expiresAt: expiresAtMs === null ? null : new Date(expiresAtMs),
-      quota: { id, bucketKey: quotaBucketKey(id), plan, perMinute, perDay },
+      quota: { id, plan, perMinute, perDay },
     },
     revoked,
   };

@@ -15,12 +15,12 @@ function createLimit(slots: number): ConcurrencyLimit {
   return new ConcurrencyLimit(connections, { MAX_CONCURRENT_REQUESTS: slots });
 }
 
-/** Requests this many slots for a bucket; returns the requests that got one. */
-function take(bucketKey: string, count: number): FastifyRequest[] {
+/** Requests this many slots for a quota; returns the requests that got one. */
+function take(id: string, count: number): FastifyRequest[] {
   const request = {
     requiredRole: 'client',
     routeOptions: { config: { operation: 'listPets' } },
-    lastKnownPrincipal: { quota: { bucketKey } },
+    lastKnownPrincipal: { quota: { id } },
   };
   const requests = Array.from({ length: count }, () => ({ ...request }) as unknown as FastifyRequest);
   return requests.filter((each) => limit.takeSlot(each) === undefined);
@@ -29,13 +29,13 @@ function take(bucketKey: string, count: number): FastifyRequest[] {
 const taken = () => limit.all()[0]?.slots.length;
 
 describe('ConcurrencyLimit', () => {
-  it('gives a bucket two thirds of the slots, and leaves the others a third', () => {
+  it('gives a quota two thirds of the slots, and leaves the others a third', () => {
     expect(take('a', MAX_SLOTS)).toHaveLength(6);
     expect(take('b', MAX_SLOTS)).toHaveLength(3);
     expect(take('c', 1)).toHaveLength(0);
   });
 
-  it('gives a bucket no more than a third while two thirds are taken by several', () => {
+  it('gives a quota no more than a third while two thirds are taken by several', () => {
     expect([take('a', 5), take('b', 1)].flat()).toHaveLength(6);
     expect(take('a', 1)).toHaveLength(0);
     expect(take('b', 3)).toHaveLength(2);

@@ -11,8 +11,11 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The operation whose slot `ConcurrencyLimit` gave it; undefined before, and once its response is made. */
     load: OperationLoad | undefined;
-    /** What its slot counts for, as far as is known before it is authenticated; undefined until slots are short. */
-    slotBucketKey: string | undefined;
+    /**
+     * The id of the quota, or the network, that its slot counts for, as far as is known before it is
+     * authenticated. Undefined until slots are short.
+     */
+    slotOwner: string | undefined;
     /** Whether `ConcurrencyLimit` denied it. */
     isShed: boolean;
   }
@@ -33,7 +36,7 @@ const OVERLOADED = new ApiError('service_unavailable', 'This server is overloade
 /**
  * Bounds the requests in flight of each operation to `MAX_CONCURRENT_REQUESTS` slots. Excess requests get 503 immediately, so a
  * request waits for at most that many others, and a slow operation takes no slot of another. The last third of the slots is for
- * buckets that have less than a third, so no bucket takes an operation from the others.
+ * clients that have less than a third, so no client takes an operation from the others.
  */
 @Injectable()
 export class ConcurrencyLimit implements ResponseInterceptor {
@@ -102,13 +105,13 @@ export class ConcurrencyLimit implements ResponseInterceptor {
   }
 }
 
-/** Returns the number of slots that the bucket of a request has. */
+/** Returns the number of slots that the client of a request has. */
 function countSlots(slots: FastifyRequest[], request: FastifyRequest): number {
-  const bucketKey = findBucketKey(request);
-  return slots.filter((other) => findBucketKey(other) === bucketKey).length;
+  const owner = findOwner(request);
+  return slots.filter((other) => findOwner(other) === owner).length;
 }
 
-function findBucketKey(request: FastifyRequest): string {
-  request.slotBucketKey ??= request.lastKnownPrincipal?.quota.bucketKey ?? toNetwork(request.ip);
-  return request.slotBucketKey;
+function findOwner(request: FastifyRequest): string {
+  request.slotOwner ??= request.lastKnownPrincipal?.quota.id ?? toNetwork(request.ip);
+  return request.slotOwner;
 }

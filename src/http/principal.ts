@@ -15,8 +15,6 @@ declare module 'fastify' {
 /** The limits of a client: its plan's, or its own. Counters and bans belong to a quota. */
 export interface Quota {
   id: string;
-  /** The bucket that its requests count in. */
-  bucketKey: string;
   plan: string;
   perMinute: number;
   perDay: number;

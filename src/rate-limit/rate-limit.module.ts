@@ -10,6 +10,7 @@ import { DocumentRateLimit } from './document-rate-limit.js';
 import { PostgresCounterStore } from './stores/postgres-counter-store.js';
 import { RateLimitController } from './rate-limit.controller.js';
 import { RateLimiter } from './rate-limiter.js';
+import { throttlerOptions } from './throttler-options.js';
 
 /** The store of `COUNTER_STORE`, else PostgreSQL. Without Redis its driver is not loaded. */
 const counterStore = {
@@ -29,8 +30,7 @@ const counterStore = {
 };
 
 @Module({
-  // No throttlers: the windows and their limits are those of each request's quota.
-  imports: [ThrottlerModule.forRoot([])],
+  imports: [ThrottlerModule.forRootAsync({ inject: [ENVIRONMENT], useFactory: throttlerOptions })],
   controllers: [RateLimitController],
   providers: [counterStore, FallbackCounterStore, CounterCleanup, RateLimiter, DocumentRateLimit],
   exports: [RateLimiter, CounterStore, FallbackCounterStore],

@@ -1,12 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { AuthenticationResult, Principal, Quota } from '../http/principal.js';
+import type { AuthenticationResult } from '../http/principal.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { ApiError } from '../errors/api-error.js';
-import { toNetwork } from '../http/rules/network.js';
 import { banEndSeconds, secondsToBanEnd } from './rules/ban.js';
 import { FallbackCounterStore } from './stores/fallback-counter-store.js';
-import { addressBucketKey, statusBucketKey } from './rules/bucket-key.js';
+import { statusBucketKey } from './rules/bucket-key.js';
+import { clientBucketKey, clientLimits } from './rules/client.js';
 import type { RateLimitDecision, RateLimitRequest } from './rules/rate-limit-decision.js';
 import { retryAfterSeconds } from './rules/windows.js';
 
@@ -29,16 +29,16 @@ declare module 'fastify' {
 export class RateLimiter {
   constructor(
     private readonly store: FallbackCounterStore,
-    @Inject(ENVIRONMENT) private readonly environment: Environment,
+    @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'ANONYMOUS_LIMIT'>,
   ) {}
 
   /**
-   * Counts an authenticated request against its client's quota, else its address. Keeps the decision on the request.
+   * Counts an authenticated request in its windows. Keeps the decision on the request.
    *
    * @throws ApiError `rate_limit_exceeded` or `api_key_banned`, else the denial of a request without a valid key;
    * CounterStoreError if the count is unknown.
    */
-  async authorize(request: FastifyRequest): Promise<void> {
+  async authorize(request: FastifyRequest, windows: RateLimitRequest): Promise<void> {
     const { authentication, routeOptions } = request;
     if (authentication === null) {
       throw new Error('A request is counted once it is authenticated');
@@ -47,8 +47,8 @@ export class RateLimiter {
     const { statusRequestsPerMinute } = routeOptions.config;
     request.decision =
       statusRequestsPerMinute === undefined || principal === null
-        ? await this.store.consume(this.rateLimitRequest(request, principal))
-        : await this.peek(principal.quota, statusRequestsPerMinute);
+        ? await this.store.consume(windows)
+        : await this.peek(windows, statusBucketKey(principal.quota.id), statusRequestsPerMinute);
     if (!request.decision.allowed) {
       throw rateLimitError(request.decision, authentication);
     }
@@ -58,29 +58,25 @@ export class RateLimiter {
   }
 
   /** Returns whether the request would be allowed, by what this replica last knew of its quota. */
-  mayAllow({ authentication }: FastifyRequest): boolean {
-    const quota = authentication?.principal?.quota;
-    return quota !== undefined && this.store.mayAllow(quota);
+  mayAllow({ authentication }: FastifyRequest, windows: RateLimitRequest): boolean {
+    return authentication?.denial === null && this.store.mayAllow(windows);
   }
 
   /** Returns what this replica last knew of the client's quota, else of its address: for a request that is not counted. */
   lastKnown(request: FastifyRequest): RateLimitDecision {
-    return this.store.lastKnown(this.rateLimitRequest(request, request.lastKnownPrincipal));
+    const quota = request.lastKnownPrincipal?.quota;
+    const { perMinute, perDay } = clientLimits(quota, this.environment.ANONYMOUS_LIMIT);
+    return this.store.lastKnown({ bucketKey: clientBucketKey(quota, request), perMinute, perDay });
   }
 
-  /** Returns the rate-limit status of a quota, or a denial if it was requested too often within this minute. */
-  private async peek(quota: Quota, perMinute: number): Promise<RateLimitDecision> {
-    const bucketKey = statusBucketKey(quota.id);
+  /** Returns the state of the windows, or a denial if it was requested too often within this minute. */
+  private async peek(
+    windows: RateLimitRequest,
+    bucketKey: string,
+    perMinute: number,
+  ): Promise<RateLimitDecision> {
     const counted = await this.store.consume({ bucketKey, perMinute, perDay: null });
-    if (!counted.allowed) {
-      return counted;
-    }
-    return { ...(await this.store.peek(quota)), allowed: true };
-  }
-
-  private rateLimitRequest({ ip }: FastifyRequest, principal: Principal | null): RateLimitRequest {
-    const perMinute = this.environment.ANONYMOUS_LIMIT;
-    return principal?.quota ?? { bucketKey: addressBucketKey(toNetwork(ip)), perMinute, perDay: null };
+    return counted.allowed ? { ...(await this.store.peek(windows)), allowed: true } : counted;
   }
 }
 

@@ -1,7 +1,7 @@
 // Windows are fixed, in UTC, and numbered since the Unix epoch: number × length is the start of one.
 const MINUTE_SECONDS = 60;
 const DAY_SECONDS = 86_400;
-const MINUTE_MS = MINUTE_SECONDS * 1000;
+export const MINUTE_MS = MINUTE_SECONDS * 1000;
 export const DAY_MS = DAY_SECONDS * 1000;
 
 /** Returns the number of the minute that a time is in. */
