@@ -3,7 +3,8 @@ import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { AccountModule } from './account/account.module.js';
 import { AdminModule } from './admin/admin.module.js';
 import { ErrorFilter } from './http/error.filter.js';
-import { NotFoundHandler } from './http/not-found.handler.js';
+import { AllowedMethods } from './http/allowed-methods.js';
+import { NotFoundController } from './http/not-found.controller.js';
 import { ApiKeyGuard } from './auth/api-key.guard.js';
 import { AuthModule } from './auth/auth.module.js';
 import { PermissionGuard } from './auth/permission.guard.js';
@@ -58,6 +59,7 @@ export const RESPONSE_INTERCEPTORS = [
     HealthModule,
     MetricsModule,
   ],
+  controllers: [NotFoundController],
   providers: [
     // 401, 429, 403; behind them, 410 by `@Deprecated()`, and 404 of an experimental `@Operation()`:
     { provide: APP_GUARD, useClass: ApiKeyGuard },
@@ -65,8 +67,8 @@ export const RESPONSE_INTERCEPTORS = [
     { provide: APP_GUARD, useClass: PermissionGuard },
     // 415, 400:
     { provide: APP_PIPE, useClass: ValidationPipe },
-    // Then the handler of a controller; or 404 or 405 without a route:
-    NotFoundHandler,
+    // Then the handler of a controller, which is `NotFoundController` without a route:
+    AllowedMethods,
     // The errors of all steps:
     { provide: APP_FILTER, useClass: ErrorFilter },
     // The steps before and after them that no other module provides:

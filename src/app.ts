@@ -1,8 +1,9 @@
+import { METHODS } from 'node:http';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, HTTPMethods } from 'fastify';
 import { AppModule, RESPONSE_INTERCEPTORS } from './app.module.js';
-import { NotFoundHandler } from './http/not-found.handler.js';
+import { AllowedMethods } from './http/allowed-methods.js';
 import { DeprecatedOperations } from './deprecation/deprecated-operations.js';
 import { addLifecycleHeaders } from './deprecation/lifecycle-headers.js';
 import { startDeadline } from './database/request-deadline.js';
@@ -31,13 +32,6 @@ import { serveDocuments } from './openapi/documents.js';
 /** A longer body is sent as a `Buffer`, because Node keeps two copies of an unsent string. */
 const LARGE_LENGTH = 16 * 1024;
 
-/** NestJS on Fastify, with `NotFoundHandler` instead of NestJS's own handler. */
-class Adapter extends FastifyAdapter {
-  override setNotFoundHandler(): FastifyInstance {
-    return this.getInstance();
-  }
-}
-
 /** Builds the service, ready to listen. */
 export async function createApplication(
   environment: Environment,
@@ -45,7 +39,7 @@ export async function createApplication(
 ): Promise<NestFastifyApplication> {
   const logger = await createLogger(environment);
   const connections = new Connections(environment, logger);
-  const adapter = new Adapter({
+  const adapter = new FastifyAdapter({
     ...serverOptions(environment, connections),
     rewriteUrl: ({ url = '/' }) => routableTarget(url),
     loggerInstance: logger,
@@ -69,7 +63,8 @@ export async function createApplication(
     fastify,
     RESPONSE_INTERCEPTORS.map((interceptor) => app.get(interceptor)),
   );
-  app.get(NotFoundHandler).addTo(fastify);
+  routeAllMethods(fastify);
+  fastify.addHook('onRoute', (route) => app.get(AllowedMethods).addRoute(route));
   fastify.addHook('onRoute', addLifecycleHeaders);
   const prefix = publicPrefix(environment);
   if (prefix !== '') {
@@ -87,6 +82,13 @@ export async function createApplication(
     throw error;
   }
   return app;
+}
+
+/** Adds the methods that Fastify has no routes for by default, so that `NotFoundController` handles them too. */
+function routeAllMethods(fastify: FastifyInstance): void {
+  const { supportedMethods } = fastify;
+  const others = METHODS.filter((method) => !supportedMethods.includes(method as HTTPMethods));
+  others.forEach((method) => fastify.addHttpMethod(method, { hasBody: true }));
 }
 
 /** Declares the properties of requests, so that all requests have one shape. */

@@ -1,14 +1,31 @@
-import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable } from '@nestjs/common';
+import {
+  type ArgumentsHost,
+  Catch,
+  type ExceptionFilter,
+  Inject,
+  Injectable,
+  NotFoundException,
+} from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isDatabaseUnavailable } from '../database/availability.js';
 import { ApiError } from '../errors/api-error.js';
-import { decided } from './served-while-counted.js';
 import { UnavailableError } from '../errors/unavailable-error.js';
+import { ENVIRONMENT, type Environment } from '../settings/environment.js';
+import { publicPrefix } from '../settings/public-prefix.js';
+import { targetPath } from './request-line.js';
+import { decided } from './served-while-counted.js';
 
 /** Responds to every error that is thrown on the request path. */
 @Catch()
 @Injectable()
 export class ErrorFilter implements ExceptionFilter {
+  /** The path of the reference, as clients have it. */
+  private readonly docs: string;
+
+  constructor(@Inject(ENVIRONMENT) environment: Environment) {
+    this.docs = `${publicPrefix(environment)}/docs`;
+  }
+
   async catch(exception: unknown, host: ArgumentsHost): Promise<void> {
     const http = host.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
@@ -18,7 +35,7 @@ export class ErrorFilter implements ExceptionFilter {
       () => exception,
       (denial: unknown) => denial,
     );
-    const error = toApiError(thrown, request);
+    const error = toApiError(thrown, request, this.docs);
     logError(error, request);
     void reply
       .status(error.status)
@@ -41,9 +58,13 @@ function logError(error: ApiError, { id, traceFields, log }: FastifyRequest): vo
   }
 }
 
-function toApiError(exception: unknown, { id }: FastifyRequest): ApiError {
+function toApiError(exception: unknown, { id, originalUrl }: FastifyRequest, docs: string): ApiError {
   if (exception instanceof ApiError) {
     return exception;
+  }
+  if (exception instanceof NotFoundException) {
+    const message = `There is nothing at ${targetPath(originalUrl)}. The operations are listed at ${docs}.`;
+    return new ApiError('not_found', message);
   }
   if (exception instanceof UnavailableError || isDatabaseUnavailable(exception)) {
     const store = exception instanceof UnavailableError ? exception.store : 'The database';

@@ -12,6 +12,15 @@ describe('routableTarget', () => {
     ['http://api.animal-store.example/v1/pets/%zz?limit=1', '/v1/pets/%25zz?limit=1'],
     ['HTTPS://api.animal-store.example', '/'],
     ['http://api.animal-store.example?limit=1', '/?limit=1'],
+    ['/', '/'],
+    ['/?name=/', '/?name=/'],
+    ['/v1/pets/', '/v1/pets//'],
+    ['/v1/pets/?limit=1', '/v1/pets//?limit=1'],
+    ['/admin/keys//ban', '/admin/keys///ban'],
+    ['/v1//pets/', '/v1///pets/'],
+    ['/%761/pets/', '/%761/pets//'],
+    ['//v1/pets', '//v1/pets'],
+    ['/docs/', '/docs/'],
     ['*', '*'],
   ])('rewrites %s to %s', (target, routable) => {
     expect(routableTarget(target)).toBe(routable);

@@ -6,6 +6,10 @@ declare module 'fastify' {
     /** The role that the path requires of a key, with a route or without; null for a public path. */
     requiredRole: KeyRole | null;
   }
+  interface FastifyContextConfig {
+    /** Whether the route is that of all paths without a route. */
+    isFallback?: boolean;
+  }
 }
 
 /** The paths that need a key, and are counted. */
@@ -22,16 +26,23 @@ export function targetPath(target: string): string {
   return withoutHost.split(/[?#]/, 1)[0] || '/';
 }
 
+/** Matches a target that Fastify's router or NestJS may reject before the guards run. */
+const UNROUTABLE = /^[^/]|%|\/(?=[/?#]|$)/;
+
 /**
- * Returns the path and query of a request target, in a form that the router never refuses: a path segment that cannot be
- * decoded is escaped, so `/v1/pets/%zz` is the path of an animal named `%zz`.
+ * Returns the path and query of a request target in a form that always has a route, because guards protect routes
+ * only. A path segment that cannot be decoded is escaped, so `/v1/pets/%zz` is the path of an animal named `%zz`.
+ * If the path needs a key, the slash before its first empty segment is doubled, so `/v1/pets/` is not the path of
+ * an animal without a name.
  */
 export function routableTarget(target: string): string {
-  if (target.startsWith('/') && !target.includes('%')) {
+  if (!UNROUTABLE.test(target)) {
     return target;
   }
   const query = /\?.*/s.exec(target)?.[0] ?? '';
-  return targetPath(target).split('/').map(decodable).join('/') + query;
+  const path = targetPath(target).split('/').map(decodable).join('/');
+  const isPublic = roleForPath(decodeURI(path)) === null;
+  return (isPublic ? path : path.replace(/\/(?=\/|$)/, '//')) + query;
 }
 
 function decodable(segment: string): string {
@@ -51,9 +62,9 @@ export function roleForPath(path: string): KeyRole | null {
   return ADMIN_PATH.test(path) ? 'admin' : null;
 }
 
-/** Returns the role that a request requires, by the path of its route, or by its own decoded path without a route. */
-export function findRequiredRole({ routeOptions, url }: FastifyRequest): KeyRole | null {
-  return roleForPath(routeOptions.url ?? decodeURI(targetPath(url)));
+/** Returns the role that a request requires, by the path of its route. */
+export function findRequiredRole({ routeOptions }: FastifyRequest): KeyRole | null {
+  return roleForPath(routeOptions.url ?? '');
 }
 
 /** Returns the name that the OpenAPI document has for the operation of a request, or `none`. */
@@ -69,6 +80,11 @@ export function knownMethod(method: string): string {
 /** Returns the scheme of a request, whatever text a proxy's header has for it. */
 export function urlScheme(protocol: string): 'http' | 'https' {
   return protocol === 'https' ? 'https' : 'http';
+}
+
+/** Returns the path of a request's route; empty if it has none of its own. */
+export function routePath({ url = '', config }: FastifyRequest['routeOptions']): string {
+  return config.isFallback === true ? '' : url;
 }
 
 /** Returns the path of a route in the form of the OpenAPI document, such as `/v1/pets/{petId}`. */

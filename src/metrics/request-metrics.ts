@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Histogram } from 'prom-client';
 import type { ResponseInterceptor } from '../http/response-interceptor.js';
-import { knownMethod, operationName, routeTemplate, urlScheme } from '../http/request-line.js';
+import { knownMethod, operationName, routePath, routeTemplate, urlScheme } from '../http/request-line.js';
 import type { RateLimitDecision } from '../rate-limit/rules/rate-limit-decision.js';
 import { type Labels, PREFIX } from './metrics-registry.js';
 
@@ -47,7 +47,7 @@ export class RequestMetrics implements ResponseInterceptor {
   }
 
   private histogram(request: FastifyRequest, route: FastifyRequest['routeOptions'], status: number) {
-    const { url = '' } = route;
+    const url = routePath(route);
     const method = knownMethod(request.method);
     const scheme = urlScheme(request.protocol);
     const key = `${method} ${scheme} ${status} ${url}`;

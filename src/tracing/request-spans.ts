@@ -12,7 +12,7 @@ import {
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { loggablePath } from '../logging/request-log.js';
-import { knownMethod, routeTemplate, urlScheme } from '../http/request-line.js';
+import { knownMethod, routePath, routeTemplate, urlScheme } from '../http/request-line.js';
 
 /** Creates a span for each request of a protected path, in the client's trace if the request has a valid `traceparent`. */
 export class RequestSpans {
@@ -53,7 +53,7 @@ export class RequestSpans {
   /** Starts a span with the attributes and names of OpenTelemetry's semantic conventions for HTTP. */
   private start(request: FastifyRequest, sender: Context): Span {
     const { method, routeOptions } = request;
-    const { url, config } = routeOptions;
+    const { config } = routeOptions;
     const known = knownMethod(method);
     const attributes = {
       'http.request.method': known,
@@ -62,7 +62,7 @@ export class RequestSpans {
       'url.scheme': urlScheme(request.protocol),
       'client.address': request.ip,
       'http.response.header.x-request-id': [request.id],
-      'http.route': url && routeTemplate(url),
+      'http.route': routeTemplate(routePath(routeOptions)) || undefined,
     };
     const name = config.operation ?? (known === method ? method : 'HTTP');
     return this.tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, sender);

@@ -46,6 +46,8 @@ describe('a request without a route', () => {
     ['an empty segment', '/v1//pets'],
     ['dots, which are no way out of it', '/v1/../livez'],
     ['an empty parameter', '/v1/pets/'],
+    ['an empty parameter before a word', '/admin/keys//ban'],
+    ['slashes only, as long as headers may be', `/v1${'/'.repeat(15_000)}`],
     ['below an animal', '/v1/pets/1/name'],
     ['other letter case', '/v1/Pets'],
     ['in absolute form', 'http://elsewhere.example/v1/dogs'],
