@@ -14,9 +14,9 @@ import type { Clock } from './settings/clock.js';
 import { DatabaseModule } from './database/database.module.js';
 import type { Environment } from './settings/environment.js';
 import { RequestBodyReader } from './http/request-body.js';
-import { RevalidationInterceptor } from './http/revalidation.interceptor.js';
-import { DecisionCheckInterceptor } from './http/served-while-counted.js';
-import { RequestMetrics } from './metrics/request-metrics.js';
+import { RevalidationHook } from './http/revalidation.hook.js';
+import { DecisionCheckHook } from './http/served-while-counted.js';
+import { RequestMetricsHook } from './metrics/request-metrics.hook.js';
 import { ConcurrencyLimit } from './http/concurrency-limit.js';
 import { UsageRecorder } from './usage/usage.recorder.js';
 import { ValidationPipe } from './http/validation.pipe.js';
@@ -25,7 +25,7 @@ import { IdempotencyModule } from './idempotency/idempotency.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { OrdersModule } from './orders/orders.module.js';
 import { PetsModule } from './pets/pets.module.js';
-import { RateLimitHeadersInterceptor } from './rate-limit/rate-limit-headers.interceptor.js';
+import { RateLimitHeadersHook } from './rate-limit/rate-limit-headers.hook.js';
 import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
 import { RateLimitModule } from './rate-limit/rate-limit.module.js';
 import { Connections } from './server/connections.js';
@@ -34,13 +34,13 @@ import { UsageModule } from './usage/usage.module.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
 
 /** The steps of every response, errors included, in this order; then routes that are deprecated or unstable add their headers. */
-export const RESPONSE_INTERCEPTORS = [
+export const RESPONSE_HOOKS = [
   ConcurrencyLimit,
-  DecisionCheckInterceptor,
-  RevalidationInterceptor,
-  RateLimitHeadersInterceptor,
+  DecisionCheckHook,
+  RevalidationHook,
+  RateLimitHeadersHook,
   UsageRecorder,
-  RequestMetrics,
+  RequestMetricsHook,
 ];
 
 /** The whole service. Between the hooks of `app.ts` and the interceptors, a request passes these providers in their order. */
@@ -74,9 +74,9 @@ export const RESPONSE_INTERCEPTORS = [
     // The steps before and after them that no other module provides:
     ConcurrencyLimit,
     RequestBodyReader,
-    DecisionCheckInterceptor,
-    RevalidationInterceptor,
-    RateLimitHeadersInterceptor,
+    DecisionCheckHook,
+    RevalidationHook,
+    RateLimitHeadersHook,
   ],
 })
 export class AppModule {

@@ -2,10 +2,10 @@ import { METHODS } from 'node:http';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, HTTPMethods } from 'fastify';
-import { AppModule, RESPONSE_INTERCEPTORS } from './app.module.js';
+import { AppModule, RESPONSE_HOOKS } from './app.module.js';
 import { AllowedMethods } from './http/allowed-methods.js';
 import { DeprecatedOperations } from './deprecation/deprecated-operations.js';
-import { addLifecycleHeaders } from './deprecation/lifecycle-headers.js';
+import { addLifecycleHeaders } from './deprecation/lifecycle-headers.hook.js';
 import { startDeadline } from './database/request-deadline.js';
 import { jsonWriter } from './schemas/json-writer.js';
 import { Clock } from './settings/clock.js';
@@ -13,11 +13,11 @@ import type { Environment } from './settings/environment.js';
 import { publicPrefix } from './settings/public-prefix.js';
 import { ApiKeyStrategy } from './auth/api-key.strategy.js';
 import { ConcurrencyLimit } from './http/concurrency-limit.js';
-import { allowOrigins } from './http/cors.js';
+import { allowOrigins } from './http/cors.hook.js';
 import { RequestBodyReader } from './http/request-body.js';
 import { findRequiredRole, routableTarget } from './http/request-line.js';
-import { prefixLinks } from './http/prefix-links.js';
-import type { ResponseInterceptor } from './http/response-interceptor.js';
+import { prefixLinks } from './http/prefix-links.hook.js';
+import type { ResponseHook } from './http/response-hook.js';
 import { parseTraceParent } from './http/rules/trace-parent.js';
 import { traceRequests } from './tracing/tracing.js';
 import { Connections } from './server/connections.js';
@@ -26,7 +26,7 @@ import { serverOptions } from './server/server-options.js';
 import { createLogger, nestLogger } from './logging/logger.js';
 import { RequestLog } from './logging/request-log.js';
 import { serveConsole } from './console/console.js';
-import { DocumentRateLimit } from './rate-limit/document-rate-limit.js';
+import { DocumentRateLimitHook } from './rate-limit/document-rate-limit.hook.js';
 import { serveDocuments } from './openapi/documents.js';
 
 /** A longer body is sent as a `Buffer`, because Node keeps two copies of an unsent string. */
@@ -61,7 +61,7 @@ export async function createApplication(
   app.get(RequestBodyReader).addTo(fastify);
   addResponseHooks(
     fastify,
-    RESPONSE_INTERCEPTORS.map((interceptor) => app.get(interceptor)),
+    RESPONSE_HOOKS.map((hook) => app.get(hook)),
   );
   routeAllMethods(fastify);
   fastify.addHook('onRoute', (route) => app.get(AllowedMethods).addRoute(route));
@@ -71,7 +71,7 @@ export async function createApplication(
     fastify.addHook('onRoute', prefixLinks(prefix));
   }
   fastify.addHook('onRoute', (route) => app.get(DeprecatedOperations).addRoute(route));
-  const { onRequest } = app.get(DocumentRateLimit);
+  const { onRequest } = app.get(DocumentRateLimitHook);
   serveDocuments(app, environment, { onRequest });
   serveConsole(fastify, { onRequest });
   try {
@@ -134,11 +134,9 @@ async function addRequestHooks(
 }
 
 /** Adds these steps of every response. No hook is async, because its promise would keep the body of an unread response in memory. */
-function addResponseHooks(fastify: FastifyInstance, interceptors: ResponseInterceptor[]): void {
-  for (const interceptor of interceptors) {
-    fastify.addHook('onSend', (request, reply, body, done) =>
-      done(null, interceptor.intercept(request, reply, body)),
-    );
+function addResponseHooks(fastify: FastifyInstance, hooks: ResponseHook[]): void {
+  for (const hook of hooks) {
+    fastify.addHook('onSend', (request, reply, body, done) => done(null, hook.onSend(request, reply, body)));
   }
   fastify.addHook('onSend', (_request, _reply, body, done) =>
     done(null, typeof body === 'string' && body.length >= LARGE_LENGTH ? Buffer.from(body) : body),

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { jsonSchema } from '../schemas/json-schema.js';
 import { jsonWriter } from '../schemas/json-writer.js';
 import { type Page, pageLinks, pageSchema } from '../schemas/pagination.js';
-import { entityTag } from './revalidation.interceptor.js';
+import { entityTag } from './revalidation.hook.js';
 
 /** By default Fastify sends a string as plain text. */
 const JSON_TYPE = 'application/json; charset=utf-8';

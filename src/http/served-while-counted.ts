@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { ResponseInterceptor } from './response-interceptor.js';
+import type { ResponseHook } from './response-hook.js';
 import { AddRouteConfig } from './route-config.decorator.js';
 
 declare module 'fastify' {
@@ -40,8 +40,8 @@ export async function decided(request: FastifyRequest): Promise<void> {
 
 /** Makes a response 500 if its handler did not wait for the decision: it may be data for a client that is denied. */
 @Injectable()
-export class DecisionCheckInterceptor implements ResponseInterceptor {
-  intercept({ pendingDecision }: FastifyRequest): void {
+export class DecisionCheckHook implements ResponseHook {
+  onSend({ pendingDecision }: FastifyRequest): void {
     if (pendingDecision !== null) {
       throw new Error(
         'The handler must wait by whenAllowed(), because its operation is served while it is counted',

@@ -5,13 +5,13 @@ import { PetsModule } from '../pets/pets.module.js';
 import { RateLimitModule } from '../rate-limit/rate-limit.module.js';
 import { UsageModule } from '../usage/usage.module.js';
 import { WebhooksModule } from '../webhooks/webhooks.module.js';
-import { RequestMetrics } from './request-metrics.js';
+import { RequestMetricsHook } from './request-metrics.hook.js';
 import { MetricsServer } from './metrics.server.js';
 import { ServiceMetrics } from './service-metrics.js';
 
 @Module({
   imports: [AuthModule, RateLimitModule, PetsModule, OrdersModule, UsageModule, WebhooksModule],
-  providers: [RequestMetrics, ServiceMetrics, MetricsServer],
-  exports: [RequestMetrics],
+  providers: [RequestMetricsHook, ServiceMetrics, MetricsServer],
+  exports: [RequestMetricsHook],
 })
 export class MetricsModule {}

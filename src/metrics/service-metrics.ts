@@ -17,13 +17,13 @@ import { standardOutput } from '../server/standard-stream.js';
 import { UsageRecorder } from '../usage/usage.recorder.js';
 import { WebhookDeliverer } from '../webhooks/webhook-deliverer.js';
 import { MetricsRegistry, PREFIX, type Sample } from './metrics-registry.js';
-import { RequestMetrics } from './request-metrics.js';
+import { RequestMetricsHook } from './request-metrics.hook.js';
 
 /** Adds every metric of the service to a registry. Each module keeps its own values, which are read here at each scrape. */
 @Injectable()
 export class ServiceMetrics {
   constructor(
-    private readonly requests: RequestMetrics,
+    private readonly requests: RequestMetricsHook,
     private readonly deprecated: DeprecatedOperations,
     private readonly removals: RemovalWatch,
     private readonly concurrencyLimit: ConcurrencyLimit,

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { negotiate } from '@fastify/accept-negotiator';
 import type { FastifyInstance, RouteShorthandOptions } from 'fastify';
-import { namesTag } from '../http/revalidation.interceptor.js';
+import { namesTag } from '../http/revalidation.hook.js';
 
 /** A document that is the same for every client. */
 export interface StaticDocument {

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
 import { Operation } from '../deprecation/operation.decorator.js';
 import { pageLinks } from '../schemas/pagination.js';
-import { Revalidated } from '../http/revalidation.interceptor.js';
+import { Revalidated } from '../http/revalidation.hook.js';
 import { Creates } from '../idempotency/creates.decorator.js';
 import { IdempotencyService } from '../idempotency/idempotency.service.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';

@@ -5,7 +5,7 @@ import { Deprecated } from '../deprecation/deprecated.decorator.js';
 import { Operation } from '../deprecation/operation.decorator.js';
 import { ApiError } from '../errors/api-error.js';
 import { PageWriter } from '../http/page-writer.js';
-import { Revalidated } from '../http/revalidation.interceptor.js';
+import { Revalidated } from '../http/revalidation.hook.js';
 import { int64, parseInt64 } from '../schemas/int64.js';
 import { jsonSchema } from '../schemas/json-schema.js';
 import { Creates } from '../idempotency/creates.decorator.js';

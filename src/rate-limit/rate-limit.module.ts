@@ -6,7 +6,7 @@ import { PrismaService } from '../database/prisma.service.js';
 import { CounterCleanup } from './stores/counter-cleanup.js';
 import { CounterStore } from './stores/counter-store.js';
 import { FallbackCounterStore } from './stores/fallback-counter-store.js';
-import { DocumentRateLimit } from './document-rate-limit.js';
+import { DocumentRateLimitHook } from './document-rate-limit.hook.js';
 import { PostgresCounterStore } from './stores/postgres-counter-store.js';
 import { RateLimitController } from './rate-limit.controller.js';
 import { RateLimiter } from './rate-limiter.js';
@@ -32,7 +32,7 @@ const counterStore = {
 @Module({
   imports: [ThrottlerModule.forRootAsync({ inject: [ENVIRONMENT], useFactory: throttlerOptions })],
   controllers: [RateLimitController],
-  providers: [counterStore, FallbackCounterStore, CounterCleanup, RateLimiter, DocumentRateLimit],
+  providers: [counterStore, FallbackCounterStore, CounterCleanup, RateLimiter, DocumentRateLimitHook],
   exports: [RateLimiter, CounterStore, FallbackCounterStore],
 })
 export class RateLimitModule {}

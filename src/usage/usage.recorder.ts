@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { databaseReason } from '../database/availability.js';
 import { Batcher } from '../database/batcher.js';
 import { isRequestDeadline } from '../database/request-deadline.js';
-import type { ResponseInterceptor } from '../http/response-interceptor.js';
+import type { ResponseHook } from '../http/response-hook.js';
 import { operationName } from '../http/request-line.js';
 import { Clock } from '../settings/clock.js';
 import { type CompletedRequest, UsageCounts } from './rules/usage-counts.js';
@@ -21,7 +21,7 @@ const MAX_BATCHES = 25;
  * request path. A batch whose write failed, or has an unknown outcome, is retried unchanged.
  */
 @Injectable()
-export class UsageRecorder implements ResponseInterceptor, OnModuleInit, OnApplicationShutdown {
+export class UsageRecorder implements ResponseHook, OnModuleInit, OnApplicationShutdown {
   /** Requests that were not recorded because the batches were full. */
   dropped = 0;
   private readonly logger = new Logger(UsageRecorder.name);
@@ -65,7 +65,7 @@ export class UsageRecorder implements ResponseInterceptor, OnModuleInit, OnAppli
   }
 
   /** Records a request whose response is complete, if it has a valid key. */
-  intercept(request: FastifyRequest, { statusCode }: FastifyReply): void {
+  onSend(request: FastifyRequest, { statusCode }: FastifyReply): void {
     const principal = request.authentication?.principal;
     if (principal) {
       this.count({

@@ -121,7 +121,7 @@ describe('UsageRecorder, while the database is away', () => {
         decision: null,
         routeOptions: { config: { operation: 'listPets' } },
       };
-      recorder.intercept(request as unknown as FastifyRequest, { statusCode: 200 } as FastifyReply);
+      recorder.onSend(request as unknown as FastifyRequest, { statusCode: 200 } as FastifyReply);
     };
     proxy.goAway();
     const recordKeys = (count: number) => Array.from({ length: count }, randomUUID).forEach(record);

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ResponseInterceptor } from '../http/response-interceptor.js';
+import type { ResponseHook } from '../http/response-hook.js';
 import { rateLimitReport } from './rules/headers.js';
 import type { RateLimitDecision } from './rules/rate-limit-decision.js';
 import { RateLimiter } from './rate-limiter.js';
@@ -15,10 +15,10 @@ declare module 'fastify' {
 
 /** Adds the rate-limit headers: of the request's decision, or of what is last known if the request was not counted. */
 @Injectable()
-export class RateLimitHeadersInterceptor implements ResponseInterceptor {
+export class RateLimitHeadersHook implements ResponseHook {
   constructor(private readonly rateLimiter: RateLimiter) {}
 
-  intercept(request: FastifyRequest, reply: FastifyReply): void {
+  onSend(request: FastifyRequest, reply: FastifyReply): void {
     const decision = request.decision ?? this.lastKnown(request, reply);
     if (decision !== null) {
       const { headers, tightest } = rateLimitReport(decision);

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Histogram } from 'prom-client';
-import type { ResponseInterceptor } from '../http/response-interceptor.js';
+import type { ResponseHook } from '../http/response-hook.js';
 import { knownMethod, operationName, routePath, routeTemplate, urlScheme } from '../http/request-line.js';
 import type { RateLimitDecision } from '../rate-limit/rules/rate-limit-decision.js';
 import { type Labels, PREFIX } from './metrics-registry.js';
@@ -18,7 +18,7 @@ const REASONS = ['minute', 'day', 'ban', 'status'] as const;
 
 /** Counts responses by operation and status, and rate-limit decisions by plan. */
 @Injectable()
-export class RequestMetrics implements ResponseInterceptor {
+export class RequestMetricsHook implements ResponseHook {
   /** The durations of requests with the same labels; each has a histogram, because a label costs more than an observation. */
   readonly durations = new Map<string, [Histogram, Labels]>();
   readonly deprecated = counter(
@@ -34,7 +34,7 @@ export class RequestMetrics implements ResponseInterceptor {
   readonly all = [this.deprecated, this.allowed, this.denied, this.bans];
 
   /** Counts a request whose response is complete. */
-  intercept(request: FastifyRequest, { statusCode, elapsedTime }: FastifyReply): void {
+  onSend(request: FastifyRequest, { statusCode, elapsedTime }: FastifyReply): void {
     // Read once, because Fastify makes a new object of it each time.
     const { routeOptions } = request;
     this.histogram(request, routeOptions, statusCode).observe(elapsedTime / 1000);

@@ -12,7 +12,7 @@ const REQUESTS_PER_MINUTE = 600;
 
 /** Limits requests for documents, which need no key. Counts in memory, because documents are served without a database too. */
 @Injectable()
-export class DocumentRateLimit {
+export class DocumentRateLimitHook {
   private readonly counters: LocalCounterStore;
 
   constructor(clock: Clock) {

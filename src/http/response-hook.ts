@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** A step of every response, errors included; an interceptor of NestJS runs only if a handler does. May return another body. */
-export interface ResponseInterceptor {
-  intercept(request: FastifyRequest, reply: FastifyReply, body: unknown): unknown;
+export interface ResponseHook {
+  onSend(request: FastifyRequest, reply: FastifyReply, body: unknown): unknown;
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { applyDecorators, Injectable } from '@nestjs/common';
 import { ApiHeader, ApiResponse } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ResponseInterceptor } from './response-interceptor.js';
+import type { ResponseHook } from './response-hook.js';
 import { AddRouteConfig } from './route-config.decorator.js';
 
 declare module 'fastify' {
@@ -39,8 +39,8 @@ export function namesTag(ifNoneMatch: string, tag: string): boolean {
 
 /** Adds an `ETag` to a 200 of a `@Revalidated()` operation, and makes it 304 for a client that has it. */
 @Injectable()
-export class RevalidationInterceptor implements ResponseInterceptor {
-  intercept(request: FastifyRequest, reply: FastifyReply, body: unknown): unknown {
+export class RevalidationHook implements ResponseHook {
+  onSend(request: FastifyRequest, reply: FastifyReply, body: unknown): unknown {
     const isRevalidated = reply.statusCode === 200 && request.routeOptions.config.revalidated === true;
     if (!isRevalidated || typeof body !== 'string') {
       return undefined;

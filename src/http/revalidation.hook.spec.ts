@@ -1,4 +1,4 @@
-import { entityTag, namesTag } from './revalidation.interceptor.js';
+import { entityTag, namesTag } from './revalidation.hook.js';
 
 test('entityTag returns a quoted tag that is the same for the same body, and differs for another', () => {
   expect(entityTag('[]')).toMatch(/^"[\w-]{27}"$/);

@@ -1,5 +1,5 @@
 import fastify, { type FastifyContextConfig, type FastifyInstance, type RouteHandlerMethod } from 'fastify';
-import { addLifecycleHeaders } from './lifecycle-headers.js';
+import { addLifecycleHeaders } from './lifecycle-headers.hook.js';
 
 const PAGE_LINKS = '</v1/pets?cursor=x>; rel="next", </v1/pets>; rel="first"';
 const DEPRECATION_LINKS =
