@@ -2,7 +2,9 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { AccountModule } from './account/account.module.js';
 import { AdminModule } from './admin/admin.module.js';
+import { DecisionCheckHook } from './http/decision-check.hook.js';
 import { ErrorFilter } from './http/error.filter.js';
+import { LargeBodyHook } from './http/large-body.hook.js';
 import { AllowedMethods } from './http/allowed-methods.js';
 import { NotFoundController } from './http/not-found.controller.js';
 import { ApiKeyGuard } from './auth/api-key.guard.js';
@@ -15,10 +17,10 @@ import { DatabaseModule } from './database/database.module.js';
 import type { Environment } from './settings/environment.js';
 import { RequestBodyReader } from './http/request-body.js';
 import { RevalidationHook } from './http/revalidation.hook.js';
-import { DecisionCheckHook } from './http/served-while-counted.js';
+import { SlotHook } from './http/slot.hook.js';
 import { RequestMetricsHook } from './metrics/request-metrics.hook.js';
 import { ConcurrencyLimit } from './http/concurrency-limit.js';
-import { UsageRecorder } from './usage/usage.recorder.js';
+import { UsageHook } from './usage/usage.hook.js';
 import { ValidationPipe } from './http/validation.pipe.js';
 import { HealthModule } from './health/health.module.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
@@ -33,17 +35,21 @@ import { SettingsModule } from './settings/settings.module.js';
 import { UsageModule } from './usage/usage.module.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
 
-/** The steps of every response, errors included, in this order; then routes that are deprecated or unstable add their headers. */
+/** The steps of every response, errors included, in this order. Those of single routes follow. */
 export const RESPONSE_HOOKS = [
-  ConcurrencyLimit,
+  SlotHook,
   DecisionCheckHook,
   RevalidationHook,
   RateLimitHeadersHook,
-  UsageRecorder,
+  UsageHook,
   RequestMetricsHook,
+  LargeBodyHook,
 ];
 
-/** The whole service. Between the hooks of `app.ts` and the interceptors, a request passes these providers in their order. */
+/**
+ * The whole service. A request passes the request hooks of `app.ts`, these guards, pipe, controllers and
+ * filter in their order, then `RESPONSE_HOOKS`.
+ */
 @Module({
   imports: [
     DatabaseModule,
@@ -72,11 +78,13 @@ export const RESPONSE_HOOKS = [
     // The errors of all steps:
     { provide: APP_FILTER, useClass: ErrorFilter },
     // The steps before and after them that no other module provides:
-    ConcurrencyLimit,
     RequestBodyReader,
+    ConcurrencyLimit,
+    SlotHook,
     DecisionCheckHook,
     RevalidationHook,
     RateLimitHeadersHook,
+    LargeBodyHook,
   ],
 })
 export class AppModule {

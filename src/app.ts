@@ -12,25 +12,21 @@ import { Clock } from './settings/clock.js';
 import type { Environment } from './settings/environment.js';
 import { publicPrefix } from './settings/public-prefix.js';
 import { ApiKeyStrategy } from './auth/api-key.strategy.js';
-import { ConcurrencyLimit } from './http/concurrency-limit.js';
 import { allowOrigins } from './http/cors.hook.js';
 import { RequestBodyReader } from './http/request-body.js';
-import { findRequiredRole, routableTarget } from './http/request-line.js';
+import { setRequestContext } from './http/request-context.hook.js';
+import { SlotHook } from './http/slot.hook.js';
+import { routableTarget } from './http/request-line.js';
 import { prefixLinks } from './http/prefix-links.hook.js';
 import type { ResponseHook } from './http/response-hook.js';
-import { parseTraceParent } from './http/rules/trace-parent.js';
 import { traceRequests } from './tracing/tracing.js';
 import { Connections } from './server/connections.js';
-import { SECURITY_HEADERS } from './server/security-headers.js';
 import { serverOptions } from './server/server-options.js';
 import { createLogger, nestLogger } from './logging/logger.js';
 import { RequestLog } from './logging/request-log.js';
 import { serveConsole } from './console/console.js';
 import { DocumentRateLimitHook } from './rate-limit/document-rate-limit.hook.js';
 import { serveDocuments } from './openapi/documents.js';
-
-/** A longer body is sent as a `Buffer`, because Node keeps two copies of an unsent string. */
-const LARGE_LENGTH = 16 * 1024;
 
 /** Builds the service, ready to listen. */
 export async function createApplication(
@@ -57,20 +53,10 @@ export async function createApplication(
   const fastify = adapter.getInstance();
   fastify.setSerializerCompiler(({ schema }) => jsonWriter(schema));
   decorateRequests(fastify, app.get(ApiKeyStrategy));
-  await addRequestHooks(fastify, app.get(ConcurrencyLimit), environment);
-  app.get(RequestBodyReader).addTo(fastify);
-  addResponseHooks(
-    fastify,
-    RESPONSE_HOOKS.map((hook) => app.get(hook)),
-  );
   routeAllMethods(fastify);
-  fastify.addHook('onRoute', (route) => app.get(AllowedMethods).addRoute(route));
-  fastify.addHook('onRoute', addLifecycleHeaders);
-  const prefix = publicPrefix(environment);
-  if (prefix !== '') {
-    fastify.addHook('onRoute', prefixLinks(prefix));
-  }
-  fastify.addHook('onRoute', (route) => app.get(DeprecatedOperations).addRoute(route));
+  await addRequestHooks(app, environment);
+  addResponseHooks(app);
+  addRouteHooks(app, environment);
   const { onRequest } = app.get(DocumentRateLimitHook);
   serveDocuments(app, environment, { onRequest });
   serveConsole(fastify, { onRequest });
@@ -84,7 +70,7 @@ export async function createApplication(
   return app;
 }
 
-/** Adds the methods that Fastify has no routes for by default, so that `NotFoundController` handles them too. */
+/** Adds the methods that Fastify does not route by default, so that `NotFoundController` handles them too. */
 function routeAllMethods(fastify: FastifyInstance): void {
   const { supportedMethods } = fastify;
   const others = METHODS.filter((method) => !supportedMethods.includes(method as HTTPMethods));
@@ -110,35 +96,41 @@ function decorateRequests(fastify: FastifyInstance, strategy: ApiKeyStrategy): v
     .decorateRequest('reportedWindow', null);
 }
 
-/** Adds the steps of every request before the guards, in this order; the last once the body has arrived. */
-async function addRequestHooks(
-  fastify: FastifyInstance,
-  concurrencyLimit: ConcurrencyLimit,
-  environment: Environment,
-): Promise<void> {
-  fastify.addHook('onRequest', (request, reply, done) => {
-    request.requiredRole = findRequiredRole(request);
-    const { traceparent } = request.headers;
-    if (typeof traceparent === 'string') {
-      request.traceFields = parseTraceParent(traceparent);
-    }
-    reply.header('X-Request-Id', request.id).headers(SECURITY_HEADERS);
-    done();
-  });
+/** Adds the steps of every request before the guards, in this order. */
+async function addRequestHooks(app: NestFastifyApplication, environment: Environment): Promise<void> {
+  const fastify = app.getHttpAdapter().getInstance();
+  fastify.addHook('onRequest', setRequestContext);
   await traceRequests(fastify, environment);
   if (environment.CORS_ORIGINS !== undefined) {
     fastify.addHook('onRequest', allowOrigins(environment.CORS_ORIGINS));
   }
-  fastify.addHook('preValidation', (request, _reply, done) => done(concurrencyLimit.takeSlot(request)));
+  app.get(RequestBodyReader).addTo(fastify);
+  // Once the body has arrived:
+  fastify.addHook('preValidation', app.get(SlotHook).preValidation);
   fastify.addHook('preValidation', startDeadline);
 }
 
-/** Adds these steps of every response. No hook is async, because its promise would keep the body of an unread response in memory. */
-function addResponseHooks(fastify: FastifyInstance, hooks: ResponseHook[]): void {
-  for (const hook of hooks) {
+/**
+ * Adds the steps of every response. No hook is async, because its promise would keep the body of an unread
+ * response in memory.
+ */
+function addResponseHooks(app: NestFastifyApplication): void {
+  const fastify = app.getHttpAdapter().getInstance();
+  for (const hook of RESPONSE_HOOKS.map((each): ResponseHook => app.get(each))) {
     fastify.addHook('onSend', (request, reply, body, done) => done(null, hook.onSend(request, reply, body)));
   }
-  fastify.addHook('onSend', (_request, _reply, body, done) =>
-    done(null, typeof body === 'string' && body.length >= LARGE_LENGTH ? Buffer.from(body) : body),
-  );
+}
+
+/** Adds what each route declares: to its responses, and to the tables of operations. */
+function addRouteHooks(app: NestFastifyApplication, environment: Environment): void {
+  const fastify = app.getHttpAdapter().getInstance();
+  const prefix = publicPrefix(environment);
+  fastify.addHook('onRoute', addLifecycleHeaders);
+  if (prefix !== '') {
+    fastify.addHook('onRoute', prefixLinks(prefix));
+  }
+  fastify.addHook('onRoute', (route) => {
+    app.get(AllowedMethods).addRoute(route);
+    app.get(DeprecatedOperations).addRoute(route);
+  });
 }

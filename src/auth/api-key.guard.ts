@@ -7,8 +7,8 @@ import { ApiKeyStrategy } from './api-key.strategy.js';
 const MISSING = 'An API key is required. Send it in the header "Authorization: Bearer <API_KEY>".';
 
 /**
- * Runs `ApiKeyStrategy` as passport does. It denies nothing: a request without a valid key is counted first, by
- * `RateLimitGuard`.
+ * Runs `ApiKeyStrategy` as passport does. It denies nothing: `RateLimitGuard` counts a request without a
+ * valid key first.
  */
 @Injectable()
 export class ApiKeyGuard implements CanActivate {
@@ -48,8 +48,8 @@ export class ApiKeyGuard implements CanActivate {
 }
 
 /**
- * Returns the header as scheme and token, because the strategy responds 400 to any other number of parts. Spaces
- * in a token become tabs.
+ * Returns the header as scheme and token, because the strategy fails with 400 for any other number of parts.
+ * Spaces in a token become tabs.
  */
 function inTwoParts(authorization = ''): string {
   const [scheme, ...words] = authorization.split(/ +/);

@@ -13,7 +13,7 @@ export const REALM = 'animal-store';
 type Done = (error: unknown, principal?: Principal | false, reason?: string) => void;
 
 /**
- * Authenticates a bearer token (RFC 6750) as an API key. The `error_description` of its challenges is the reason
+ * Authenticates a bearer token (RFC 6750) as an API key. The `error_description` of a challenge is the reason
  * of the denial. A cached key is verified before `authenticate()` returns.
  */
 @Injectable()
@@ -25,7 +25,9 @@ export class ApiKeyStrategy extends Strategy<(token: string, done: Done) => void
     super({ realm: REALM }, (token, done) => this.verify(token, done));
   }
 
-  /** Returns the last known principal of the request's key: only to report its limits, never to authenticate. */
+  /**
+   * Returns the last known principal of the request's key: only to report its limits, never to authenticate.
+   */
   lastKnownPrincipal({ headers }: FastifyRequest): Principal | null {
     const [, key] = /^bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
     return key === undefined ? null : this.keys.lastKnown(hashApiKey(key));

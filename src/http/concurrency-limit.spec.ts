@@ -43,7 +43,7 @@ describe('ConcurrencyLimit', () => {
   });
 
   it('gives slots again once they are released', () => {
-    take('a', MAX_SLOTS).forEach((request) => limit.onSend(request));
+    take('a', MAX_SLOTS).forEach((request) => limit.freeSlot(request));
     expect(take('a', MAX_SLOTS)).toHaveLength(6);
   });
 
@@ -55,7 +55,7 @@ describe('ConcurrencyLimit', () => {
   it('frees each slot once, in whatever order requests end', () => {
     const [first, second, third] = take('a', 3) as [FastifyRequest, FastifyRequest, FastifyRequest];
     const left = [first, third, third, first, second, second].map((request) => {
-      limit.onSend(request);
+      limit.freeSlot(request);
       return taken();
     });
     expect(left).toEqual([2, 1, 1, 1, 0, 0]);

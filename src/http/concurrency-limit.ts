@@ -4,7 +4,6 @@ import { ApiError } from '../errors/api-error.js';
 import { Connections, SHUTTING_DOWN } from '../server/connections.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { operationName } from './request-line.js';
-import type { ResponseHook } from './response-hook.js';
 import { toNetwork } from './rules/network.js';
 
 declare module 'fastify' {
@@ -39,7 +38,7 @@ const OVERLOADED = new ApiError('service_unavailable', 'This server is overloade
  * clients that have less than a third, so no client takes an operation from the others.
  */
 @Injectable()
-export class ConcurrencyLimit implements ResponseHook {
+export class ConcurrencyLimit {
   private readonly byOperation = new Map<string, OperationLoad>();
   private readonly maxSlots: number;
 
@@ -79,7 +78,7 @@ export class ConcurrencyLimit implements ResponseHook {
   }
 
   /** Frees the slot of a request whose response is made. */
-  onSend(request: FastifyRequest): void {
+  freeSlot(request: FastifyRequest): void {
     const index = request.load?.slots.indexOf(request) ?? -1;
     if (index !== -1) {
       request.load?.slots.splice(index, 1);

@@ -30,10 +30,10 @@ export function targetPath(target: string): string {
 const UNROUTABLE = /^[^/]|%|\/(?=[/?#]|$)/;
 
 /**
- * Returns the path and query of a request target in a form that always has a route, because guards protect routes
- * only. A path segment that cannot be decoded is escaped, so `/v1/pets/%zz` is the path of an animal named `%zz`.
- * If the path needs a key, the slash before its first empty segment is doubled, so `/v1/pets/` is not the path of
- * an animal without a name.
+ * Returns the path and query of a request target in a form that always has a route, because guards protect
+ * routes only. A path segment that cannot be decoded is escaped, so `/v1/pets/%zz` is the path of an animal
+ * named `%zz`. If the path needs a key, the slash before its first empty segment is doubled, so `/v1/pets/`
+ * is not the path of an animal without a name.
  */
 export function routableTarget(target: string): string {
   if (!UNROUTABLE.test(target)) {

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** A step of every response, errors included; an interceptor of NestJS runs only if a handler does. May return another body. */
+/** A step of every response, errors included; NestJS's interceptors run only if a handler does. */
 export interface ResponseHook {
+  /** May return another body. */
   onSend(request: FastifyRequest, reply: FastifyReply, body: unknown): unknown;
 }

@@ -27,7 +27,10 @@ export const Revalidated = () =>
 
 const TAG = /"[^"]*"/g;
 
-/** Returns the strong `ETag` (RFC 9110, section 8.8.3) of a body and its `Link`, which changes when a list grows beyond the page. */
+/**
+ * Returns the strong `ETag` (RFC 9110, section 8.8.3) of a body and its `Link`, which changes when a list
+ * grows beyond the page.
+ */
 export function entityTag(body: string, link = ''): string {
   return `"${hash('sha1', `${link}\n${body}`, 'base64url')}"`;
 }

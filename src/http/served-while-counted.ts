@@ -1,6 +1,4 @@
-import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { ResponseHook } from './response-hook.js';
 import { AddRouteConfig } from './route-config.decorator.js';
 
 declare module 'fastify' {
@@ -36,16 +34,4 @@ export async function decided(request: FastifyRequest): Promise<void> {
   const { pendingDecision } = request;
   request.pendingDecision = null;
   await pendingDecision;
-}
-
-/** Makes a response 500 if its handler did not wait for the decision: it may be data for a client that is denied. */
-@Injectable()
-export class DecisionCheckHook implements ResponseHook {
-  onSend({ pendingDecision }: FastifyRequest): void {
-    if (pendingDecision !== null) {
-      throw new Error(
-        'The handler must wait by whenAllowed(), because its operation is served while it is counted',
-      );
-    }
-  }
 }

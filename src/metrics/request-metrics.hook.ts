@@ -13,13 +13,19 @@ const SECONDS = [0.001, 0.0025, ...ADVISED];
 const FAILURES = [500, 503];
 /** The label of requests without a valid API key; no plan can have this name. */
 const ANONYMOUS_PLAN = '(anonymous)';
-/** Why a request is denied: a full window (the day if both are full), a ban, or the limit of rate-limit status requests. */
+/**
+ * Why a request is denied: a full window (the day if both are full), a ban, or the limit of rate-limit status
+ * requests.
+ */
 const REASONS = ['minute', 'day', 'ban', 'status'] as const;
 
 /** Counts responses by operation and status, and rate-limit decisions by plan. */
 @Injectable()
 export class RequestMetricsHook implements ResponseHook {
-  /** The durations of requests with the same labels; each has a histogram, because a label costs more than an observation. */
+  /**
+   * The durations of requests with the same labels; each has a histogram, because a label costs more than an
+   * observation.
+   */
   readonly durations = new Map<string, [Histogram, Labels]>();
   readonly deprecated = counter(
     'deprecated_requests_total',

@@ -10,7 +10,10 @@ import { retryAfterSeconds } from './rules/windows.js';
 /** For each address, in each process. */
 const REQUESTS_PER_MINUTE = 600;
 
-/** Limits requests for documents, which need no key. Counts in memory, because documents are served without a database too. */
+/**
+ * Limits requests for documents, which need no key. Counts in memory, because documents are served without a
+ * database too.
+ */
 @Injectable()
 export class DocumentRateLimitHook {
   private readonly counters: LocalCounterStore;

@@ -8,12 +8,17 @@ import type { WindowState } from './rules/windows.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The window that the response's `X-RateLimit-*` describe; null before the response, and if it has none. */
+    /**
+     * The window that the response's `X-RateLimit-*` describe; null before the response, and if it has none.
+     */
     reportedWindow: WindowState | null;
   }
 }
 
-/** Adds the rate-limit headers: of the request's decision, or of what is last known if the request was not counted. */
+/**
+ * Adds the rate-limit headers: of the request's decision, or of what is last known if the request was not
+ * counted.
+ */
 @Injectable()
 export class RateLimitHeadersHook implements ResponseHook {
   constructor(private readonly rateLimiter: RateLimiter) {}

@@ -13,11 +13,12 @@ export class RateLimitGuard extends ThrottlerGuard {
   @Inject() private readonly rateLimiter!: RateLimiter;
 
   /**
-   * Counts both windows in one step; the method that it overrides counts one after the other. Returns no promise
-   * for a read that is served while it is counted. After its first denial a bucket is known to be empty or banned,
-   * and its reads wait here.
+   * Counts both windows in one step; the method that it overrides counts one after the other. Returns no
+   * promise for a read that is served while it is counted. After its first denial a bucket is known to be
+   * empty or banned, and its reads wait here.
    *
-   * @throws ApiError `rate_limit_exceeded` or `api_key_banned`, else the denial of a request without a valid key.
+   * @throws ApiError `rate_limit_exceeded` or `api_key_banned`, else the denial of a request without a valid
+   * key.
    */
   // oxlint-disable-next-line typescript/promise-function-async
   override canActivate(context: ExecutionContext): Promise<boolean> {

@@ -35,8 +35,8 @@ export class RateLimiter {
   /**
    * Counts an authenticated request in its windows. Keeps the decision on the request.
    *
-   * @throws ApiError `rate_limit_exceeded` or `api_key_banned`, else the denial of a request without a valid key;
-   * CounterStoreError if the count is unknown.
+   * @throws ApiError `rate_limit_exceeded` or `api_key_banned`, else the denial of a request without a valid
+   * key; CounterStoreError if the count is unknown.
    */
   async authorize(request: FastifyRequest, windows: RateLimitRequest): Promise<void> {
     const { authentication, routeOptions } = request;

@@ -1,11 +1,7 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { databaseReason } from '../database/availability.js';
 import { Batcher } from '../database/batcher.js';
 import { isRequestDeadline } from '../database/request-deadline.js';
-import type { ResponseHook } from '../http/response-hook.js';
-import { operationName } from '../http/request-line.js';
-import { Clock } from '../settings/clock.js';
 import { type CompletedRequest, UsageCounts } from './rules/usage-counts.js';
 import { UsageJournal } from './usage.journal.js';
 
@@ -21,7 +17,7 @@ const MAX_BATCHES = 25;
  * request path. A batch whose write failed, or has an unknown outcome, is retried unchanged.
  */
 @Injectable()
-export class UsageRecorder implements ResponseHook, OnModuleInit, OnApplicationShutdown {
+export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
   /** Requests that were not recorded because the batches were full. */
   dropped = 0;
   private readonly logger = new Logger(UsageRecorder.name);
@@ -40,10 +36,7 @@ export class UsageRecorder implements ResponseHook, OnModuleInit, OnApplicationS
   /** Requests dropped since the last successful write. */
   private recentlyDropped = 0;
 
-  constructor(
-    private readonly journal: UsageJournal,
-    private readonly clock: Clock,
-  ) {}
+  constructor(private readonly journal: UsageJournal) {}
 
   onModuleInit(): void {
     this.timer = setInterval(() => void this.flush(), FLUSH_INTERVAL_MS).unref();
@@ -64,32 +57,8 @@ export class UsageRecorder implements ResponseHook, OnModuleInit, OnApplicationS
     return this.queued.reduce((sum, { size }) => sum + size, 0);
   }
 
-  /** Records a request whose response is complete, if it has a valid key. */
-  onSend(request: FastifyRequest, { statusCode }: FastifyReply): void {
-    const principal = request.authentication?.principal;
-    if (principal) {
-      this.count({
-        keyId: principal.keyId,
-        quotaId: principal.quota.id,
-        operation: operationName(request),
-        deprecated: request.routeOptions.config.deprecation !== undefined,
-        status: statusCode,
-        // By the clock of the counter store, unless that was away.
-        atMs: request.decision?.nowMs ?? this.clock.now(),
-      });
-    }
-  }
-
-  /**
-   * Writes everything recorded so far. A failure is logged.
-   *
-   * @throws RequestDeadlineError if the current request has no time left.
-   */
-  flush(): Promise<void> {
-    return this.flushes.load();
-  }
-
-  private count(request: CompletedRequest): void {
+  /** Records a request whose response is complete. */
+  record(request: CompletedRequest): void {
     if (this.queued.at(-1)?.add(request)) {
       return;
     }
@@ -106,6 +75,15 @@ export class UsageRecorder implements ResponseHook, OnModuleInit, OnApplicationS
         `Usage is no longer recorded: ${this.queuedEntries} entries are queued already; the number of lost requests is logged once the database is back`,
       );
     }
+  }
+
+  /**
+   * Writes everything recorded so far. A failure is logged.
+   *
+   * @throws RequestDeadlineError if the current request has no time left.
+   */
+  flush(): Promise<void> {
+    return this.flushes.load();
   }
 
   private async write(): Promise<void> {

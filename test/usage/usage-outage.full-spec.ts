@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
 import { UsageRecorder } from '../../src/usage/usage.recorder.js';
@@ -114,15 +113,14 @@ describe('UsageRecorder, while the database is away', () => {
 
   it('keeps at most 50,000 entries, logs one line when it is full, and logs later how many requests were left out', async () => {
     const errors = jest.spyOn(recorder['logger'], 'error').mockImplementation();
-    const quota = { id: randomUUID(), plan: 'free', perMinute: 60, perDay: 1000 };
-    const record = (keyId: string) => {
-      const request = {
-        authentication: { principal: { keyId, role: 'client', quota }, denial: null },
-        decision: null,
-        routeOptions: { config: { operation: 'listPets' } },
-      };
-      recorder.onSend(request as unknown as FastifyRequest, { statusCode: 200 } as FastifyReply);
+    const request = {
+      quotaId: randomUUID(),
+      operation: 'listPets',
+      deprecated: false,
+      status: 200,
+      atMs: store.clock.now(),
     };
+    const record = (keyId: string) => recorder.record({ keyId, ...request });
     proxy.goAway();
     const recordKeys = (count: number) => Array.from({ length: count }, randomUUID).forEach(record);
     recordKeys(50_000);
