@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { FastifyInstance, HTTPMethods } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { AppModule, RESPONSE_HOOKS } from './app.module.js';
 import { AllowedMethods } from './http/allowed-methods.js';
 import { DeprecatedOperations } from './deprecation/deprecated-operations.js';
@@ -73,7 +73,7 @@ export async function createApplication(
 /** Adds the methods that Fastify does not route by default, so that `NotFoundController` handles them too. */
 function routeAllMethods(fastify: FastifyInstance): void {
   const { supportedMethods } = fastify;
-  const others = METHODS.filter((method) => !supportedMethods.includes(method as HTTPMethods));
+  const others = METHODS.filter((method) => !supportedMethods.includes(method));
   others.forEach((method) => fastify.addHttpMethod(method, { hasBody: true }));
 }
 

@@ -9,7 +9,7 @@ const SECRET_LENGTH = 32;
 const CHECKSUM_LENGTH = 6;
 const FORMAT = /^(ask_live_|ask_test_)[0-9A-Za-z]{38}$/;
 
-export type KeyProblem = 'malformed' | 'other_environment';
+type KeyProblem = 'malformed' | 'other_environment';
 
 /** CRC-32 of the text, in base 62, most significant digit first. */
 function checksum(text: string): string {
