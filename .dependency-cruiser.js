@@ -5,8 +5,8 @@ import { readdirSync } from 'node:fs';
  * project. No two folders import each other.
  */
 const beyond = ['health', 'account', 'admin', 'seed', 'cli'];
-const beside = ['usage', 'webhooks', 'metrics', 'tracing', 'logging', 'console', 'embedded-postgres'];
-const below = ['http', 'server', 'openapi', 'schemas', 'errors', 'settings'];
+const beside = ['usage', 'webhooks', 'observability', 'tracing', 'logging', 'console', 'embedded-postgres'];
+const below = ['http', 'server', 'openapi', 'schemas', 'errors', 'settings', 'metrics'];
 /** The resources of the store, such as `pets`: every folder that has no other place. */
 const resources = readdirSync('src', { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
@@ -79,15 +79,22 @@ export default {
       comment:
         'They read counters and what routes declare. Administration queues events; no request path does.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(webhooks|admin|cli|metrics|app\\.module)' },
+      from: { path: '^src/', pathNot: '^src/(webhooks|admin|cli|app\\.module)' },
       to: { path: '^src/webhooks/' },
     },
     {
-      name: 'only-the-application-imports-metrics-and-traces',
-      comment: 'Modules keep counts and publish diagnostics; metrics and traces read them.',
+      name: 'only-the-application-imports-observability',
+      comment:
+        'Providers add their metrics to the registry that they get, and publish diagnostics, which traces read.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(metrics/|tracing/|(main|app(\\.module)?)\\.ts)' },
-      to: { path: '^src/(metrics|tracing)/|node_modules/@opentelemetry/' },
+      from: { path: '^src/', pathNot: '^src/(observability/|tracing/|(main|app(\\.module)?)\\.ts)' },
+      to: { path: '^src/(observability|tracing)/|node_modules/@opentelemetry/' },
+    },
+    {
+      name: 'metrics-import-nothing',
+      severity: 'error',
+      from: { path: '^src/metrics/' },
+      to: { path: '^src/', pathNot: '^src/metrics/' },
     },
     {
       name: 'administration-is-beside-the-path',
@@ -130,7 +137,7 @@ export default {
       name: 'the-server-imports-errors-and-settings',
       severity: 'error',
       from: { path: '^src/server/', pathNot: '\\.spec\\.ts$' },
-      to: { path: '^src/', pathNot: '^src/(server|errors|settings)/' },
+      to: { path: '^src/', pathNot: '^src/(server|errors|settings|metrics)/' },
     },
     {
       name: 'rules-are-pure',

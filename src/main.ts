@@ -9,7 +9,7 @@ import { type Environment, readProcessEnvironment } from './settings/environment
 import { describeFailure } from './failure.js';
 import { logMissingKeys } from './health/first-key.js';
 import { Readiness } from './health/readiness.js';
-import { MetricsServer } from './metrics/metrics.server.js';
+import { MetricsServer } from './observability/metrics.server.js';
 import { Connections } from './server/connections.js';
 import { seedDemo } from './seed/demo.js';
 import { welcome } from './seed/welcome.js';

@@ -4,6 +4,7 @@ import { Batcher } from '../database/batcher.js';
 import type { Principal } from '../http/principal.js';
 import { parseNetwork } from '../http/rules/network.js';
 import type { KeyRole, Scope } from '../http/rules/scope.js';
+import type { MetricsRegistry, MetricsSource } from '../metrics/metrics-registry.js';
 import { Clock, ServerClock } from '../settings/clock.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { loadSql } from '../database/statement.js';
@@ -52,14 +53,13 @@ const MAX_IN_FLIGHT = 2;
  * crowd the cache. Concurrent look-ups are one query.
  */
 @Injectable()
-export class ApiKeyCache {
+export class ApiKeyCache implements MetricsSource {
   /** An entry too old to authenticate with still serves `lastKnown`. */
   private readonly cache = new LRUCache<string, CacheEntry>({ max: CACHE_SIZE });
   private readonly batcher = new Batcher((hashes: Buffer[]) => this.findAll(hashes), {
     name: FIND.name,
     maxInFlight: MAX_IN_FLIGHT,
   });
-  readonly batches = this.batcher.metrics;
   /** Requests whose key was cached. */
   hits = 0;
   /** Requests whose key was looked up. */
@@ -73,6 +73,24 @@ export class ApiKeyCache {
     private readonly clock: Clock,
   ) {
     this.serverClock = new ServerClock(clock);
+  }
+
+  addMetrics(metrics: MetricsRegistry): void {
+    const { listener } = this;
+    metrics.addBatches(this.batcher.metrics);
+    metrics.counter('api_key_cache_lookups_total', 'Look-ups of API keys.', ['result'], () => [
+      [this.hits, 'hit'],
+      [this.misses, 'miss'],
+    ]);
+    metrics.counter('api_key_cache_invalidations_total', 'Invalidations of all cached keys.', [], () => [
+      [listener.generation],
+    ]);
+    metrics.gauge('api_key_cache_age_seconds', 'Time since the cache was last confirmed current.', [], () => [
+      [listener.ageMs / 1000],
+    ]);
+    metrics.gauge('api_key_cache_current', '1 while cached keys are used, else 0.', [], () => [
+      [Number(listener.isCurrent)],
+    ]);
   }
 
   /**

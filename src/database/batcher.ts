@@ -1,5 +1,6 @@
 import { tracingChannel } from 'node:diagnostics_channel';
 import { Histogram } from 'prom-client';
+import type { BatchMetrics } from '../metrics/metrics-registry.js';
 import { loadApart } from './load-apart.js';
 import { isRequestDeadline, lastStartMs, RequestDeadlineError, withLastStart } from './request-deadline.js';
 
@@ -17,15 +18,6 @@ export interface LoadNotice {
 /** From half a millisecond to the longest time of a batch. */
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000];
-
-/** The batches of a `Batcher` so far. */
-export interface BatchMetrics {
-  name: string;
-  seconds: Histogram;
-  sizes: Histogram;
-  /** Items whose load was rejected. */
-  failures: number;
-}
 
 interface Queued<Item, Result> {
   item: Item;

@@ -2,6 +2,7 @@ import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { SqlDriverAdapterFactory } from '@prisma/driver-adapter-utils';
 import type pg from 'pg';
+import type { MetricsRegistry, MetricsSource, Sample } from '../metrics/metrics-registry.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { findSchema } from '../../prisma/session-settings.mjs';
 import { createPool } from './connection-pool.js';
@@ -36,7 +37,7 @@ function createAdapter(pools: Pools, connectionString: string | undefined): SqlD
 
 /** Prisma's client, on two pools: a transaction that waits for a lock must delay neither keys nor animals. */
 @Injectable()
-export class PrismaService extends PrismaClient implements OnApplicationShutdown {
+export class PrismaService extends PrismaClient implements OnApplicationShutdown, MetricsSource {
   readonly pools: Pools;
   /**
    * The maximum of an operation's batches in flight: two, unless those of four operations would leave no
@@ -60,6 +61,22 @@ export class PrismaService extends PrismaClient implements OnApplicationShutdown
     });
     this.pools = pools;
     this.maxBatchesInFlight = queries > 2 * 4 ? 2 : 1;
+  }
+
+  addMetrics(metrics: MetricsRegistry): void {
+    const pools = Object.entries(this.pools);
+    metrics.gauge('database_connections', 'Connections of a pool.', ['pool', 'state'], () =>
+      pools.flatMap(([name, { totalCount, idleCount }]): Sample[] => [
+        [totalCount - idleCount, name, 'used'],
+        [idleCount, name, 'idle'],
+      ]),
+    );
+    metrics.gauge('database_connections_max', 'Maximum connections of a pool.', ['pool'], () =>
+      pools.map(([name, { options }]) => [options.max, name]),
+    );
+    metrics.gauge('database_pending_queries', 'Queries that wait for a connection.', ['pool'], () =>
+      pools.map(([name, { waitingCount }]) => [waitingCount, name]),
+    );
   }
 
   /** Runs a statement, and returns its rows. @throws Prisma's error. */

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { RouteOptions } from 'fastify';
+import type { MetricsRegistry, MetricsSource } from '../metrics/metrics-registry.js';
 import { routeTemplate } from '../http/request-line.js';
 import { declaredRouteConfigs } from '../http/route-config.decorator.js';
 import { lastBrownout } from './rules/brownout.js';
@@ -15,7 +16,16 @@ interface DeprecatedOperation extends Deprecation {
 
 /** The deprecated operations of all routes, by name. */
 @Injectable()
-export class DeprecatedOperations extends Map<string, DeprecatedOperation> {
+export class DeprecatedOperations extends Map<string, DeprecatedOperation> implements MetricsSource {
+  addMetrics(metrics: MetricsRegistry): void {
+    metrics.gauge(
+      'deprecated_removal_timestamp_seconds',
+      'Unix time at which an operation is removed.',
+      ['operation'],
+      () => [...this.values()].map(({ operation, removal }) => [removal.getTime() / 1000, operation]),
+    );
+  }
+
   /** Adds the operation of a route if it is deprecated. */
   addRoute({ method, url, config }: Pick<RouteOptions, 'method' | 'url' | 'config'>): void {
     const { operation, deprecation } = config ?? {};

@@ -1,6 +1,7 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { PeriodicDatabaseTask } from '../database/periodic-task.js';
 import { PrismaService } from '../database/prisma.service.js';
+import type { MetricsRegistry, MetricsSource } from '../metrics/metrics-registry.js';
 import { Clock } from '../settings/clock.js';
 import { DeprecatedOperations } from './deprecated-operations.js';
 
@@ -11,7 +12,7 @@ const CALLED_MS = 7 * DAY_MS;
 
 /** Counts each minute the keys that still call operations which are soon removed, for the health and the metrics. */
 @Injectable()
-export class RemovalWatch extends PeriodicDatabaseTask implements OnApplicationBootstrap {
+export class RemovalWatch extends PeriodicDatabaseTask implements OnApplicationBootstrap, MetricsSource {
   /** The operations that are removed within 30 days, and the keys that called each in the last 7 UTC days, as of the last count. */
   soonRemoved: { operation: string; removal: Date; callers: number }[] = [];
 
@@ -21,6 +22,15 @@ export class RemovalWatch extends PeriodicDatabaseTask implements OnApplicationB
     private readonly clock: Clock,
   ) {
     super(INTERVAL_MS, () => this.count(), 'Callers of operations that are soon removed were not counted');
+  }
+
+  addMetrics(metrics: MetricsRegistry): void {
+    metrics.gauge(
+      'deprecated_removal_callers',
+      'Keys that called an operation in the last 7 days that is removed within 30.',
+      ['operation'],
+      () => this.soonRemoved.map(({ operation, callers }) => [callers, operation]),
+    );
   }
 
   /** Counts as soon as all routes are declared, so that no restart hides a warning for a minute. */

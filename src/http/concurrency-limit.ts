@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/api-error.js';
+import type { MetricsRegistry, MetricsSource } from '../metrics/metrics-registry.js';
 import { Connections, SHUTTING_DOWN } from '../server/connections.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { operationName } from './request-line.js';
@@ -38,7 +39,7 @@ const OVERLOADED = new ApiError('service_unavailable', 'This server is overloade
  * clients that have less than a third, so no client takes an operation from the others.
  */
 @Injectable()
-export class ConcurrencyLimit {
+export class ConcurrencyLimit implements MetricsSource {
   private readonly byOperation = new Map<string, OperationLoad>();
   private readonly maxSlots: number;
 
@@ -51,6 +52,15 @@ export class ConcurrencyLimit {
 
   all(): OperationLoad[] {
     return [...this.byOperation.values()];
+  }
+
+  addMetrics(metrics: MetricsRegistry): void {
+    metrics.gauge('requests_in_flight', 'Requests that hold a slot of their operation.', ['operation'], () =>
+      this.all().map(({ operation, slots }) => [slots.length, operation]),
+    );
+    metrics.counter('shed_requests_total', 'Requests denied by overload, with 503.', ['operation'], () =>
+      this.all().map(({ operation, shed }) => [shed, operation]),
+    );
   }
 
   /** Takes a slot for a request that needs a key; returns the error of a request that gets none. */

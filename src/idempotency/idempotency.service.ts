@@ -5,6 +5,7 @@ import { ApiError } from '../errors/api-error.js';
 import { RequestBody } from '../http/request-body.js';
 import { targetPath } from '../http/request-line.js';
 import { requirePrincipal } from '../http/principal.js';
+import type { MetricsRegistry, MetricsSource } from '../metrics/metrics-registry.js';
 import { conflict, type CreationResponse, type IdempotentRequest } from './creation-batcher.js';
 
 /** 1 to 255 visible ASCII characters. Node joins a repeated header with a comma and a space, which is none. */
@@ -15,11 +16,15 @@ type Create = (idempotent: IdempotentRequest | null) => Promise<CreationResponse
 
 /** Responds to requests that create a record. Of those with the same `Idempotency-Key`, one creates; the others get its response. */
 @Injectable()
-export class IdempotencyService {
+export class IdempotencyService implements MetricsSource {
   /** Responses sent again since the start. */
-  replays = 0;
+  private replays = 0;
   /** The quota and key of each creation in flight. */
   private readonly inFlight = new Set<string>();
+
+  addMetrics(metrics: MetricsRegistry): void {
+    metrics.counter('idempotent_replays_total', 'Stored responses sent again.', [], () => [[this.replays]]);
+  }
 
   /**
    * Sets the headers of the response.

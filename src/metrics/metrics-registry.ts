@@ -6,6 +6,20 @@ export const PREFIX = 'animal_store_';
 export type Sample = [value: number, ...labels: string[]];
 export type Labels = Record<string, string>;
 
+/** The batches of a `Batcher` so far. */
+export interface BatchMetrics {
+  name: string;
+  seconds: Histogram;
+  sizes: Histogram;
+  /** Items whose load was rejected. */
+  failures: number;
+}
+
+/** A provider of a module that has metrics. The metrics of all are collected when the service starts. */
+export interface MetricsSource {
+  addMetrics(metrics: MetricsRegistry): void;
+}
+
 /** Metrics whose values are read from elsewhere at each scrape, so that they cost a request nothing. */
 export class MetricsRegistry {
   readonly registry = new Registry();
@@ -14,9 +28,24 @@ export class MetricsRegistry {
   readonly counter = this.adder(Counter);
   /** Adds a value that grows and shrinks. */
   readonly gauge = this.adder(Gauge);
+  private readonly batches: BatchMetrics[] = [];
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
+    this.histogram(`${PREFIX}query_duration_seconds`, 'Duration of a batched query.', () =>
+      this.batches.map(({ name, seconds }) => [seconds, { query: name }]),
+    );
+    this.histogram(`${PREFIX}query_batch_size`, 'Requests in a batched query.', () =>
+      this.batches.map(({ name, sizes }) => [sizes, { query: name }]),
+    );
+    this.counter('query_failures_total', 'Requests whose batched query failed.', ['query'], () =>
+      this.batches.map(({ name, failures }) => [failures, name]),
+    );
+  }
+
+  /** Adds the batches of queries. */
+  addBatches(...batches: BatchMetrics[]): void {
+    this.batches.push(...batches);
   }
 
   /** Adds histograms that modules keep, each as one with these labels: a label costs the library more than an observation. */

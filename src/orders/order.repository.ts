@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { hasCode } from '../database/availability.js';
-import type { BatchMetrics } from '../database/batcher.js';
+import type { MetricsRegistry, MetricsSource } from '../metrics/metrics-registry.js';
 import { Clock } from '../settings/clock.js';
 import type { Prisma } from '../database/generated/client.js';
 import { PrismaService } from '../database/prisma.service.js';
@@ -47,7 +47,7 @@ type OrderRecord = Omit<Row, 'shipDate'> & { shipDate?: Date | null | undefined 
 
 /** Stores and lists orders. An order belongs to a quota, and only keys of that quota can list it. */
 @Injectable()
-export class OrderRepository {
+export class OrderRepository implements MetricsSource {
   private readonly creations: CreationBatcher<NewOrder & { quotaId: string }>;
 
   constructor(
@@ -57,8 +57,8 @@ export class OrderRepository {
     this.creations = new CreationBatcher(CREATION, prisma, clock);
   }
 
-  get batches(): BatchMetrics {
-    return this.creations.metrics;
+  addMetrics(metrics: MetricsRegistry): void {
+    metrics.addBatches(this.creations.metrics);
   }
 
   /**

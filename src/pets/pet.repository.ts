@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Batcher, type BatchMetrics } from '../database/batcher.js';
+import { Batcher } from '../database/batcher.js';
 import type { Pet as Row } from '../database/generated/client.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { loadSql, namedStatement } from '../database/statement.js';
+import type { MetricsRegistry, MetricsSource } from '../metrics/metrics-registry.js';
 import { Clock } from '../settings/clock.js';
 import { MIN_INT64 } from '../schemas/int64.js';
 import { type Page, toPage } from '../schemas/pagination.js';
@@ -55,12 +56,10 @@ export interface PageRequest {
 
 /** The animals. Requests that arrive together share one query. */
 @Injectable()
-export class PetRepository {
+export class PetRepository implements MetricsSource {
   private readonly pages: Batcher<PageRequest, Page<Pet>>;
   private readonly finds: Batcher<bigint, Pet | null>;
   private readonly creations: CreationBatcher<NewPet>;
-  /** The bound applies to each kind of query. */
-  readonly batches: BatchMetrics[];
 
   constructor(
     private readonly prisma: PrismaService,
@@ -74,7 +73,10 @@ export class PetRepository {
     });
     this.finds = new Batcher((ids) => this.findAll(ids), { name: FIND.name, maxInFlight });
     this.creations = new CreationBatcher(CREATION, prisma, clock);
-    this.batches = [this.pages.metrics, this.finds.metrics, this.creations.metrics];
+  }
+
+  addMetrics(metrics: MetricsRegistry): void {
+    metrics.addBatches(this.pages.metrics, this.finds.metrics, this.creations.metrics);
   }
 
   /**

@@ -8,6 +8,7 @@ import {
 import type { Socket } from 'node:net';
 import type { FastifyBaseLogger } from 'fastify';
 import { ApiError } from '../errors/api-error.js';
+import type { MetricsRegistry, MetricsSource } from '../metrics/metrics-registry.js';
 import type { Environment } from '../settings/environment.js';
 import { errorResponse, toApiError } from './parser-errors.js';
 
@@ -60,7 +61,7 @@ interface Connection {
  * Ends them in a shutdown without losing a request: while the service drains, the last response closes its connection. After
  * `server.close()` requests in flight are served; later, requests that have not started get 503; finally, the rest is cut off.
  */
-export class Connections {
+export class Connections implements MetricsSource {
   /** Whether the service is about to end, and should get no more requests. */
   isDraining = false;
   /** Requests that had arrived whole, and were cut off without a response. */
@@ -87,6 +88,15 @@ export class Connections {
     private readonly log: Pick<FastifyBaseLogger, 'info' | 'error'>,
     private readonly limits = LIMITS,
   ) {}
+
+  addMetrics(metrics: MetricsRegistry): void {
+    metrics.counter('connection_errors_total', 'Connections ended by an error.', ['status'], () =>
+      [...this.errorsByStatus].map(([status, count]) => [count, String(status)]),
+    );
+    metrics.counter('connections_closed_total', 'Connections closed beyond a bound.', ['reason'], () =>
+      Object.entries(this.closedByBound).map(([bound, count]) => [count, bound]),
+    );
+  }
 
   /** Returns a server whose connections are bounded, and end in a shutdown. */
   createServer(handle: RequestListener): Server {

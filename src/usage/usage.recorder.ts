@@ -2,6 +2,7 @@ import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } fro
 import { databaseReason } from '../database/availability.js';
 import { Batcher } from '../database/batcher.js';
 import { isRequestDeadline } from '../database/request-deadline.js';
+import type { MetricsRegistry, MetricsSource } from '../metrics/metrics-registry.js';
 import { type CompletedRequest, UsageCounts } from './rules/usage-counts.js';
 import { UsageJournal } from './usage.journal.js';
 
@@ -17,7 +18,7 @@ const MAX_BATCHES = 25;
  * request path. A batch whose write failed, or has an unknown outcome, is retried unchanged.
  */
 @Injectable()
-export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
+export class UsageRecorder implements OnModuleInit, OnApplicationShutdown, MetricsSource {
   /** Requests that were not recorded because the batches were full. */
   dropped = 0;
   private readonly logger = new Logger(UsageRecorder.name);
@@ -37,6 +38,15 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
   private recentlyDropped = 0;
 
   constructor(private readonly journal: UsageJournal) {}
+
+  addMetrics(metrics: MetricsRegistry): void {
+    metrics.gauge('usage_queued_entries', 'Usage entries that are not written yet.', [], () => [
+      [this.queuedEntries],
+    ]);
+    metrics.counter('usage_dropped_requests_total', 'Requests whose usage was dropped.', [], () => [
+      [this.dropped],
+    ]);
+  }
 
   onModuleInit(): void {
     this.timer = setInterval(() => void this.flush(), FLUSH_INTERVAL_MS).unref();

@@ -5,6 +5,7 @@ import { databaseReason } from '../database/availability.js';
 import { PeriodicDatabaseTask } from '../database/periodic-task.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { loadSql } from '../database/statement.js';
+import type { MetricsRegistry, MetricsSource } from '../metrics/metrics-registry.js';
 import { Clock } from '../settings/clock.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { postToReceiver } from './post-to-receiver.js';
@@ -26,7 +27,7 @@ const CLAIM = loadSql<{ delivery: ClaimedDelivery }>(import.meta.url, 'claim-del
 
 /** Sends the deliveries that are due. It runs on every replica, and none sends what another has claimed. */
 @Injectable()
-export class WebhookDeliverer extends PeriodicDatabaseTask {
+export class WebhookDeliverer extends PeriodicDatabaseTask implements MetricsSource {
   /** Attempts by outcome: `retried` is a failure that will be repeated. */
   readonly outcomes = { delivered: 0, retried: 0, failed: 0 };
   /** Attempts, each with its webhook and what ends its request. */
@@ -38,6 +39,12 @@ export class WebhookDeliverer extends PeriodicDatabaseTask {
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'WEBHOOK_PRIVATE_ADDRESSES'>,
   ) {
     super(INTERVAL_MS, () => this.startDue(), 'Webhooks are not delivered for now');
+  }
+
+  addMetrics(metrics: MetricsRegistry): void {
+    metrics.counter('webhook_attempts_total', 'Attempts to deliver an event.', ['outcome'], () =>
+      Object.entries(this.outcomes).map(([outcome, count]) => [count, outcome]),
+    );
   }
 
   /** Ends what is in flight before the connections to the database are closed. */

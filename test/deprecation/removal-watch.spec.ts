@@ -1,4 +1,4 @@
-import { MetricsServer } from '../../src/metrics/metrics.server.js';
+import { MetricsServer } from '../../src/observability/metrics.server.js';
 import { RemovalWatch } from '../../src/deprecation/removal-watch.js';
 import { eventually } from '../support/eventually.js';
 import { send } from '../support/http/http.js';

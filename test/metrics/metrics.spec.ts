@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { MetricsServer } from '../../src/metrics/metrics.server.js';
+import { MetricsServer } from '../../src/observability/metrics.server.js';
 import { CounterStore } from '../../src/rate-limit/stores/counter-store.js';
 import type { PostgresCounterStore } from '../../src/rate-limit/stores/postgres-counter-store.js';
 import { shareApplication, startApplication, type TestApplication } from '../support/service/application.js';

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
 import { generateApiKey } from '../../src/auth/rules/api-key.js';
 import { ConcurrencyLimit } from '../../src/http/concurrency-limit.js';
-import { MetricsServer } from '../../src/metrics/metrics.server.js';
+import { MetricsServer } from '../../src/observability/metrics.server.js';
 import { useApplication } from '../support/service/application.js';
 import { until } from '../support/eventually.js';
 import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';

@@ -1,5 +1,6 @@
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { PeriodicTask } from '../../database/periodic-task.js';
+import type { MetricsRegistry, MetricsSource } from '../../metrics/metrics-registry.js';
 import { Clock, ServerClock } from '../../settings/clock.js';
 import { ENVIRONMENT, type Environment } from '../../settings/environment.js';
 import type { RateLimitDecision, RateLimitRequest } from '../rules/rate-limit-decision.js';
@@ -25,7 +26,7 @@ interface Outage {
  * outage.
  */
 @Injectable()
-export class FallbackCounterStore implements OnApplicationShutdown {
+export class FallbackCounterStore implements OnApplicationShutdown, MetricsSource {
   private readonly logger = new Logger(FallbackCounterStore.name);
   private readonly serverClock: ServerClock;
   private readonly local: LocalCounterStore;
@@ -44,6 +45,17 @@ export class FallbackCounterStore implements OnApplicationShutdown {
   ) {
     this.serverClock = new ServerClock(clock);
     this.local = new LocalCounterStore(() => this.serverClock.now(), environment.BAN_DURATIONS);
+  }
+
+  addMetrics(metrics: MetricsRegistry): void {
+    metrics.addBatches(this.shared.batches);
+    metrics.gauge('rate_limit_breaker_state', '1 for the current state, else 0.', ['state'], () => [
+      [Number(this.outage === null), 'closed'],
+      [Number(this.outage !== null), 'open'],
+    ]);
+    metrics.counter('rate_limit_local_decisions_total', 'Decisions without the counter store.', [], () => [
+      [this.decidedLocally],
+    ]);
   }
 
   onApplicationShutdown(): void {

@@ -6,6 +6,7 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
 import { type FastifyInstance, type FastifyReply, fastify as createFastify } from 'fastify';
 import type { Registry } from 'prom-client';
 import { ApiError } from '../errors/api-error.js';
@@ -14,7 +15,9 @@ import { Connections } from '../server/connections.js';
 import { ListenError } from '../server/listen-error.js';
 import { serverOptions } from '../server/server-options.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
-import { ServiceMetrics } from './service-metrics.js';
+import { about } from '../openapi/about.js';
+import { standardOutput } from '../server/standard-stream.js';
+import { MetricsRegistry, type MetricsSource } from '../metrics/metrics-registry.js';
 
 const NOT_FOUND = new ApiError('not_found', 'Only /metrics is served here.');
 const NOT_ALLOWED = new ApiError('method_not_allowed', '/metrics allows GET only.', {
@@ -32,7 +35,7 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
   private server: FastifyInstance | null = null;
 
   constructor(
-    private readonly metrics: ServiceMetrics,
+    private readonly discovery: DiscoveryService,
     private readonly connections: Connections,
     @Inject(ENVIRONMENT)
     private readonly environment: Pick<Environment, 'HOST' | 'METRICS_PORT' | 'TRUST_PROXY'>,
@@ -49,7 +52,7 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
     if (METRICS_PORT === undefined) {
       return;
     }
-    const server = this.createServer(this.metrics.registry());
+    const server = this.createServer(this.collect());
     try {
       await server.listen({ port: METRICS_PORT, host: HOST });
     } catch (cause) {
@@ -60,6 +63,19 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
 
   async onApplicationShutdown(): Promise<void> {
     await this.server?.close();
+  }
+
+  /** Returns the metrics of the process, and of every provider that has some. */
+  private collect(): Registry {
+    const metrics = new MetricsRegistry();
+    metrics.counter('log_dropped_lines_total', 'Lines of the log that were dropped.', [], () => [
+      [standardOutput.dropped],
+    ]);
+    metrics.gauge('build_info', 'Always 1.', ['version'], () => [[1, about.info.version]]);
+    const instances = this.discovery.getProviders().map(({ instance }): unknown => instance);
+    // A provider of several modules is found in each.
+    new Set(instances.filter(isMetricsSource)).forEach((source) => source.addMetrics(metrics));
+    return metrics.registry;
   }
 
   private createServer(registry: Registry): FastifyInstance {
@@ -86,6 +102,10 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
     });
     return fastify;
   }
+}
+
+function isMetricsSource(provider: unknown): provider is MetricsSource {
+  return typeof (provider as Partial<MetricsSource> | null)?.addMetrics === 'function';
 }
 
 function sendError(reply: FastifyReply, { status, headers, body }: ApiError): FastifyReply {

@@ -4,7 +4,13 @@ import { Counter, Histogram } from 'prom-client';
 import type { ResponseHook } from '../http/response-hook.js';
 import { knownMethod, operationName, routePath, routeTemplate, urlScheme } from '../http/request-line.js';
 import type { RateLimitDecision } from '../rate-limit/rules/rate-limit-decision.js';
-import { type Labels, PREFIX } from './metrics-registry.js';
+import { DeprecatedOperations } from '../deprecation/deprecated-operations.js';
+import {
+  type Labels,
+  type MetricsRegistry,
+  type MetricsSource,
+  PREFIX,
+} from '../metrics/metrics-registry.js';
 
 /** Upper bounds of the buckets: those that OpenTelemetry's conventions advise, and two for fast lists. */
 const ADVISED = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
@@ -21,13 +27,13 @@ const REASONS = ['minute', 'day', 'ban', 'status'] as const;
 
 /** Counts responses by operation and status, and rate-limit decisions by plan. */
 @Injectable()
-export class RequestMetricsHook implements ResponseHook {
+export class RequestMetricsHook implements ResponseHook, MetricsSource {
   /**
    * The durations of requests with the same labels; each has a histogram, because a label costs more than an
    * observation.
    */
-  readonly durations = new Map<string, [Histogram, Labels]>();
-  readonly deprecated = counter(
+  private readonly durations = new Map<string, [Histogram, Labels]>();
+  private readonly deprecated = counter(
     'deprecated_requests_total',
     'Requests to deprecated operations.',
     'operation',
@@ -36,8 +42,21 @@ export class RequestMetricsHook implements ResponseHook {
   private readonly denied = counter('rate_limit_denied_total', 'Requests denied with 429.', 'plan', 'reason');
   private readonly bans = counter('bans_started_total', 'Bans started.', 'plan');
   private readonly plans = new Set<string>();
-  /** The metrics that the library labels, for a registry. */
-  readonly all = [this.deprecated, this.allowed, this.denied, this.bans];
+
+  constructor(private readonly deprecatedOperations: DeprecatedOperations) {}
+
+  addMetrics(metrics: MetricsRegistry): void {
+    metrics.histogram(
+      'http_server_request_duration_seconds',
+      'Time until the response of a request is complete.',
+      () => [...this.durations.values()],
+    );
+    [this.deprecated, this.allowed, this.denied, this.bans].forEach((metric) =>
+      metrics.registry.registerMetric(metric),
+    );
+    // Otherwise the first call would be no increase.
+    this.deprecatedOperations.forEach((_declared, operation) => this.deprecated.inc({ operation }, 0));
+  }
 
   /** Counts a request whose response is complete. */
   onSend(request: FastifyRequest, { statusCode, elapsedTime }: FastifyReply): void {
