@@ -54,10 +54,11 @@ export const RESPONSE_HOOKS = [
   imports: [
     DatabaseModule,
     AuthModule,
-    RateLimitModule,
-    IdempotencyModule,
+    // The documents have the operations in this order:
     PetsModule,
     OrdersModule,
+    RateLimitModule,
+    IdempotencyModule,
     AccountModule,
     AdminModule,
     UsageModule,

@@ -8,28 +8,6 @@ import type { PagePromise } from './page-promise.js';
 import { everyItem, LARGEST_PAGE } from './pages.js';
 
 export interface paths {
-    "/rate-limit": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get the rate-limit status
-         * @description Returns the windows of the key and its ban, if any, also while it is banned. It takes nothing from the windows, and has a limit of its own: 60 requests a minute.
-         *
-         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
-         */
-        get: operations["getRateLimit"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/pets": {
         parameters: {
             query?: never;
@@ -113,6 +91,28 @@ export interface paths {
          *     **Stability: experimental.** It may change or be removed without notice. It is available only if `EXPERIMENTAL` is on.
          */
         post: operations["createOrder"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rate-limit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the rate-limit status
+         * @description Returns the windows of the key and its ban, if any, also while it is banned. It takes nothing from the windows, and has a limit of its own: 60 requests a minute.
+         *
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
+         */
+        get: operations["getRateLimit"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1178,39 +1178,6 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    getRateLimit: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The rate-limit status of the key. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
-                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RateLimitStatus"];
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Restricted"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
     listPets: {
         parameters: {
             query?: {
@@ -1504,6 +1471,39 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getRateLimit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rate-limit status of the key. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RateLimitStatus"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Restricted"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getOwnKey: {
         parameters: {
             query?: never;
@@ -1698,15 +1698,6 @@ export type ListOwnUsageQuery = NonNullable<operations['listOwnUsage']['paramete
 export abstract class Operations {
   protected abstract readonly connection: Connection<paths>;
 
-  /** Returns the windows of the key and its ban, if any, also while it is banned. It takes nothing from the windows, and has a limit of its own: 60 requests a minute. */
-  getRateLimit(options: CallOptions = {}): ApiPromise<RateLimitStatus> {
-    return this.connection.call(
-      options,
-      async (client, sending) => client.GET('/rate-limit', { ...sending }),
-      { counted: false },
-    );
-  }
-
   /** One page of the animals, oldest first, optionally of one status only. `for await` walks over this page and all after it. */
   listPets(query: ListPetsQuery = {}, options: CallOptions = {}): PagePromise<Pet> {
     return this.connection.list(
@@ -1760,6 +1751,15 @@ export abstract class Operations {
     return this.connection.call(
       options,
       async (client, sending) => client.POST('/store/orders', { params: { header: idempotencyHeader(options) }, body, ...sending }),
+    );
+  }
+
+  /** Returns the windows of the key and its ban, if any, also while it is banned. It takes nothing from the windows, and has a limit of its own: 60 requests a minute. */
+  getRateLimit(options: CallOptions = {}): ApiPromise<RateLimitStatus> {
+    return this.connection.call(
+      options,
+      async (client, sending) => client.GET('/rate-limit', { ...sending }),
+      { counted: false },
     );
   }
 

@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Post, Query, Req, Res } from '@nestjs/common';
-import { ApiBody, ApiConflictResponse, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiConflictResponse } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { KeyService } from '../admin/keys/key.service.js';
 import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
@@ -8,6 +8,7 @@ import { Operation } from '../deprecation/operation.decorator.js';
 import { ApiError } from '../errors/api-error.js';
 import type { Principal } from '../http/principal.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
+import { Tag } from '../openapi/tag.decorator.js';
 import { pageLinks, pageSchema } from '../schemas/pagination.js';
 import { Clock } from '../settings/clock.js';
 import { KEPT_MS } from '../usage/rules/periods.js';
@@ -25,7 +26,7 @@ import { OwnKeyRepository } from './own-key.repository.js';
 /** Beyond so many rotations of a quota's keys, only administrators may rotate one, so that a stolen key cannot multiply. */
 const ROTATIONS_PER_DAY = 5;
 
-@ApiTags('account')
+@Tag('account', 'Your own key: its plan, usage and deprecated calls.')
 @Controller('/v1')
 export class AccountController {
   constructor(

@@ -6,6 +6,7 @@ import { withinDeadline } from '../database/deadline.js';
 import { HOW_TO_MIGRATE, pendingMigrations } from '../database/migrations.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { loadSql, namedStatement, type Statement } from '../database/statement.js';
+import { declaredTables, EVERY_PRIVILEGE } from '../database/tables.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import type { Health } from './health.schema.js';
 
@@ -16,24 +17,6 @@ const CHECK = namedStatement<{ fault: string }>(
   'check-database',
   `${loadSql(import.meta.url, 'check-database').text} UNION ALL ${ENCODING_FAULT}`,
 );
-const EVERY_PRIVILEGE = 'SELECT, INSERT, UPDATE, DELETE';
-/** The privileges that the service needs on each table. Locks of rows, and of tables against other writers, require UPDATE. */
-const PRIVILEGES: Record<string, string> = {
-  _prisma_migrations: 'SELECT',
-  api_keys: 'SELECT, INSERT, UPDATE',
-  audit_events: 'SELECT, INSERT',
-  stored_responses: EVERY_PRIVILEGE,
-  orders: 'SELECT, INSERT',
-  pets: 'SELECT, INSERT',
-  plans: 'SELECT, INSERT, UPDATE',
-  quotas: 'SELECT, INSERT, UPDATE',
-  usage: EVERY_PRIVILEGE,
-  usage_batches: EVERY_PRIVILEGE,
-  webhook_deliveries: EVERY_PRIVILEGE,
-  webhooks: EVERY_PRIVILEGE,
-};
-const SEQUENCES = ['audit_events_id_seq', 'orders_id_seq', 'pets_id_seq'];
-
 /** The migrations are absent while their state is unknown. */
 export type DatabaseParts = Pick<Health['parts'], 'database' | 'migrations'>;
 
@@ -52,11 +35,10 @@ export class DatabaseHealth {
     @Inject(ENVIRONMENT)
     private readonly environment: Pick<Environment, 'COUNTER_STORE' | 'DATABASE_URL' | 'DIRECT_DATABASE_URL'>,
   ) {
-    this.needs = Object.entries(PRIVILEGES).map(([relation, privileges]) => ({
-      role: null,
-      relation,
-      privileges,
-    }));
+    this.needs = [
+      { role: null, relation: '_prisma_migrations', privileges: 'SELECT' },
+      ...declaredTables().map(([relation, { privileges }]) => ({ role: null, relation, privileges })),
+    ];
     const { COUNTER_STORE, DIRECT_DATABASE_URL } = environment;
     if (COUNTER_STORE === undefined) {
       // Counters bypass a pooler, possibly with another role.
@@ -86,7 +68,7 @@ export class DatabaseHealth {
   private async find(): Promise<DatabaseParts> {
     const faults = await this.query(CHECK, [
       JSON.stringify(this.needs),
-      SEQUENCES,
+      declaredTables().flatMap(([, { sequence }]) => sequence ?? []),
       ...settingColumns(sessionSettings(this.environment.DATABASE_URL)),
     ]);
     if (faults.length > 0) {

@@ -1,15 +1,15 @@
 import { Controller, Get, Header } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
 import { Operation } from '../deprecation/operation.decorator.js';
 import { ApiError } from '../errors/api-error.js';
 import { Responses } from '../openapi/responses.decorator.js';
+import { Tag } from '../openapi/tag.decorator.js';
 import { Health } from './health.schema.js';
 import { Readiness } from './readiness.js';
 
 const OK = { status: 'ok' };
 
 /** Reports to orchestrators and balancers, which have no key, whether the process is alive and ready; to administrators the health. */
-@ApiTags('health')
+@Tag('health', 'Whether a replica is ready for requests, and the state of its parts.')
 @Controller()
 export class HealthController {
   constructor(private readonly readiness: Readiness) {}

@@ -2,6 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Cleanup, deletion, SERVER_TIME } from '../database/cleanup.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { Clock } from '../settings/clock.js';
+import { declareTables, EVERY_PRIVILEGE } from '../database/tables.js';
+
+declareTables({ stored_responses: { privileges: EVERY_PRIVILEGE } });
 
 /** Deletes stored responses that are older than 24 hours. */
 @Injectable()

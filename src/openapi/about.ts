@@ -39,7 +39,7 @@ const LICENSE = { name: 'MIT', url: 'https://spdx.org/licenses/MIT.html' };
 const SECURITY = [{ apiKey: [] }];
 
 /** The parts of a document that describe its interface as a whole. */
-export type About = Pick<OpenAPIObject, 'openapi' | 'info' | 'tags' | 'security'>;
+export type About = Pick<OpenAPIObject, 'openapi' | 'info' | 'security'>;
 
 /** Describes the public interface. */
 export const about = {
@@ -60,12 +60,6 @@ export const about = {
     ].join('\n\n'),
     license: LICENSE,
   },
-  tags: [
-    { name: 'pets', description: 'The animals that the store offers.' },
-    { name: 'store', description: 'Orders of animals.' },
-    { name: 'limits', description: 'The rate-limit status of a key.' },
-    { name: 'account', description: 'Your own key: its plan, usage and deprecated calls.' },
-  ],
   security: SECURITY,
 } satisfies About;
 
@@ -78,17 +72,6 @@ export const aboutAdministration = {
     description: [ADMINISTRATION, KEYS, LIMITS, LISTS, ERRORS].join('\n\n'),
     license: LICENSE,
   },
-  tags: [
-    { name: 'keys', description: 'API keys: issue, rotate and revoke them, change their plan, lift a ban.' },
-    { name: 'plans', description: 'Plans and their limits.' },
-    {
-      name: 'usage',
-      description: 'Requests by time, key and operation, and the callers of deprecated operations.',
-    },
-    { name: 'webhooks', description: 'Receivers of events on keys and quotas, and their deliveries.' },
-    { name: 'audit', description: 'The actions of administrators.' },
-    { name: 'health', description: 'Whether a replica is ready for requests, and the state of its parts.' },
-  ],
   security: SECURITY,
 } satisfies About;
 

@@ -9,6 +9,7 @@ import { jsonSchema, namedJsonSchemas } from '../schemas/json-schema.js';
 import { about, type About, aboutAdministration, securitySchemes } from './about.js';
 import { referencedComponents } from './components.js';
 import { headers } from './headers.js';
+import { describeTags } from './tag.decorator.js';
 import { completeOperation, errorComponents } from './operation.js';
 
 /** The URLs of the public document's servers end in it. */
@@ -44,6 +45,7 @@ export function createDocuments(
     ...aboutIt,
     info: { ...aboutIt.info, ...contact },
     servers,
+    tags: describeTags(tagsOf(own)),
     paths: own,
     components: {
       securitySchemes,
@@ -86,6 +88,14 @@ function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): object {
       ? jsonSchema(z.object(schema.shape).partial(), 'output')
       : jsonSchema(schema, io);
   return own;
+}
+
+/** Returns the names of the tags of all operations, each once, in their order. */
+function tagsOf(paths: Paths): Set<string> {
+  const operations = Object.values(paths).flatMap((item) =>
+    Object.values(item as Record<string, OperationObject>),
+  );
+  return new Set(operations.flatMap(({ tags }) => tags ?? []));
 }
 
 /** Returns the operations for a role, by their paths without the first `cut` characters, which the URLs of servers may include. */

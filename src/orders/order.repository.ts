@@ -13,6 +13,9 @@ import {
 } from '../idempotency/creation-batcher.js';
 import { type Page, toPage } from '../schemas/pagination.js';
 import { type NewOrder, Order, type OrderQuery } from './order.schemas.js';
+import { declareTables } from '../database/tables.js';
+
+declareTables({ orders: { privileges: 'SELECT, INSERT', sequence: 'orders_id_seq' } });
 
 /** The SQLSTATE of a violated foreign key. */
 const FOREIGN_KEY = /^23503$/;

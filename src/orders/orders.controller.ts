@@ -1,5 +1,4 @@
 import { Body, Controller, Get, Post, Query, Req, Res } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
 import { Operation } from '../deprecation/operation.decorator.js';
@@ -8,13 +7,14 @@ import { Revalidated } from '../http/revalidation.hook.js';
 import { Creates } from '../idempotency/creates.decorator.js';
 import { IdempotencyService } from '../idempotency/idempotency.service.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
+import { Tag } from '../openapi/tag.decorator.js';
 import type { Principal } from '../http/principal.js';
 import { OrderRepository } from './order.repository.js';
 import { NewOrder, Order, OrderQuery } from './order.schemas.js';
 
 const PATH = '/v1/store/orders';
 
-@ApiTags('store')
+@Tag('store', 'Orders of animals.')
 @Controller(PATH)
 export class OrdersController {
   constructor(

@@ -14,6 +14,9 @@ import {
   type Resource,
 } from '../idempotency/creation-batcher.js';
 import { type NewPet, Pet, type PetStatus } from './pet.schemas.js';
+import { declareTables } from '../database/tables.js';
+
+declareTables({ pets: { privileges: 'SELECT, INSERT', sequence: 'pets_id_seq' } });
 
 const SELECT = 'SELECT id, name, category_id AS "categoryId", status FROM pets';
 // A parameter in a SELECT of its own, here and in pages-of-pets.sql, has PostgreSQL keep one plan for all its values.

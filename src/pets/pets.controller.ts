@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Param, Post, Query, Req, Res } from '@nestjs/common';
-import { ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiParam } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Deprecated } from '../deprecation/deprecated.decorator.js';
 import { Operation } from '../deprecation/operation.decorator.js';
@@ -11,13 +11,14 @@ import { jsonSchema } from '../schemas/json-schema.js';
 import { Creates } from '../idempotency/creates.decorator.js';
 import { IdempotencyService } from '../idempotency/idempotency.service.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
+import { Tag } from '../openapi/tag.decorator.js';
 import { ServedWhileCounted, whenAllowed } from '../http/served-while-counted.js';
 import { PetRepository } from './pet.repository.js';
 import { NewPet, Pet, PetQuery } from './pet.schemas.js';
 
 const PATH = '/v1/pets';
 
-@ApiTags('pets')
+@Tag('pets', 'The animals that the store offers.')
 @Controller(PATH)
 export class PetsController {
   private readonly pages = new PageWriter(PATH, Pet, ({ id }) => String(id));

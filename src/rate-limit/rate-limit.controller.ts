@@ -1,15 +1,15 @@
 import { Controller, Get, Req } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { requirePrincipal } from '../http/principal.js';
 import { AddRouteConfig } from '../http/route-config.decorator.js';
 import { Operation } from '../deprecation/operation.decorator.js';
 import { Responses } from '../openapi/responses.decorator.js';
+import { Tag } from '../openapi/tag.decorator.js';
 import { RateLimitStatus, rateLimitStatus } from './rate-limit-status.schema.js';
 
 const REQUESTS_PER_MINUTE = 60;
 
-@ApiTags('limits')
+@Tag('limits', 'The rate-limit status of a key.')
 @Controller('/v1/rate-limit')
 export class RateLimitController {
   @Get()

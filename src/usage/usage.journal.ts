@@ -5,6 +5,12 @@ import { PrismaService } from '../database/prisma.service.js';
 import { loadSql, namedStatement } from '../database/statement.js';
 import { Clock } from '../settings/clock.js';
 import type { UsageCounts } from './rules/usage-counts.js';
+import { declareTables, EVERY_PRIVILEGE } from '../database/tables.js';
+
+declareTables({
+  usage: { privileges: EVERY_PRIVILEGE },
+  usage_batches: { privileges: EVERY_PRIVILEGE },
+});
 
 /** A batch that is sent again, because its outcome was unknown, is stored once, also after it was aggregated. */
 const APPEND = namedStatement(

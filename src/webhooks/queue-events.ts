@@ -3,6 +3,12 @@ import type { Database } from '../database/in-transaction.js';
 import { readServerTimeMs } from '../database/server-time.js';
 import type { Clock } from '../settings/clock.js';
 import type { EventType } from './event-types.js';
+import { declareTables, EVERY_PRIVILEGE } from '../database/tables.js';
+
+declareTables({
+  webhooks: { privileges: EVERY_PRIVILEGE },
+  webhook_deliveries: { privileges: EVERY_PRIVILEGE },
+});
 
 /** What happened, to what, and the data. An event of one type about one subject is queued once. */
 export interface WebhookEvent {

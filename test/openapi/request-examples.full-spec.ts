@@ -17,9 +17,8 @@ describe('the example of a request body', () => {
   });
 
   it('exists for each operation with a body', () => {
-    const keys = ['issueKey', 'changePlan', 'labelKey', 'restrictKey', 'rotateKey', 'revokeLeakedKey'];
-    const names = ['createPet', 'createOrder', 'rotateOwnKey', ...keys, 'setPlan', 'createWebhook'];
-    expect(withBody.map(({ operationId }) => operationId)).toEqual(names);
+    expect(withBody.length).toBeGreaterThan(10);
+    expect(withBody.filter(({ body }) => !body?.examples?.length)).toStrictEqual([]);
   });
 
   it.each(withBody.map((operation): [string, Operation] => [operation.operationId, operation]))(

@@ -3,14 +3,15 @@ import type { Key } from 'animal-store-client';
 /** What a key may be allowed to do. */
 type Scope = NonNullable<Key['scopes']>[number];
 
-const SCOPES: { value: Scope; label: string }[] = [
-  { value: 'pets:read', label: 'Read animals' },
-  { value: 'pets:write', label: 'Add animals' },
-  { value: 'orders:read', label: 'Read orders' },
-  { value: 'orders:write', label: 'Place orders' },
-  { value: 'admin:read', label: 'Read administration' },
-  { value: 'admin:write', label: 'Change keys and plans' },
-];
+const LABELS: Record<Scope, string> = {
+  'pets:read': 'Read animals',
+  'pets:write': 'Add animals',
+  'orders:read': 'Read orders',
+  'orders:write': 'Place orders',
+  'admin:read': 'Read administration',
+  'admin:write': 'Change keys and plans',
+};
+const SCOPES = Object.entries(LABELS).map(([value, label]) => ({ value: value as Scope, label }));
 
 /** Returns the scopes that keys of a role may have. */
 export function scopesOfRole(role: string) {

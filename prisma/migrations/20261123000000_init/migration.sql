@@ -243,8 +243,9 @@ ALTER TABLE "webhook_deliveries" ADD CONSTRAINT "webhook_deliveries_webhook_id_f
 -- A name has 1 to 255 characters, as in the API.
 ALTER TABLE "pets" ADD CONSTRAINT "pets_name_length" CHECK (char_length("name") BETWEEN 1 AND 255);
 ALTER TABLE "api_keys"
-    ADD CONSTRAINT "api_keys_scopes_known" CHECK (
-        "scopes" <@ ARRAY['pets:read', 'pets:write', 'orders:read', 'orders:write', 'admin:read', 'admin:write']
+    -- The service knows which scopes there are.
+    ADD CONSTRAINT "api_keys_scopes_form" CHECK (
+        array_to_string("scopes", ',') ~ '^([a-z]+:(read|write)(,([a-z]+:(read|write)))*)?$'
     ),
     -- A value that is no network, or not in its canonical form, fails.
     ADD CONSTRAINT "api_keys_allowed_networks_canonical" CHECK (("allowed_networks"::cidr[])::text[] = "allowed_networks");

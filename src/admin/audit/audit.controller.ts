@@ -1,15 +1,15 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Operation } from '../../deprecation/operation.decorator.js';
 import { pageLinks } from '../../schemas/pagination.js';
 import { PageResponse } from '../../openapi/responses.decorator.js';
+import { Tag } from '../../openapi/tag.decorator.js';
 import { AuditEvent, AuditQuery } from './audit.schemas.js';
 import { AuditService } from './audit.service.js';
 
 const PATH = '/admin/audit';
 
-@ApiTags('audit')
+@Tag('audit', 'The actions of administrators.')
 @Controller(PATH)
 export class AuditController {
   constructor(private readonly audit: AuditService) {}

@@ -26,6 +26,12 @@ import {
 } from './key.schemas.js';
 import { KEY, type KeyRecord, keyState, keyView, planFields, restrictionFields } from './key.view.js';
 import { quotaColumns } from './quota-plan.js';
+import { declareTables } from '../../database/tables.js';
+
+declareTables({
+  api_keys: { privileges: 'SELECT, INSERT, UPDATE' },
+  quotas: { privileges: 'SELECT, INSERT, UPDATE' },
+});
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const OVERLAP_DEFAULT_SECONDS = DAY_MS / 1000;

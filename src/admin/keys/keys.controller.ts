@@ -12,12 +12,13 @@ import {
   Req,
   Res,
 } from '@nestjs/common';
-import { ApiBody, ApiConflictResponse, ApiNotFoundResponse, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiConflictResponse, ApiNotFoundResponse } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator.js';
 import { Operation } from '../../deprecation/operation.decorator.js';
 import { pageLinks } from '../../schemas/pagination.js';
 import { PageResponse, Responses } from '../../openapi/responses.decorator.js';
+import { Tag } from '../../openapi/tag.decorator.js';
 import type { Principal } from '../../http/principal.js';
 import { ENVIRONMENT, type Environment } from '../../settings/environment.js';
 import { RateLimitStatus } from '../../rate-limit/rate-limit-status.schema.js';
@@ -39,7 +40,7 @@ import { KeyService } from './key.service.js';
 
 const PATH = '/admin/keys';
 
-@ApiTags('keys')
+@Tag('keys', 'API keys: issue, rotate and revoke them, change their plan, lift a ban.')
 @Controller(PATH)
 export class KeysController {
   constructor(

@@ -7,6 +7,9 @@ import { type Actor, recordAuditEvent } from '../audit/audit.js';
 import type { Limits } from './limits.schema.js';
 import { isPlanName } from '../../rate-limit/rules/plan-name.js';
 import type { Plan } from './plan.schemas.js';
+import { declareTables } from '../../database/tables.js';
+
+declareTables({ plans: { privileges: 'SELECT, INSERT, UPDATE' } });
 
 const NAME_MESSAGE =
   'The name of the plan must have 1 to 63 lower-case letters, digits and hyphens, and begin with a letter.';

@@ -1,10 +1,11 @@
 import { Body, Controller, Get, HttpStatus, Param, Put, Query, Res } from '@nestjs/common';
-import { ApiConflictResponse, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiConflictResponse, ApiParam } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator.js';
 import { Operation } from '../../deprecation/operation.decorator.js';
 import { pageLinks } from '../../schemas/pagination.js';
 import { PageResponse, Responses } from '../../openapi/responses.decorator.js';
+import { Tag } from '../../openapi/tag.decorator.js';
 import type { Principal } from '../../http/principal.js';
 import { Limits } from './limits.schema.js';
 import { PLAN_NAME_MAX_LENGTH } from '../../rate-limit/rules/plan-name.js';
@@ -20,7 +21,7 @@ const PlanName = () =>
     schema: { type: 'string', maxLength: PLAN_NAME_MAX_LENGTH, examples: ['free'] },
   });
 
-@ApiTags('plans')
+@Tag('plans', 'Plans and their limits.')
 @Controller(PATH)
 export class PlansController {
   constructor(private readonly plans: PlanService) {}

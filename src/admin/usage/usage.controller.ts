@@ -1,9 +1,9 @@
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Operation } from '../../deprecation/operation.decorator.js';
 import { pageLinks, pageSchema } from '../../schemas/pagination.js';
 import { PageResponse, Responses } from '../../openapi/responses.decorator.js';
+import { Tag } from '../../openapi/tag.decorator.js';
 import { UsageRepository } from '../../usage/usage.repository.js';
 import {
   DeprecatedCalls,
@@ -29,7 +29,7 @@ import {
 import { UsageService } from './usage.service.js';
 import { WhatIf, WhatIfQuery } from './what-if.schemas.js';
 
-@ApiTags('usage')
+@Tag('usage', 'Requests by time, key and operation, and the callers of deprecated operations.')
 @Controller('/admin')
 export class UsageController {
   constructor(

@@ -1,10 +1,11 @@
 import { Body, Controller, Delete, Get, Header, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
-import { ApiConflictResponse, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiConflictResponse, ApiParam } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator.js';
 import { Operation } from '../../deprecation/operation.decorator.js';
 import type { Principal } from '../../http/principal.js';
 import { PageResponse, Responses } from '../../openapi/responses.decorator.js';
+import { Tag } from '../../openapi/tag.decorator.js';
 import { pageLinks, pageSchema } from '../../schemas/pagination.js';
 import {
   CreateWebhookInput,
@@ -24,7 +25,7 @@ const Id = (name: string, description: string) =>
   ApiParam({ name, description, schema: { type: 'string', format: 'uuid', maxLength: 36 } });
 const WebhookId = () => Id('webhookId', 'Identifier of the webhook.');
 
-@ApiTags('webhooks')
+@Tag('webhooks', 'Receivers of events on keys and quotas, and their deliveries.')
 @Controller('/admin/webhooks')
 export class WebhooksController {
   constructor(private readonly webhooks: WebhookService) {}
