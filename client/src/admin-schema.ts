@@ -370,7 +370,7 @@ export interface paths {
         };
         /**
          * List callers of deprecated operations
-         * @description Returns one page of the keys that called a deprecated operation, by operation and key, also within its last brownout.
+         * @description Returns one page of the keys that called a deprecated operation, by operation and key.
          *
          *     **Scope: `admin:read`.**
          *
@@ -727,24 +727,6 @@ export interface components {
              * @description Time of the last call.
              */
             lastAt: string;
-            /** @description When it last returned 410 for a time before its removal; null if not in 35 days. */
-            lastBrownout: {
-                /**
-                 * Format: date-time
-                 * @description When it began.
-                 */
-                from: string;
-                /**
-                 * Format: date-time
-                 * @description When it ended or will end.
-                 */
-                until: string;
-                /**
-                 * Format: int64
-                 * @description Number of calls within it.
-                 */
-                requests: number;
-            } | null;
         };
         /**
          * @description The body of every error response.

@@ -327,8 +327,7 @@ export interface components {
          *       "removedAt": "2030-12-05T00:00:00.000Z",
          *       "successor": "/v1/pets?status=available",
          *       "requests": 12,
-         *       "lastAt": "2026-11-21T08:30:00.000Z",
-         *       "lastBrownout": null
+         *       "lastAt": "2026-11-21T08:30:00.000Z"
          *     }
          */
         OwnDeprecatedCalls: {
@@ -360,24 +359,6 @@ export interface components {
              * @description Time of the last call.
              */
             lastAt: string;
-            /** @description When it last returned 410 for a time before its removal; null if not in 35 days. */
-            lastBrownout: {
-                /**
-                 * Format: date-time
-                 * @description When it began.
-                 */
-                from: string;
-                /**
-                 * Format: date-time
-                 * @description When it ended or will end.
-                 */
-                until: string;
-                /**
-                 * Format: int64
-                 * @description Number of calls within it.
-                 */
-                requests: number;
-            } | null;
         };
         /**
          * @description The API key of the request, without the key itself.
@@ -852,11 +833,10 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The operation was removed, or is in a brownout, which ends after `Retry-After`. The message names its replacement. */
+        /** @description The operation was removed. The message names its replacement. */
         DeprecatedRemoved: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
-                "Retry-After": components["headers"]["BrownoutEnd"];
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -1103,11 +1083,6 @@ export interface components {
          * @example true
          */
         "X-RateLimit-Degraded": "true";
-        /**
-         * @description Whole seconds until the end of the brownout. Absent after the removal.
-         * @example 3600
-         */
-        BrownoutEnd: number;
         /**
          * @description Whole seconds to wait before the next attempt.
          * @example 31

@@ -3,16 +3,14 @@ import { ApiBody, ApiConflictResponse } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { KeyService } from '../admin/keys/key.service.js';
 import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
-import { DeprecatedOperations, lastBrownouts } from '../deprecation/deprecated-operations.js';
+import { DeprecatedOperations } from '../deprecation/deprecated-operations.js';
 import { Operation } from '../deprecation/operation.decorator.js';
 import { ApiError } from '../errors/api-error.js';
 import type { Principal } from '../http/principal.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
 import { Tag } from '../openapi/tag.decorator.js';
 import { pageLinks, pageSchema } from '../schemas/pagination.js';
-import { Clock } from '../settings/clock.js';
-import { KEPT_MS } from '../usage/rules/periods.js';
-import { type Brownout, UsageRepository } from '../usage/usage.repository.js';
+import { UsageRepository } from '../usage/usage.repository.js';
 import { USAGE_KEPT, UsageTotals } from '../usage/usage.schemas.js';
 import {
   OwnDeprecatedCalls,
@@ -34,7 +32,6 @@ export class AccountController {
     private readonly keyService: KeyService,
     private readonly usage: UsageRepository,
     private readonly deprecated: DeprecatedOperations,
-    private readonly clock: Clock,
   ) {}
 
   @Get('key')
@@ -109,26 +106,14 @@ export class AccountController {
   async listOwnDeprecatedCalls(@CurrentPrincipal() { quota }: Principal): Promise<OwnDeprecatedCalls[]> {
     const usage = await this.usage.byOperation({ period: 'day', quotaId: quota.id });
     const byName = usage.toSorted((one, other) => (one.operation < other.operation ? -1 : 1));
-    const brownouts = lastBrownouts(this.clock.now(), KEPT_MS.hour);
-    const calls = byName.map(async ({ operation, deprecated, requests, lastAt }) => {
+    return byName.flatMap(({ operation, deprecated, requests, lastAt }) => {
       const declared = this.deprecated.get(operation);
       if (!deprecated || declared === undefined) {
         return [];
       }
       const { method, path, since, removal, replacement: successor } = declared;
       const [deprecatedAt, removedAt] = [since.toISOString(), removal.toISOString()];
-      const brownout = brownouts.find((each) => each.operation === operation);
-      const lastBrownout = brownout === undefined ? null : await this.countCalls(brownout, quota.id);
-      return [
-        { operation, method, path, deprecatedAt, removedAt, successor, requests, lastAt, lastBrownout },
-      ];
+      return [{ operation, method, path, deprecatedAt, removedAt, successor, requests, lastAt }];
     });
-    return (await Promise.all(calls)).flat();
-  }
-
-  private async countCalls({ operation, from, until }: Brownout, quotaId: string) {
-    const usage = await this.usage.byOperation({ period: 'hour', since: from, until, quotaId });
-    const requests = usage.find((each) => each.operation === operation)?.requests ?? 0;
-    return { from: from.toISOString(), until: until.toISOString(), requests };
   }
 }

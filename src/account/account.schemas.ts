@@ -117,7 +117,6 @@ export const OwnDeprecatedCalls = z
     successor: plainText('Path and query of what to call instead, by the same method.', PATH_MAX_LENGTH),
     requests: DeprecatedCalls.shape.requests,
     lastAt: DeprecatedCalls.shape.lastAt,
-    lastBrownout: DeprecatedCalls.shape.lastBrownout,
   })
   .meta({
     id: 'OwnDeprecatedCalls',
@@ -132,7 +131,6 @@ export const OwnDeprecatedCalls = z
         successor: '/v1/pets?status=available',
         requests: 12,
         lastAt: '2026-11-21T08:30:00.000Z',
-        lastBrownout: null,
       },
     ],
   });

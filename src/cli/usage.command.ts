@@ -14,7 +14,7 @@ import { findGivenKeyId, idCell } from './key-id.js';
 import { tableText } from './output/text.js';
 
 /** An entry of a report, with the fields that this report has. */
-type Entry = Partial<Usage & Pick<DeprecatedCalls, 'keyName' | 'lastBrownout'>>;
+type Entry = Partial<Usage & Pick<DeprecatedCalls, 'keyName'>>;
 
 /** The options of a report, with those that it has. */
 interface ReportOptions extends UsageSelection {
@@ -84,7 +84,7 @@ export const deprecationsCommand = command(
 ).action(
   withServices(async (services) => {
     const calls = await everyPage<DeprecatedCalls>((limit, last) =>
-      services.get(UsageService).deprecatedCalls(limit, last),
+      services.get(UsageRepository).deprecatedCalls(limit, last),
     );
     return { value: calls, text: () => entriesText(calls) };
   }),
@@ -125,8 +125,6 @@ function entriesText(entries: Entry[]): string {
       ...entry.statuses,
       refused: entry.refusals,
       last: entry.lastAt,
-      'in last brownout': entry.lastBrownout && entry.lastBrownout.requests,
-      'which began': entry.lastBrownout && entry.lastBrownout.from,
     })),
   );
 }

@@ -2,8 +2,6 @@ import { Injectable } from '@nestjs/common';
 import type { RouteOptions } from 'fastify';
 import type { MetricsRegistry, MetricsSource } from '../metrics/metrics-registry.js';
 import { routeTemplate } from '../http/request-line.js';
-import { declaredRouteConfigs } from '../http/route-config.decorator.js';
-import { lastBrownout } from './rules/brownout.js';
 import type { Deprecation } from './rules/lifecycle.js';
 
 /** A deprecated operation as its route declares it. */
@@ -35,12 +33,4 @@ export class DeprecatedOperations extends Map<string, DeprecatedOperation> imple
       this.set(operation, { operation, method: name, path: routeTemplate(url), ...deprecation });
     }
   }
-}
-
-/** Returns the last brownout of each operation that had begun at `nowMs`, at most `maxAgeMs` before. */
-export function lastBrownouts(nowMs: number, maxAgeMs: number) {
-  return declaredRouteConfigs().flatMap(({ operation = '', deprecation }) => {
-    const last = lastBrownout(deprecation?.brownouts ?? [], nowMs);
-    return last === undefined || last.from.getTime() < nowMs - maxAgeMs ? [] : { operation, ...last };
-  });
 }

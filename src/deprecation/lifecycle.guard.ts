@@ -5,8 +5,8 @@ import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { lifecycleError } from './rules/lifecycle.js';
 
 /**
- * Denies requests to operations that are removed, in a brownout, or experimental and not offered. `@Deprecated()` and `@Operation()` put it
- * behind the global guards.
+ * Denies requests to operations that are removed, or experimental and not offered. `@Deprecated()` and `@Operation()` put it behind
+ * the global guards.
  */
 @Injectable()
 export class LifecycleGuard implements CanActivate {
@@ -15,7 +15,7 @@ export class LifecycleGuard implements CanActivate {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws ApiError `not_found`, or `endpoint_removed` in a brownout and from the removal on. */
+  /** @throws ApiError `not_found`, or `endpoint_removed` from the removal on. */
   canActivate(context: ExecutionContext): boolean {
     const { method, routeOptions } = context.switchToHttp().getRequest<FastifyRequest>();
     const error = lifecycleError(

@@ -115,13 +115,11 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
   },
   {
     name: 'Removed',
-    description:
-      'The operation was removed, or is in a brownout, which ends after `Retry-After`. The message names its replacement.',
+    description: 'The operation was removed. The message names its replacement.',
     messages: {
       endpoint_removed:
         'This operation was removed on 2030-12-05. Use GET /v1/pets?status=available instead.',
     },
-    headers: ['BrownoutEnd'],
     appliesTo: ({ deprecated }) => deprecated === true,
   },
   {

@@ -65,9 +65,6 @@ export const headers = {
       ['true'],
     ),
   ),
-  BrownoutEnd: optional(
-    integer('Whole seconds until the end of the brownout. Absent after the removal.', 3600, 1),
-  ),
   'Retry-After': integer('Whole seconds to wait before the next attempt.', 31, 1),
   'WWW-Authenticate': text(
     'The challenge of RFC 6750. It has an `error` only if a key was sent.',
@@ -119,7 +116,6 @@ export type HeaderKey = keyof typeof headers;
 
 const HEADER_NAMES: Partial<Record<HeaderKey, string>> = {
   PageLinks: 'Link',
-  BrownoutEnd: 'Retry-After',
   DeprecationLinks: 'Link',
   NoStore: 'Cache-Control',
   Revalidate: 'Cache-Control',

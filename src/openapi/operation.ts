@@ -27,7 +27,7 @@ const PROMISES = {
   experimental: 'It may change or be removed without notice. It is available only if `EXPERIMENTAL` is on.',
 };
 
-/** Returns the operation with its brownouts and its stability in the description, with shared headers, and with references to its error responses. */
+/** Returns the operation with its stability in the description, with shared headers, and with references to its error responses. */
 export function completeOperation(operation: OperationObject, method: string, path: string): OperationObject {
   const stability = readStability(operation);
   const lifecycle = [
@@ -47,7 +47,6 @@ export function completeOperation(operation: OperationObject, method: string, pa
   const scope = readScope(operation);
   const paragraphs = [
     operation.description,
-    brownoutText(operation),
     scope !== null && `**Scope: \`${scope}\`.**`,
     `**Stability: ${stability}.** ${PROMISES[stability]}`,
   ];
@@ -75,13 +74,4 @@ function withSharedHeaders(response: ResponseObject, status: string, lifecycle: 
     ...lifecycle,
   ];
   return { ...response, headers: { ...response.headers, ...referToHeaders(shared) } };
-}
-
-/** Returns the paragraph of an operation's description about the brownouts that `@Deprecated()` declares, or null without any. */
-function brownoutText(operation: OperationObject): string | null {
-  const { 'x-brownouts': brownouts } = operation as { 'x-brownouts'?: { from: Date; until: Date }[] };
-  const times = brownouts?.map(
-    ({ from, until }) => `from ${from.toISOString()} until ${until.toISOString()}`,
-  );
-  return times === undefined ? null : `**Brownouts.** It already returns 410 ${times.join(', and ')}.`;
 }

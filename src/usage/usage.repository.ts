@@ -25,8 +25,7 @@ const counts = (aggregate: '' | 'sum') =>
       '4xx', ${aggregate}(client_errors), '5xx', ${aggregate}(server_errors)
     ) AS statuses`);
 const SUMS = counts('sum');
-const ALL = Prisma.sql`succeeded + redirected + client_errors + server_errors`;
-const REQUESTS = Prisma.sql`sum(${ALL})::float8 AS requests`;
+const REQUESTS = Prisma.sql`sum(succeeded + redirected + client_errors + server_errors)::float8 AS requests`;
 /** The counts of one key by period, as columns of `usage`. */
 const SUMS_BY_START = Prisma.raw(
   `starts_at, ${['succeeded', 'redirected', 'client_errors', 'server_errors', 'refusals'].map((count) => `sum(${count}) AS ${count}`).join(', ')}`,
@@ -51,13 +50,6 @@ export interface UsageSelection {
 interface PageSelection<Position> extends UsageSelection {
   limit: number;
   after?: Position | undefined;
-}
-
-/** A time from full hour to full hour in which calls of a deprecated operation are counted. */
-export interface Brownout {
-  operation: string;
-  from: Date;
-  until: Date;
 }
 
 /** The position of a row in the sort order of a page. */
@@ -138,27 +130,13 @@ export class UsageRepository {
       ORDER BY starts_at`);
   }
 
-  /**
-   * Returns one page of the keys that called deprecated operations, by operation, then by key: no further call changes this order.
-   *
-   * @param brownouts the last one of each operation.
-   */
-  async deprecatedCalls(brownouts: Brownout[], limit: number, after?: DeprecatedCallsPosition) {
+  /** Returns one page of the keys that called deprecated operations, by operation and key: no further call changes this order. */
+  async deprecatedCalls(limit: number, after?: DeprecatedCallsPosition) {
     const isAfter = after && Prisma.sql`AND (operation, key_id) > (${after.operation}, ${after.keyId}::uuid)`;
     const rows = await this.read<DeprecatedCalls>(Prisma.sql`
       SELECT
         operation, key_id AS "keyId", api_keys.name AS "keyName", min(usage.quota_id::text) AS "quotaId",
-        ${REQUESTS}, max(last_at) AS "lastAt",
-        (
-          SELECT json_build_object('from', "from", 'until', until, 'requests', coalesce(sum(${ALL}), 0))
-          FROM
-            jsonb_to_recordset(${JSON.stringify(brownouts)}::jsonb) AS last (operation text, "from" text, until text)
-            LEFT JOIN usage AS hours
-              ON hours.key_id = usage.key_id AND period = 'hour' AND hours.operation = last.operation
-              AND starts_at >= "from"::timestamptz AND starts_at < until::timestamptz
-          WHERE last.operation = usage.operation
-          GROUP BY "from", until
-        ) AS "lastBrownout"
+        ${REQUESTS}, max(last_at) AS "lastAt"
       FROM usage LEFT JOIN api_keys ON api_keys.id = key_id
       WHERE period = 'day' AND deprecated ${isAfter ?? Prisma.empty}
       GROUP BY operation, key_id, api_keys.name

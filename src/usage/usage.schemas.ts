@@ -91,16 +91,6 @@ export const DeprecatedCalls = z
     ...ofKey,
     requests: count('Number of calls in the last 400 days.'),
     lastAt: dateTime('Time of the last call.'),
-    lastBrownout: z
-      .object({
-        from: dateTime('When it began.'),
-        until: dateTime('When it ended or will end.'),
-        requests: count('Number of calls within it.'),
-      })
-      .nullable()
-      .meta({
-        description: 'When it last returned 410 for a time before its removal; null if not in 35 days.',
-      }),
   })
   .meta({ id: 'DeprecatedCalls', description: 'A key that has called a deprecated operation.' });
 export type DeprecatedCalls = z.infer<typeof DeprecatedCalls>;

@@ -180,7 +180,6 @@ describe('GET /v1/deprecations', () => {
         successor: '/v1/pets?status=available',
         requests: 2,
         lastAt: expect.stringMatching(/^2027-03-06T00:00:3\d/),
-        lastBrownout: null,
       },
     ]);
     const [{ deprecatedAt, removedAt, successor }] = response.json;

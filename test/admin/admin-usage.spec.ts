@@ -136,7 +136,6 @@ describe('GET /admin/deprecations', () => {
       keyName,
       quotaId,
       requests,
-      lastBrownout: null,
       lastAt: expect.stringMatching(new RegExp(`^2027-03-05T${hour}:00:3\\d\\.\\d{3}Z$`)),
     });
     const callers = [caller(admin, 1, '13'), caller(ann, 3, '12')];

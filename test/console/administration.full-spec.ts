@@ -1,4 +1,3 @@
-import type { Page } from 'playwright-core';
 import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
 import {
   admin,
@@ -9,7 +8,6 @@ import {
   store,
   useConsole,
 } from '../support/browser/console-service.js';
-import { declareBrownout } from '../support/browser/brownout.js';
 import { send } from '../support/http/http.js';
 
 let shop: IssuedKey;
@@ -33,24 +31,6 @@ describe('the page of traffic of the console', () => {
       .getByRole('row', { name: /getPet/ })
       .getByText(HOSTILE_NAME)
       .waitFor();
-  });
-
-  it('shows who called a deprecated operation in its last brownout, if it had one', async () => {
-    const row = (page: Page) => page.getByRole('row', { name: /getPet/ });
-    const before = await open('/admin');
-    await row(before).getByText('None in 35 days').waitFor();
-    declareBrownout(store);
-    const page = await open('/admin');
-    await row(page)
-      .getByText(/^1 request from .* to /)
-      .waitFor();
-    await expectSound(page);
-    // A page that changes its scheme has faults meanwhile.
-    const dark = await open('/admin', { scheme: 'dark', width: 'phone' });
-    await row(dark)
-      .getByText(/^1 request from .* to /)
-      .waitFor();
-    await expectSound(dark);
   });
 
   it('lists a key and its successors as one by choice', async () => {

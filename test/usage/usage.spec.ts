@@ -450,7 +450,7 @@ describe('usage of several replicas', () => {
     await append(...days, gone, entry({ keyId, quotaId }), entry({ ...of, lastAtMs: NOON_MS + 9000 }));
     const lastAt = new Date(NOON_MS).toISOString();
     const callers = [
-      { ...of, keyName: 'Nightly import', requests: 6, lastAt, lastBrownout: null },
+      { ...of, keyName: 'Nightly import', requests: 6, lastAt },
       {
         ...of,
         keyId: gone.keyId,
@@ -458,17 +458,16 @@ describe('usage of several replicas', () => {
         keyName: null,
         requests: 1,
         lastAt,
-        lastBrownout: null,
       },
     ].toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1));
-    expect(await repository.deprecatedCalls([], 10)).toEqual({ entries: callers, last: null });
-    expect(await repository.deprecatedCalls([], 1)).toEqual({
+    expect(await repository.deprecatedCalls(10)).toEqual({ entries: callers, last: null });
+    expect(await repository.deprecatedCalls(1)).toEqual({
       entries: callers.slice(0, 1),
       last: callers[0],
     });
     // A caller that calls again meanwhile keeps its position.
     await append(entry({ ...gone, keyId: callers[1]?.keyId ?? '', lastAtMs: NOON_MS + 7000 }));
-    expect(await repository.deprecatedCalls([], 1, callers[0])).toMatchObject({
+    expect(await repository.deprecatedCalls(1, callers[0])).toMatchObject({
       entries: [{ keyId: callers[1]?.keyId, lastAt: new Date(NOON_MS + 7000).toISOString() }],
       last: null,
     });

@@ -10,7 +10,6 @@ import { DividedStack } from '../layout/divided-stack';
 import { Panel } from '../layout/panel';
 import { useStore } from '../session/session';
 import { SERVICE_ROOT } from '../address/service-root';
-import { BrownoutCalls } from './brownout-calls';
 
 /** Lists the deprecated operations that the key still calls, with what replaces them and when they go. */
 export function DeprecationsPanel() {
@@ -42,7 +41,7 @@ export function DeprecationsPanel() {
 }
 
 function DeprecatedOperation({ calls }: { calls: OwnDeprecatedCalls }) {
-  const { method, path, removedAt, successor, requests, lastAt, lastBrownout } = calls;
+  const { method, path, removedAt, successor, requests, lastAt } = calls;
   return (
     <Stack gap={6}>
       <Group gap="xs">
@@ -59,11 +58,6 @@ function DeprecatedOperation({ calls }: { calls: OwnDeprecatedCalls }) {
           Read about it
         </Anchor>
       </Text>
-      {lastBrownout !== null && (
-        <Text size="sm">
-          In its last brownout, when it was gone for a time: <BrownoutCalls brownout={lastBrownout} />
-        </Text>
-      )}
     </Stack>
   );
 }

@@ -7,7 +7,6 @@ import { numberText } from '../format/number';
 import { UntrustedText } from '../format/untrusted-text';
 import { Panel } from '../layout/panel';
 import { TextLink } from '../layout/text-link';
-import { BrownoutCalls } from '../overview/brownout-calls';
 import { useStore } from '../session/session';
 import { type Column, DataTable } from '../table/data-table';
 import { useCursorPages } from '../table/use-cursor-pages';
@@ -30,11 +29,6 @@ const COLUMNS: Column<DeprecatedCalls>[] = [
     ),
   },
   { header: 'Requests', id: 'requests', cell: ({ row: { original } }) => numberText(original.requests) },
-  {
-    header: 'In the last brownout',
-    id: 'brownout',
-    cell: ({ row: { original } }) => <BrownoutCalls brownout={original.lastBrownout} />,
-  },
   { header: 'Last', id: 'last', cell: ({ row: { original } }) => <Instant at={original.lastAt} /> },
 ];
 

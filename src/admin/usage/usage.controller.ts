@@ -92,14 +92,14 @@ export class UsageController {
     'stable',
     'admin:read',
     'List callers of deprecated operations',
-    'Returns one page of the keys that called a deprecated operation, by operation and key, also within its last brownout.',
+    'Returns one page of the keys that called a deprecated operation, by operation and key.',
   )
   @PageResponse(DeprecatedCalls, 'A page of callers.')
   async listDeprecatedCalls(
     @Query({ schema: DeprecatedCallsQuery }) { limit, cursor }: DeprecatedCallsQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<DeprecatedCalls[]> {
-    const { entries, last } = await this.usage.deprecatedCalls(limit, cursor);
+    const { entries, last } = await this.repository.deprecatedCalls(limit, cursor);
     reply.header('Link', pageLinks('/admin/deprecations', { limit }, last && deprecatedCallsPosition(last)));
     return entries;
   }

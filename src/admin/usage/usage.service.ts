@@ -1,16 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { PrismaService } from '../../database/prisma.service.js';
-import { lastBrownouts } from '../../deprecation/deprecated-operations.js';
 import { ApiError } from '../../errors/api-error.js';
 import { declaredRouteConfigs } from '../../http/route-config.decorator.js';
 import { scopesForRole } from '../../http/rules/scope.js';
 import type { Page } from '../../schemas/pagination.js';
 import { Clock } from '../../settings/clock.js';
 import { ENVIRONMENT, type Environment } from '../../settings/environment.js';
-import { KEPT_MS } from '../../usage/rules/periods.js';
 import { replayLimits, smallestPlans } from '../../usage/rules/what-if.js';
-import { type DeprecatedCallsPosition, UsageRepository } from '../../usage/usage.repository.js';
-import type { DeprecatedCalls, OperationUsage, Usage } from '../../usage/usage.schemas.js';
+import { UsageRepository } from '../../usage/usage.repository.js';
+import type { OperationUsage, Usage } from '../../usage/usage.schemas.js';
 import { findKey } from '../keys/key.repository.js';
 import type { Limits } from '../plans/limits.schema.js';
 import type { ScopeSuggestion, UsageQuery } from './usage.schemas.js';
@@ -68,11 +66,6 @@ export class UsageService {
   /** Returns the start of the first of these UTC days, of which the last is today. */
   private firstDay(days: number): Date {
     return new Date((Math.floor(this.clock.now() / DAY_MS) - days + 1) * DAY_MS);
-  }
-
-  /** Returns one page of the keys that called deprecated operations, by operation and key. */
-  deprecatedCalls(limit: number, after?: DeprecatedCallsPosition): Promise<Page<DeprecatedCalls>> {
-    return this.repository.deprecatedCalls(lastBrownouts(this.clock.now(), KEPT_MS.hour), limit, after);
   }
 
   /**

@@ -33,31 +33,6 @@ describe('lifecycleError', () => {
     },
   );
 
-  it('returns 410 with the end in a brownout, and null before and after it', () => {
-    const [fromMs, untilMs] = [Date.parse('2030-11-05T10:00:00Z'), Date.parse('2030-11-05T12:00:00Z')];
-    const brownouts = [{ from: new Date(fromMs), until: new Date(untilMs) }];
-    const errorIn = (nowMs: number, method = 'GET') =>
-      lifecycleError({ deprecation: { ...DEPRECATION, brownouts } }, method, nowMs, false);
-    expect([errorIn(fromMs - 1), errorIn(untilMs)]).toEqual([null, null]);
-    for (const [nowMs, method, named, seconds] of [
-      [fromMs, 'GET', 'GET', '7200'],
-      [untilMs - 1001, 'HEAD', 'GET', '2'],
-      [untilMs - 1, 'POST', 'POST', '1'],
-    ] as const) {
-      const error = errorIn(nowMs, method);
-      expect(error?.headers).toEqual({ 'Retry-After': seconds });
-      expect(error?.body).toEqual({
-        code: 'endpoint_removed',
-        message:
-          'This operation is gone until 2030-11-05T12:00:00.000Z, in a brownout before its removal on 2030-12-05. ' +
-          `Use ${named} /v1/pets?status=available instead.`,
-        status: 410,
-      });
-    }
-    const removedThen = errorIn(REMOVAL_MS);
-    expect([removedThen?.body, removedThen?.headers]).toEqual([removed('GET'), {}]);
-  });
-
   it.each(['stable', 'beta'] as const)(
     'returns null for a %s operation, whether experimental ones are offered or not',
     (stability) => {

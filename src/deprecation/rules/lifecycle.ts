@@ -1,5 +1,4 @@
 import { ApiError } from '../../errors/api-error.js';
-import { type Brownout, lastBrownout } from './brownout.js';
 
 /** What a client may rely on; `docs/versioning.md` defines each. */
 export type Stability = 'stable' | 'beta' | 'experimental';
@@ -9,8 +8,6 @@ export interface Deprecation {
   since: Date;
   /** From this instant, 00:00 UTC of a day, the operation returns 410. */
   removal: Date;
-  /** Times before the removal at which it already returns 410, from full hour to full hour, in their order. */
-  brownouts?: readonly Brownout[];
   /** Path and query of what to call instead, by the method of this operation. */
   replacement: string;
   /** Path of the section that documents the deprecation. */
@@ -40,7 +37,7 @@ export function lifecycleHeaders({ stability, deprecation }: Lifecycle): Record<
 }
 
 /**
- * Returns the error of a request to an operation that is removed, in a brownout or not offered, else null.
+ * Returns the error of a request to an operation that is removed or not offered, else null.
  *
  * @param method of the request.
  * @param nowMs milliseconds since the Unix epoch.
@@ -55,22 +52,14 @@ export function lifecycleError(
   if (stability === 'experimental' && !offersExperimental) {
     return new ApiError('not_found', 'This operation is experimental, and not offered in this environment.');
   }
-  if (deprecation === undefined) {
+  if (deprecation === undefined || nowMs < deprecation.removal.getTime()) {
     return null;
   }
-  const { removal, replacement, brownouts = [] } = deprecation;
+  const { removal, replacement } = deprecation;
   const removalDay = removal.toISOString().slice(0, 10);
-  const useSuccessor = `Use ${method === 'HEAD' ? 'GET' : method} ${replacement} instead.`;
-  if (nowMs >= removal.getTime()) {
-    return new ApiError('endpoint_removed', `This operation was removed on ${removalDay}. ${useSuccessor}`);
-  }
-  const { until } = lastBrownout(brownouts, nowMs) ?? {};
-  if (until === undefined || nowMs >= until.getTime()) {
-    return null;
-  }
+  const successor = `${method === 'HEAD' ? 'GET' : method} ${replacement}`;
   return new ApiError(
     'endpoint_removed',
-    `This operation is gone until ${until.toISOString()}, in a brownout before its removal on ${removalDay}. ${useSuccessor}`,
-    { headers: { 'Retry-After': String(Math.ceil((until.getTime() - nowMs) / 1000)) } },
+    `This operation was removed on ${removalDay}. Use ${successor} instead.`,
   );
 }
