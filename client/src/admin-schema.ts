@@ -732,7 +732,7 @@ export interface components {
          * @description The body of every error response.
          * @example {
          *       "code": "not_found",
-         *       "message": "There is no animal with the identifier \"7\".",
+         *       "message": "No animal has the id 7.",
          *       "status": 404
          *     }
          */

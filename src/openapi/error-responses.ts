@@ -84,7 +84,7 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
   {
     name: 'NotFound',
     description: 'There is no resource with this identifier.',
-    messages: { not_found: 'There is no animal with the identifier "7".' },
+    messages: { not_found: 'No animal has the id 7.' },
     // Without a parameter, declared by `@ApiNotFoundResponse()`.
     appliesTo: (operation) => takesParameters('path')(operation) || operation.responses['404'] !== undefined,
   },

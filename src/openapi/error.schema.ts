@@ -16,7 +16,7 @@ z.strictObject({
 }).meta({
   id: ID,
   description: 'The body of every error response.',
-  examples: [{ code: 'not_found', message: 'There is no animal with the identifier "7".', status: 404 }],
+  examples: [{ code: 'not_found', message: 'No animal has the id 7.', status: 404 }],
 });
 
 /** The reference of a response to that schema. */

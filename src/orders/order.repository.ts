@@ -106,7 +106,7 @@ export class OrderRepository implements MetricsSource {
 }
 
 function unknownPet({ petId }: NewOrder): ApiError {
-  const message = `The request is invalid: petId must be that of an animal; there is none with ${petId}.`;
+  const message = `The request is invalid: petId: no animal has the id ${petId}.`;
   return new ApiError('invalid_request', message);
 }
 

@@ -89,7 +89,7 @@ export class PetsController {
     const id = parseInt64(petId);
     const pet = await whenAllowed(request, id === null ? Promise.resolve(null) : this.pets.find(id));
     if (pet === null) {
-      throw new ApiError('not_found', `There is no animal with the identifier "${petId}".`);
+      throw new ApiError('not_found', `No animal has the id ${petId}.`);
     }
     return pet;
   }

@@ -71,7 +71,7 @@ describe('the page of orders of the console', () => {
     await page.getByText('Complete the date and time, or clear them').waitFor();
     await page.getByLabel('Ship date').fill('');
     await place(page);
-    await page.getByText('Must be that of an animal; there is none with 7').waitFor();
+    await page.getByText('No animal has the id 7').waitFor();
     await page.getByLabel('Quantity').fill('0');
     await place(page);
     await page.getByText('Must be an integer from 1 to 2147483647, written as digits').waitFor();

@@ -57,7 +57,7 @@ describe('GET /v1/pets/{petId}, which is deprecated', () => {
     async (_name, id) => {
       const target = `/v1/pets/${id}`;
       const missing = await request({}, `${target}?status=sold`);
-      expectError(missing, 404, 'not_found', expect.stringContaining('no animal with the identifier'));
+      expectError(missing, 404, 'not_found', expect.stringContaining('No animal has the id'));
       const anonymous = await request({ key: undefined }, target);
       expectError(anonymous, 401, 'missing_api_key');
       const head = await request({ method: 'HEAD' }, target);

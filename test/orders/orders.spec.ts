@@ -74,7 +74,7 @@ describe('POST /v1/store/orders', () => {
 
   it('returns 400 for an unknown animal, with X-Stability, and places nothing', async () => {
     const response = await place({ petId: 3, quantity: 1 });
-    expectInvalid(response, 'petId must be that of an animal; there is none with 3');
+    expectInvalid(response, 'petId: no animal has the id 3');
     expect(response.headers.get('x-stability')).toBe('experimental');
     expect(await countOrders()).toBe(0);
   });
@@ -86,7 +86,7 @@ describe('POST /v1/store/orders', () => {
     await deletion.letGo();
     const [one, two] = await orders;
     expect([one?.status, await countOrders()]).toEqual([201, 1]);
-    expectInvalid(two!, 'petId must be that of an animal; there is none with 2');
+    expectInvalid(two!, 'petId: no animal has the id 2');
   });
 
   it('gives each order a unique id, also across quotas', async () => {

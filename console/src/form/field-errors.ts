@@ -30,9 +30,9 @@ function splitMessage<Field extends string>(message: string, names: readonly Fie
   const fields: FieldErrors<Field>['fields'] = {};
   let rest: string | null = null;
   // An error may contain a semicolon, so each begins with the name of a field, or of an item of a list.
-  const start = `(?:${names.join('|')})(?:\\[\\d+\\])? `;
+  const start = `(?:${names.join('|')})(?:\\[\\d+\\])?:? `;
   for (const each of text.split(new RegExp(`; (?=${start})`))) {
-    const [, field, item, fault = ''] = /^(\w+)(?:\[(\d+)\])? (.+)$/.exec(each) ?? [];
+    const [, field, item, fault = ''] = /^(\w+)(?:\[(\d+)\])?:? (.+)$/.exec(each) ?? [];
     const name = names.find((known) => known === field);
     if (name === undefined) {
       rest = message;
