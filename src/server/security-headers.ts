@@ -5,11 +5,11 @@ export const SECURITY_HEADERS = {
 } as const;
 
 /** Returns the headers of a page, which loads files of this service, and sends it requests. It has no inline scripts. */
-export function pageHeaders(inlineStyles: string) {
+export function pageHeaders(inlineStyles = '') {
   const policy = [
     "default-src 'none'",
     "script-src 'self'",
-    `style-src 'self' ${inlineStyles}`,
+    `style-src 'self' ${inlineStyles}`.trimEnd(),
     "img-src 'self' data:",
     "font-src 'self'",
     "connect-src 'self'",

@@ -55,6 +55,16 @@ let adminKey: string;
     await page.getByText('200 OK').waitFor();
   });
 
+  it('the reference sends a request behind the prefix, and shows its address', async () => {
+    const page = await open(`${PREFIX}/docs#/pets/listPets`);
+    await page.getByLabel('API key, kept for this tab only').fill(adminKey);
+    await page.getByRole('button', { name: 'Use this key' }).click();
+    await page.getByRole('button', { name: 'Execute' }).click();
+    const { origin } = new URL(page.url());
+    await page.getByText(`curl -i '${origin}${PREFIX}/v1/pets?limit=20'`).waitFor();
+    await page.locator('.live-responses-table').getByText('200', { exact: true }).waitFor();
+  });
+
   it.each([PREFIX, ''])('the sign-in page leads to the reference: %s/console', async (prefix) => {
     const page = await open(`${prefix}/console/admin/keys`);
     await page.getByRole('link', { name: 'API reference' }).click();
@@ -66,7 +76,7 @@ let adminKey: string;
     async (path) => {
       const page = await open(path);
       await page.getByText('List animals').first().waitFor();
-      await page.getByRole('combobox').first().selectOption({ label: 'Administration' });
+      await page.getByRole('link', { name: 'Administration' }).click();
       await page.getByText('List keys').first().waitFor();
     },
   );

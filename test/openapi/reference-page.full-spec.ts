@@ -1,40 +1,177 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import type { Page } from 'playwright-core';
 import { startApplication, type TestApplication } from '../support/service/application.js';
-import { ConsoleBrowser, findBrowser } from '../support/browser/console.js';
+import {
+  accessibilityFaults,
+  ConsoleBrowser,
+  findBrowser,
+  type OpenOptions,
+  scrollsSideways,
+} from '../support/browser/console.js';
 import { ApiDocument } from '../support/http/document.js';
 import { until } from '../support/eventually.js';
+import { UNLIMITED } from '../support/keys/keys.js';
+
+const GREATEST = '9223372036854775807';
+const HOSTILE = `it's "$HOME" \`id\` \${x} <script>alert(1)</script>`;
+const CLIENT = path.resolve('client/src/index.ts');
+const JITI = path.resolve('node_modules/jiti/lib/jiti-cli.mjs');
+
+const run = promisify(execFile);
 
 (findBrowser() === undefined ? describe.skip : describe)('the reference page, in a browser', () => {
   let store: TestApplication;
   let browser: ConsoleBrowser;
+  let apiKey: string;
 
   beforeAll(async () => {
     store = await startApplication();
     browser = await ConsoleBrowser.start(store.url);
+    apiKey = (await store.issue(UNLIMITED)).key;
   });
+  afterEach(() => browser.closePages());
   afterAll(async () => {
     await browser.close();
     await store.close();
   });
 
-  const open = (address: string) => browser.open(address, { folder: '/docs' });
+  const open = (address: string, options: OpenOptions = {}) =>
+    browser.open(address, { folder: '/docs', isAlone: true, ...options });
+  const operation = (page: Page, id: string) => page.locator(`[id$="-${id}"].opblock`);
+  const responseBody = (page: Page) => page.locator('.live-responses-table .code').innerText();
+
+  async function enterKey(page: Page, key = apiKey): Promise<void> {
+    await page.getByLabel('API key, kept for this tab only').fill(key);
+    await page.getByRole('button', { name: 'Use this key' }).click();
+    await page.getByText(`Requests carry the key ending in ${key.slice(-4)}`).waitFor();
+  }
+
+  /** Sends the request of the one operation that is open, and returns the status of the response. */
+  async function execute(page: Page): Promise<string> {
+    await page.getByRole('button', { name: 'Execute' }).click();
+    const response = page.locator('.live-responses-table');
+    await response.waitFor();
+    return response.locator('tbody .response-col_status').first().innerText();
+  }
+
+  /** Opens the operations with these names, all without any. */
+  async function openOperations(page: Page, ids: readonly string[]): Promise<void> {
+    await page.locator('.opblock').first().waitFor();
+    const opened =
+      ids.length > 0 ? ids.map((id) => operation(page, id)) : await page.locator('.opblock').all();
+    for (const each of opened) {
+      await each.locator('.opblock-summary-control').click();
+      await each.locator('.responses-table').waitFor();
+    }
+    await page.locator('summary').click();
+  }
 
   it.each([
     ['', 'openapi.json', 'pets-listPets'],
-    ['?urls.primaryName=Administration', 'admin-openapi.json', 'keys-issueKey'],
-  ])(
-    'shows every operation of a document, to read and not to try, without violating its policy (%s)',
-    async (search, file, operation) => {
-      const { page, complaints } = await open(search);
-      await page.locator(`#operations-${operation}`).waitFor();
-      expect(await page.locator('.opblock').count()).toBe(new ApiDocument([file]).operations.length);
-      expect(await page.locator('.try-out__btn').count()).toBe(0);
-      // The style sheet is loaded.
-      expect(await page.evaluate("getComputedStyle(document.querySelector('.opblock')).borderRadius")).toBe(
-        '4px',
-      );
-      expect(complaints).toStrictEqual([]);
-    },
-  );
+    ['?document=administration', 'admin-openapi.json', 'keys-issueKey'],
+  ])('shows every operation of a document without violating its policy (%s)', async (search, file, id) => {
+    const { page, complaints } = await open(search);
+    await page.locator(`#operations-${id}`).waitFor();
+    expect(await page.locator('.opblock').count()).toBe(new ApiDocument([file]).operations.length);
+    // The style sheet is loaded.
+    expect(await page.evaluate("getComputedStyle(document.querySelector('.opblock')).borderRadius")).toBe(
+      '4px',
+    );
+    expect(complaints).toStrictEqual([]);
+  });
+
+  it('sends requests to this server with a key that is entered once, and kept for the tab only', async () => {
+    const { page, complaints } = await open('#/limits/getRateLimit');
+    await enterKey(page);
+    const [request] = await Promise.all([page.waitForRequest(/\/v1\/rate-limit/), execute(page)]);
+    expect(request.url()).toBe(`${store.url}/v1/rate-limit`);
+    expect(await request.headerValue('authorization')).toBe(`Bearer ${apiKey}`);
+    expect(await responseBody(page)).toContain('"plan": "enterprise"');
+    await page.reload();
+    expect(await execute(page)).toBe('200');
+    expect(await page.evaluate('[localStorage.length, document.cookie]')).toEqual([0, '']);
+    expect(await page.content()).not.toContain(apiKey);
+    await page.getByRole('link', { name: 'Console' }).click();
+    await page.getByRole('button', { name: /^Account/ }).waitFor();
+    await page.goBack();
+    await page.getByRole('button', { name: 'Forget it' }).click();
+    expect(await execute(page)).toBe('401');
+    expect(await page.evaluate('JSON.stringify({ ...sessionStorage })')).not.toContain(apiKey);
+    expect(complaints).toStrictEqual([]);
+  });
+
+  it('sends requests of administrators', async () => {
+    const { key } = await store.issue({ ...UNLIMITED, role: 'admin' });
+    const { page } = await open('?document=administration#/keys/issueKey');
+    await enterKey(page, key);
+    expect(await execute(page)).toBe('201');
+    expect(await responseBody(page)).toMatch(/"key": "ask_test_\w+"/);
+  });
+
+  it('keeps every digit of integers in path, body and response', async () => {
+    const { page, complaints } = await open('#/pets/createPet');
+    await enterKey(page);
+    const body = `{"name": ${JSON.stringify(HOSTILE)}, "categoryId": ${GREATEST}}`;
+    await page.getByLabel('Request body').fill(body);
+    const [request] = await Promise.all([page.waitForRequest(/\/v1\/pets/), execute(page)]);
+    expect(request.postData()).toBe(body);
+    const shown = await responseBody(page);
+    expect(shown).toContain(`  "categoryId": ${GREATEST}`);
+    expect(JSON.parse(shown)).toMatchObject({ name: HOSTILE });
+    await page.goto(`${store.url}/docs?other#/pets/getPet`);
+    await page.getByRole('textbox', { name: 'petId' }).fill(GREATEST);
+    expect(await execute(page)).toBe('404');
+    expect(await responseBody(page)).toContain(`No animal has the id ${GREATEST}.`);
+    expect(complaints).toStrictEqual([]);
+  });
+
+  it('shows each request as a program that runs as it is, without the key', async () => {
+    const { page } = await open('#/pets/createPet');
+    await enterKey(page);
+    await page.getByLabel('Idempotency-Key').fill("it's-one");
+    // Compact, as the client writes it: another body with the same key would get 422.
+    const body = `{"name":${JSON.stringify(HOSTILE)},"categoryId":${GREATEST}}`;
+    await page.getByLabel('Request body').fill(body);
+    expect(await execute(page)).toBe('201');
+    const created = JSON.parse(await responseBody(page)) as { id: number };
+    const folder = await mkdtemp(path.join(tmpdir(), 'snippet-'));
+    for (const [language, name, command] of [
+      ['curl', 'snippet.sh', ['sh']],
+      ['JavaScript', 'snippet.mjs', [process.execPath, JITI]],
+      ['Python', 'snippet.py', ['python3']],
+    ] as const) {
+      await page.locator('.request-snippets .btn', { hasText: language }).click();
+      const snippet = await page.locator('.request-snippets .code').innerText();
+      expect(snippet).not.toContain(apiKey);
+      const file = path.join(folder, name);
+      await writeFile(file, snippet.replace("'animal-store-client'", JSON.stringify(CLIENT)));
+      const [program, ...options] = command;
+      const env = { ...process.env, ANIMAL_STORE_KEY: apiKey };
+      const { stdout } = await run(program, [...options, file], { env });
+      // The same Idempotency-Key returns the same animal.
+      expect(stdout).toMatch(new RegExp(`\\bid['"]?: ?${created.id}\\b`));
+      expect(stdout).toContain(GREATEST);
+    }
+    await rm(folder, { recursive: true });
+  });
+
+  it('describes the headers of every response once', async () => {
+    const { page } = await open('');
+    await page.locator('.opblock').first().waitFor();
+    const height = () => page.evaluate<number>('document.documentElement.scrollHeight');
+    const before = await height();
+    const list = operation(page, 'listPets');
+    await list.locator('.opblock-summary-control').click();
+    await list.locator('.responses-table').waitFor();
+    expect((await height()) - before).toBeLessThan(3500);
+    expect(await page.locator('td', { hasText: /^X-RateLimit-Limit$/ }).count()).toBe(1);
+    expect(await list.getByRole('row', { name: /^Retry-After/ }).innerText()).toMatch(/429, 503/);
+    expect(await list.getByRole('row', { name: /^X-/ }).count()).toBe(0);
+  });
 
   it('explains a deprecation in the section that its Link header leads to', async () => {
     const { page } = await open('#/pets/getPet');
@@ -42,6 +179,31 @@ import { until } from '../support/eventually.js';
     expect(await description.textContent()).toContain(
       'Removed on 5 December 2030. Use GET /pets with the filter status instead.',
     );
+  });
+
+  it.each([
+    ['light', 'desktop', ''],
+    ['dark', 'desktop', ''],
+    ['light', 'phone', ''],
+    ['dark', 'phone', ''],
+    ['light', 'phone', '?document=administration', 'listKeys', 'changePlan', 'setPlan', 'deleteWebhook'],
+    ['dark', 'desktop', '?document=administration', 'listKeys', 'changePlan', 'setPlan', 'deleteWebhook'],
+  ] as const)(
+    'is accessible and fits the screen with operations open: %s, %s %s',
+    async (scheme, width, search, ...ids) => {
+      const { page } = await open(search, { scheme, width });
+      await openOperations(page, ids);
+      expect(await accessibilityFaults(page)).toStrictEqual([]);
+      expect(await scrollsSideways(page)).toBe(false);
+    },
+  );
+
+  it.each(['light', 'dark'] as const)('is accessible with a response: %s', async (scheme) => {
+    const { page } = await open('#/pets/listPets', { scheme, width: 'phone' });
+    await enterKey(page);
+    await execute(page);
+    expect(await accessibilityFaults(page)).toStrictEqual([]);
+    expect(await scrollsSideways(page)).toBe(false);
   });
 
   it('runs no injected script', async () => {

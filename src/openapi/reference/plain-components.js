@@ -1,0 +1,65 @@
+/**
+ * Gives names to fields of Swagger UI that have none. Shows the addresses instead of a choice of servers, because
+ * the policy of the page lets it send requests to its own server only.
+ */
+export const plainComponents = {
+  wrapComponents: {
+    // The original is a link within a button.
+    DeepLink:
+      (_DeepLink, { React }) =>
+      ({ text }) =>
+        React.createElement('span', null, text),
+    ExamplesSelect: labelled(() => 'Example'),
+    JsonSchemaForm: labelled(({ description }) => description),
+    RequestBodyEditor: labelled(() => 'Request body'),
+    responses:
+      (Responses, { React }) =>
+      (props) => {
+        const element = React.useRef(null);
+        React.useEffect(() => {
+          const region = element.current.querySelector('[role="region"]');
+          region.ariaLabel = `Responses of ${props.method.toUpperCase()} ${props.path}`;
+        });
+        return React.createElement('div', { ref: element }, React.createElement(Responses, props));
+      },
+    ServersContainer:
+      (_Servers, { React, specSelectors }) =>
+      () => {
+        const addresses = specSelectors.servers().map((server) => {
+          const url = server.get('url');
+          return React.createElement(
+            'div',
+            { key: url },
+            React.createElement('dt', null, server.get('description')),
+            React.createElement('dd', null, new URL(url, document.baseURI).href.replace(/\/$/, '')),
+          );
+        });
+        return React.createElement(
+          'section',
+          { className: 'addresses', 'aria-label': 'Addresses' },
+          React.createElement('dl', null, addresses),
+        );
+      },
+    // What scrolls can be reached with the keyboard.
+    SyntaxHighlighter:
+      (SyntaxHighlighter, { React }) =>
+      (props) =>
+        React.createElement(
+          'div',
+          { className: 'code', tabIndex: 0, role: 'group', 'aria-label': 'Code' },
+          React.createElement(SyntaxHighlighter, props),
+        ),
+  },
+};
+
+/** Returns a wrapper that gives the field of a component a name. */
+function labelled(nameOf) {
+  return (Field, { React }) =>
+    (props) =>
+      React.createElement(
+        'label',
+        null,
+        React.createElement('span', { className: 'hidden-label' }, nameOf(props)),
+        React.createElement(Field, props),
+      );
+}
