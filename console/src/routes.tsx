@@ -16,7 +16,6 @@ import { PageError } from './layout/page-error';
 import { ordersSearch } from './orders/orders-search';
 import { plansSearch } from './plans/plans-search';
 import { trafficSearch } from './traffic/traffic-range';
-import { tryItSearch } from './try-it/try-it-search';
 import { OverviewPage } from './overview/overview.page';
 
 const root = createRootRoute({
@@ -38,13 +37,6 @@ const orders = createRoute({
   path: '/orders',
   validateSearch: ordersSearch,
   component: lazyRouteComponent(() => import('./orders/orders.page'), 'OrdersPage'),
-});
-
-const tryIt = createRoute({
-  getParentRoute: () => root,
-  path: '/try',
-  validateSearch: tryItSearch,
-  component: lazyRouteComponent(() => import('./try-it/try-it.page'), 'TryItPage'),
 });
 
 const administration = createRoute({
@@ -104,7 +96,6 @@ export const router = createRouter({
     overview,
     animals,
     orders,
-    tryIt,
     administration.addChildren([traffic, keys, key, plans, webhooks, webhook, audit]),
   ]),
   basepath: new URL('console', SERVICE_ROOT).pathname,

@@ -4,7 +4,6 @@ import { keysSearch } from '../keys/list/keys-search';
 import { ordersSearch } from '../orders/orders-search';
 import { plansSearch } from '../plans/plans-search';
 import { trafficSearch } from '../traffic/traffic-range';
-import { tryItSearch } from '../try-it/try-it-search';
 
 const ID = '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11';
 
@@ -17,7 +16,6 @@ describe('the search parameters of an address', () => {
     [plansSearch, { plan: 'pro' }],
     [trafficSearch, { range: 'hour' }],
     [trafficSearch, { from: '1798761600000', until: '1798765200000' }],
-    [tryItSearch, { operation: 'listPets' }],
   ])('are kept if they are valid', (read, search) => {
     expect(read({ ...search, other: 'x' })).toEqual(search);
   });
@@ -32,7 +30,6 @@ describe('the search parameters of an address', () => {
     [plansSearch, { plan: 'Not A Plan' }],
     [trafficSearch, { range: 'x', until: 'x' }],
     [trafficSearch, { from: '1', until: '999999999999999' }],
-    [tryItSearch, { operation: '' }],
   ])('are dropped if they are not valid', (read, search) => {
     expect(read(search)).toEqual({});
   });

@@ -11,6 +11,7 @@ import {
   IconWebhook,
 } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
+import { SERVICE_ROOT } from '../address/service-root';
 import { useOwnKey } from '../session/own-key';
 
 interface Destination {
@@ -25,7 +26,6 @@ const STORE: Destination[] = [
   { to: '/', label: 'Overview', icon: IconLayoutDashboard },
   { to: '/animals', label: 'Animals', icon: IconPaw },
   { to: '/orders', label: 'Orders', icon: IconReceipt, badge: 'Beta' },
-  { to: '/try', label: 'Try it', icon: IconTerminal2 },
 ];
 
 const ADMINISTRATION: Destination[] = [
@@ -43,6 +43,14 @@ export function Navigation() {
     <Stack gap="lg">
       <Destinations label="Your key" destinations={STORE} />
       {key?.role === 'admin' && <Destinations label="Administration" destinations={ADMINISTRATION} />}
+      <nav aria-label="Documents">
+        <NavLink
+          href={`${SERVICE_ROOT}docs`}
+          className="destination"
+          label="Reference"
+          leftSection={<IconTerminal2 size={18} stroke={1.6} aria-hidden />}
+        />
+      </nav>
     </Stack>
   );
 }
