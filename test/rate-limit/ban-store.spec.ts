@@ -1,6 +1,7 @@
 import type { RateLimitDecision, RateLimitRequest } from '../../src/rate-limit/rules/rate-limit-decision.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../support/counters/clock.js';
-import { counterStores } from '../support/counters/counter-stores.js';
+import { requestsBeforeBan } from '../support/counters/bans.js';
+import { sharedStores } from '../support/counters/counter-stores.js';
 import {
   banEnd,
   clock,
@@ -17,7 +18,7 @@ import {
   summarize,
 } from '../support/counters/counting.js';
 
-describe.each(counterStores)('bans counted in %s', (_name, start) => {
+describe.each(sharedStores)('bans counted in %s', (_name, start) => {
   openForEach(start);
 
   const open = (banDurations?: string) => home.open(clock, banDurations);
@@ -319,12 +320,22 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
     });
   });
 
+  it('CounterStore.peek returns an active ban, and none that is over', async () => {
+    const request = newBucket(2, 100);
+    const { untilMs } = (await provokeBan(request)).ban ?? { untilMs: 0 };
+    const banned = { allowed: false, refusalsUntilBan: 0, ban: { untilMs, started: false } };
+    expect(await store.peek(request)).toMatchObject(banned);
+    expect(await (await open('')).peek(request)).toMatchObject({ refusalsUntilBan: null, ban: null });
+    clock.travelTo(new Date(untilMs));
+    expect(await store.peek(request)).toMatchObject({ allowed: true, ban: null });
+  });
+
   it('CounterStore.bans returns the active bans with their ends, by the clock of the store', async () => {
     const [first, second, never] = [newBucket(5), newBucket(1), newBucket(5)];
     const early = banEnd(await provokeBan(first));
     clock.travelTo(new Date(NOON + 30 * SECOND_MS));
     const late = banEnd(await provokeBan(second));
-    await consume(never, 9);
+    await consume(never, requestsBeforeBan(5) - 1);
     const other = await open();
     const both: [string, Date][] = [
       [first.bucketKey, early],

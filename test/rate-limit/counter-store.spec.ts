@@ -9,7 +9,6 @@ import {
   newBucket,
   NOON,
   openForEach,
-  provokeBan,
   remaining,
   store,
 } from '../support/counters/counting.js';
@@ -20,7 +19,7 @@ const MIDNIGHT = Date.UTC(2027, 2, 6);
 describe.each(counterStores)('CounterStore in %s', (_name, start) => {
   openForEach(start);
 
-  const openOther = (banDurations?: string) => home.open(clock, banDurations);
+  const openOther = () => home.open(clock);
   const used = async ({ bucketKey }: RateLimitRequest) => {
     const { minuteUsed, dayUsed } = (await home.findCounter(bucketKey)) ?? {};
     return [minuteUsed, dayUsed];
@@ -205,16 +204,6 @@ describe.each(counterStores)('CounterStore in %s', (_name, start) => {
       const seen = await store.peek(anonymousClient);
       expect(seen).toMatchObject({ allowed: true, refusalsUntilBan: null, ban: null });
       expect(remaining(seen)).toEqual([1]);
-    });
-
-    it('returns an active ban, and none that is over', async () => {
-      const request = newBucket(2, 100);
-      const untilMs = (await provokeBan(request)).ban?.untilMs ?? 0;
-      const banned = { allowed: false, refusalsUntilBan: 0, ban: { untilMs, started: false } };
-      expect(await store.peek(request)).toMatchObject(banned);
-      expect(await (await openOther('')).peek(request)).toMatchObject({ refusalsUntilBan: null, ban: null });
-      clock.travelTo(new Date(untilMs));
-      expect(await store.peek(request)).toMatchObject({ allowed: true, refusalsUntilBan: 2, ban: null });
     });
   });
 

@@ -8,13 +8,14 @@ import {
 import { FallbackCounterStore } from '../../src/rate-limit/stores/fallback-counter-store.js';
 import { LocalCounterStore } from '../../src/rate-limit/stores/local-counter-store.js';
 import { MINUTE_MS, TestClock } from '../support/counters/clock.js';
+import { refusalsBeforeBan } from '../support/counters/bans.js';
 import type { AnyCounterStore } from '../support/counters/counter-stores.js';
 import {
   allowed,
   banEnd,
   consume,
+  descending,
   newBucket,
-  provokeBan,
   remaining,
   summarize,
 } from '../support/counters/counting.js';
@@ -37,7 +38,7 @@ describe('FallbackCounterStore', () => {
     clock = new TestClock();
     clock.travelToMinuteStart();
     failure = null;
-    const counters = new LocalCounterStore(() => clock.now(), [MINUTE_MS]);
+    const counters = new LocalCounterStore(() => clock.now(), []);
     const reply = async <T>(query: () => T) => {
       if (failure !== null) {
         throw failure;
@@ -49,7 +50,7 @@ describe('FallbackCounterStore', () => {
       peek: (request) => reply(() => counters.peek(request)),
       ping: () => reply(() => {}),
       bans: () => reply(() => new Map()),
-      liftBan: (bucketKey) => reply(() => counters.liftBan(bucketKey)),
+      liftBan: () => reply(() => null),
     };
     lines = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
     opened = [];
@@ -66,6 +67,17 @@ describe('FallbackCounterStore', () => {
     const replica = new FallbackCounterStore(shared as CounterStore, { BAN_DURATIONS }, its);
     opened.push(replica);
     return replica;
+  }
+
+  /** Opens a replica that knows a ban of the shared store. */
+  async function openWithBan() {
+    const [request, replica] = [newBucket(2), open(clock, [MINUTE_MS])];
+    const end = new Date(clock.now() + MINUTE_MS);
+    const ban = { untilMs: end.getTime(), started: true };
+    const starter = { ...(await shared.peek(request)), allowed: false, refusalsUntilBan: 0, ban };
+    jest.spyOn(shared, 'consume').mockResolvedValueOnce(starter);
+    await replica.consume(request);
+    return { request, replica, end };
   }
 
   const fail = (kind: FailureKind) => {
@@ -103,13 +115,30 @@ describe('FallbackCounterStore', () => {
   });
 
   it('enforces a known ban until its end', async () => {
-    const [request, replica] = [newBucket(2), open(clock, [MINUTE_MS])];
-    const end = banEnd(await provokeBan(request, replica));
+    const { request, replica, end } = await openWithBan();
     fail('refused');
     const banned = await replica.consume(request);
     expect([summarize([banned]), banEnd(banned)]).toEqual(['1 banned', end]);
     clock.travelTo(end);
     expect(await replica.consume(request)).toMatchObject({ allowed: true, degraded: true });
+  });
+
+  it('forgets a ban that was lifted in the shared store', async () => {
+    const { request, replica, end } = await openWithBan();
+    jest.spyOn(shared, 'liftBan').mockResolvedValueOnce(end);
+    expect(await replica.liftBan(request.bucketKey)).toEqual(end);
+    fail('refused');
+    expect(await replica.consume(request)).toMatchObject({ allowed: true, refusals: 0, ban: null });
+  });
+
+  it('starts no ban itself, and goes on from the refusals of the shared store', async () => {
+    const [request, replica] = [newBucket(2), open(clock, [MINUTE_MS])];
+    const before = refusalsBeforeBan(2);
+    await consumeTimes(3, request, replica);
+    fail('refused');
+    const decisions = await consumeTimes(before + 1, request, replica);
+    expect(decisions.map(({ ban }) => ban)).toEqual(decisions.map(() => null));
+    expect(decisions.map(({ refusals }) => refusals)).toEqual(descending(before + 2, 2).toReversed());
   });
 
   it('starts a new minute by the last time of the store, and continues the day', async () => {

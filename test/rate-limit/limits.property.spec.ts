@@ -2,7 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { RateLimitDecision, RateLimitRequest } from '../../src/rate-limit/rules/rate-limit-decision.js';
 import { DAY_MS, MINUTE_MS } from '../support/counters/clock.js';
-import { type AnyCounterStore, counterStores } from '../support/counters/counter-stores.js';
+import { requestsBeforeBan } from '../support/counters/bans.js';
+import { type AnyCounterStore, counterStores, sharedStores } from '../support/counters/counter-stores.js';
 import { clock, consume, home, newBucket, openForEach, store } from '../support/counters/counting.js';
 import { QuotaModel } from '../support/counters/quota-model.js';
 
@@ -49,8 +50,10 @@ type Event = typeof events extends fc.Arbitrary<(infer One)[]> ? One : never;
 const summarize = ({ allowed, windows, refusalsUntilBan, ban }: ReturnType<QuotaModel['peek']>) =>
   JSON.stringify({ allowed, windows, refusalsUntilBan, ban });
 
-describe.each(counterStores)('two replicas over one %s', (_name, start) => {
+describe.each(counterStores)('two replicas over one %s', (name, start) => {
   openForEach(start);
+
+  const startsBans = sharedStores.some(([shared]) => shared === name);
 
   let other: AnyCounterStore;
   let model: QuotaModel;
@@ -98,7 +101,7 @@ describe.each(counterStores)('two replicas over one %s', (_name, start) => {
         await burst(event.requests);
         break;
       case 'outrage':
-        await burst(2 * model.limits.perMinute);
+        await burst(requestsBeforeBan(model.limits.perMinute));
         break;
       case 'lift':
         await lift();
@@ -123,7 +126,7 @@ describe.each(counterStores)('two replicas over one %s', (_name, start) => {
     other = await home.open(clock);
     const asPredicted = fc.asyncProperty(events, async (sequence) => {
       travelToNext(DAY_MS, 1);
-      model = new QuotaModel({ perMinute: 5, perDay: 20 }, clock.now());
+      model = new QuotaModel({ perMinute: 5, perDay: 20 }, clock.now(), startsBans);
       ({ bucketKey } = newBucket());
       for (const event of sequence) {
         moveClearOfEdges();

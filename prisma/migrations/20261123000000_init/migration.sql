@@ -100,6 +100,7 @@ CREATE TABLE "rate_limit_counters" (
     "day" INTEGER NOT NULL,
     "day_used" INTEGER NOT NULL,
     "day_limit" INTEGER,
+    "ban_threshold" BIGINT,
     "requests" INTEGER NOT NULL DEFAULT 0,
     "allowed" INTEGER NOT NULL,
     "denied" INTEGER NOT NULL DEFAULT 0,

@@ -1,5 +1,16 @@
-import { banEndSeconds, secondsToBanEnd, windowsWhileBanned } from './ban.js';
+import { banEndSeconds, banThreshold, secondsToBanEnd, windowsWhileBanned } from './ban.js';
 import { windowState } from './windows.js';
+
+describe('banThreshold', () => {
+  it('returns the limit per minute of a quota', () => {
+    expect(banThreshold({ perMinute: 60, perDay: 1000 }, [60_000])).toBe(60);
+  });
+
+  it('returns null if bans are off, and for an anonymous client', () => {
+    expect(banThreshold({ perMinute: 60, perDay: 1000 }, [])).toBeNull();
+    expect(banThreshold({ perMinute: 300, perDay: null }, [60_000])).toBeNull();
+  });
+});
 
 describe('the end of a ban', () => {
   const end = new Date(Date.UTC(2027, 2, 5, 12, 35, 30, 1));

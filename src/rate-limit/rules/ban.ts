@@ -1,4 +1,7 @@
-import type { WindowState } from './windows.js';
+import { DAY_MS, type WindowLimits, type WindowState } from './windows.js';
+
+/** Time since the end of a ban after which the ban level falls by one, each time that it has passed. */
+export const LEVEL_FALLS_AFTER_MS = DAY_MS;
 
 /** A temporary ban that a request started or met. */
 export interface Ban {
@@ -6,6 +9,19 @@ export interface Ban {
   untilMs: number;
   /** Whether this very request started it. Of all requests that a ban denies, one did. */
   started: boolean;
+}
+
+/**
+ * Returns how many refusals within a minute start a ban; null if none does, because bans are off or the client is
+ * anonymous. Every store gets it with each bucket.
+ *
+ * @param banDurations milliseconds that the first ban lasts, the next, and so on; empty if bans are off.
+ */
+export function banThreshold(
+  { perMinute, perDay }: WindowLimits,
+  banDurations: readonly number[],
+): number | null {
+  return banDurations.length > 0 && perDay !== null ? perMinute : null;
 }
 
 /** Returns the Unix time in seconds, rounded up, at which a ban is over: a client that waits until then is not denied by it. */

@@ -13,7 +13,7 @@ const day = (limit: number, used: number) => windowState('day', Math.floor(nowMs
 
 const rateLimitHeaders = (decision: RateLimitDecision) => rateLimitReport(decision).headers;
 
-const COUNTED = { nowMs, refusalsUntilBan: 60, ban: null, degraded: false };
+const COUNTED = { nowMs, refusals: 0, refusalsUntilBan: 60, ban: null, degraded: false };
 
 /** The headers of a request without a ban. */
 const headersFor = (allowed: boolean, windows: WindowState[]) =>

@@ -1,3 +1,4 @@
+import { banThreshold } from './ban.js';
 import {
   type CountedBucket,
   decisionsFor,
@@ -13,6 +14,7 @@ const nowMs = Date.UTC(2027, 2, 5, 12, 34, 29, 500);
 const end = new Date(Date.UTC(2027, 2, 5, 12, 35, 30, 1));
 const BAN_DURATIONS = [60_000];
 const QUOTA = { bucketKey: 'quota:1', perMinute: 60, perDay: 1000 };
+const THRESHOLD = banThreshold(QUOTA, BAN_DURATIONS) ?? 0;
 const ADDRESS = { bucketKey: 'address:203.0.113.9', perMinute: 300, perDay: null };
 
 /** What a store did with a bucket. */
@@ -40,22 +42,28 @@ function banStatuses(count: number, facts: Partial<CountedBucket>, threshold: nu
   return Array.from({ length: count }, (_, position) => toBanStatus(counted(facts), position, threshold));
 }
 
-const untilBan = (...numbers: (number | null)[]) =>
-  numbers.map((refusalsUntilBan) => ({ refusalsUntilBan, ban: null }));
-const banned = (started: boolean) => ({ refusalsUntilBan: 0, ban: { untilMs: end.getTime(), started } });
+/** The ban statuses with these refusals until a ban, whose threshold is 5. */
+const untilBan = (...numbers: number[]) =>
+  numbers.map((refusalsUntilBan) => ({ refusals: 5 - refusalsUntilBan, refusalsUntilBan, ban: null }));
+const banned = (started: boolean) => ({
+  refusals: 0,
+  refusalsUntilBan: 0,
+  ban: { untilMs: end.getTime(), started },
+});
 
 describe('groupByBucket', () => {
   it('counts the requests of each bucket, and has the limits of its latest request', () => {
-    const { buckets } = groupByBucket([QUOTA, ADDRESS, { ...QUOTA, perMinute: 300, perDay: 10_000 }]);
+    const raised = { ...QUOTA, perMinute: 300, perDay: 10_000 };
+    const { buckets } = groupByBucket([QUOTA, ADDRESS, raised], BAN_DURATIONS);
     expect([...buckets]).toEqual([
-      ['quota:1', { bucketKey: 'quota:1', perMinute: 300, perDay: 10_000, count: 2 }],
-      [ADDRESS.bucketKey, { ...ADDRESS, count: 1 }],
+      ['quota:1', { ...raised, banThreshold: banThreshold(raised, BAN_DURATIONS), count: 2 }],
+      [ADDRESS.bucketKey, { ...ADDRESS, banThreshold: null, count: 1 }],
     ]);
   });
 });
 
 describe('decisionsFor', () => {
-  const batch = groupByBucket([QUOTA, ADDRESS, QUOTA, QUOTA]);
+  const batch = groupByBucket([QUOTA, ADDRESS, QUOTA, QUOTA], BAN_DURATIONS);
   const ofQuota = counted({ minuteUsed: 60, dayUsed: 100, allowed: 2, denied: 1, refusals: 1 });
   const ofAddress = counted({ minuteUsed: 7, dayUsed: 7, allowed: 1 });
 
@@ -64,24 +72,24 @@ describe('decisionsFor', () => {
       [ADDRESS.bucketKey, ofAddress],
       [QUOTA.bucketKey, ofQuota],
     ]);
-    expect(decisionsFor(batch, outcomes, BAN_DURATIONS).map(summarize)).toEqual([
-      [true, { minute: 1, day: 901 }, 60],
+    expect(decisionsFor(batch, outcomes).map(summarize)).toEqual([
+      [true, { minute: 1, day: 901 }, THRESHOLD],
       [true, { minute: 293 }, null],
-      [true, { minute: 0, day: 900 }, 60],
-      [false, { minute: 0, day: 900 }, 59],
+      [true, { minute: 0, day: 900 }, THRESHOLD],
+      [false, { minute: 0, day: 900 }, THRESHOLD - 1],
     ]);
   });
 
   it("returns the store's time, and degraded false", () => {
     const outcomes = new Map([[ADDRESS.bucketKey, ofAddress]]);
-    expect(decisionsFor(groupByBucket([ADDRESS]), outcomes, BAN_DURATIONS)).toMatchObject([
+    expect(decisionsFor(groupByBucket([ADDRESS], BAN_DURATIONS), outcomes)).toMatchObject([
       { nowMs, degraded: false },
     ]);
   });
 
   it('returns null for the refusals until a ban if bans are off', () => {
     const outcomes = new Map([[QUOTA.bucketKey, ofQuota]]);
-    expect(decisionsFor(groupByBucket([QUOTA]), outcomes, [])).toMatchObject([{ refusalsUntilBan: null }]);
+    expect(decisionsFor(groupByBucket([QUOTA], []), outcomes)).toMatchObject([{ refusalsUntilBan: null }]);
   });
 
   it('returns the error of a bucket for each of its requests', () => {
@@ -90,7 +98,7 @@ describe('decisionsFor', () => {
       [QUOTA.bucketKey, error],
       [ADDRESS.bucketKey, ofAddress],
     ]);
-    expect(decisionsFor(batch, outcomes, BAN_DURATIONS)).toEqual([
+    expect(decisionsFor(batch, outcomes)).toEqual([
       error,
       expect.objectContaining({ allowed: true }),
       error,
@@ -104,14 +112,14 @@ describe('decisionsFor', () => {
       [QUOTA.bucketKey, unreadable],
       [ADDRESS.bucketKey, ofAddress],
     ]);
-    const decisions = decisionsFor(batch, outcomes, BAN_DURATIONS);
+    const decisions = decisionsFor(batch, outcomes);
     expect(decisions.map((decision) => decision instanceof Error)).toEqual([true, false, true, true]);
   });
 
   it('returns an error for each request of a bucket for which the store returned nothing', () => {
     const outcomes = new Map([[ADDRESS.bucketKey, ofAddress]]);
     const missing = new Error('The counter store returned nothing for quota:1');
-    expect(decisionsFor(batch, outcomes, BAN_DURATIONS)).toEqual([
+    expect(decisionsFor(batch, outcomes)).toEqual([
       missing,
       expect.objectContaining({ allowed: true }),
       missing,
@@ -124,8 +132,8 @@ describe('previewDecision', () => {
   const preview = (
     facts: Partial<CountedBucket>,
     request: RateLimitRequest = QUOTA,
-    durations = BAN_DURATIONS,
-  ) => previewDecision(counted(facts), request, durations);
+    threshold: number | null = 60,
+  ) => previewDecision(counted(facts), request, threshold);
 
   it.each([
     [true, 59, 999],
@@ -146,8 +154,8 @@ describe('previewDecision', () => {
     ['the refusals that remain until a ban', [{ refusals: 20 }], [true, full, 40], null],
     ['a ban until its last millisecond', [lastMs], [false, full, 0], nowMs + 1],
     ['no ban from its end on', [{ bannedUntil: new Date(nowMs) }], [true, full, 60], null],
-    ['no ban if bans are off', [{ bannedUntil: end }, QUOTA, []], [true, full, null], null],
-    ['no ban of an anonymous client', [{ bannedUntil: end }, ADDRESS], [true, { minute: 300 }, null], null],
+    ['no ban if bans are off', [{ bannedUntil: end }, QUOTA, null], [true, full, null], null],
+    ['only the minute of an anonymous client', [{}, ADDRESS, null], [true, { minute: 300 }, null], null],
   ])('returns %s, with the windows as they are', (_what, given, expected, untilMs) => {
     const decision = preview(...given);
     expect(summarize(decision)).toEqual(expected);
@@ -161,7 +169,7 @@ describe('toBanStatus, for the requests of a batch', () => {
     expect(banStatuses(3, { allowed: 1, denied: 2, refusals: 4 })).toEqual(untilBan(3, 2, 1));
   });
 
-  it('starts the ban with the refusal that reaches the limit, and returns the ban to all later requests', () => {
+  it('starts the ban with the refusal that reaches the threshold, and returns it to later requests', () => {
     expect(banStatuses(9, { allowed: 2, denied: 5, refusals: 0, bannedUntil: end })).toEqual([
       ...untilBan(5, 5, 4, 3, 2, 1),
       banned(true),
@@ -185,12 +193,13 @@ describe('toBanStatus, for the requests of a batch', () => {
   });
 
   it('returns at least one remaining refusal when the limit was lowered below the refusals so far', () => {
-    expect(banStatuses(1, { allowed: 1, refusals: 7 })).toEqual(untilBan(1));
+    expect(banStatuses(1, { allowed: 1, refusals: 7 })).toEqual([{ ...untilBan(1)[0], refusals: 7 }]);
   });
 
   it('returns null when bans are off', () => {
-    expect(banStatuses(2, { allowed: 1, denied: 1, refusals: 9 }, null)).toEqual(untilBan(null, null));
-    expect(banStatuses(1, { allowed: 1, bannedUntil: end }, null)).toEqual(untilBan(null));
+    const none = (refusals: number) => ({ refusals, refusalsUntilBan: null, ban: null });
+    expect(banStatuses(2, { allowed: 1, denied: 1, refusals: 9 }, null)).toEqual([none(9), none(9)]);
+    expect(banStatuses(1, { allowed: 1, bannedUntil: end }, null)).toEqual([none(0)]);
   });
 
   it('throws when the store returned a ban without its end', () => {

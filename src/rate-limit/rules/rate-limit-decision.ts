@@ -1,11 +1,5 @@
-import type { Ban } from './ban.js';
-import { type WindowState, windowState } from './windows.js';
-
-/** The limits of a quota; or of an anonymous client, which has no day window and is never banned. */
-interface WindowLimits {
-  perMinute: number;
-  perDay: number | null;
-}
+import { type Ban, banThreshold } from './ban.js';
+import { type WindowLimits, type WindowState, windowState } from './windows.js';
 
 /** A request for room in the windows of a bucket. */
 export interface RateLimitRequest extends WindowLimits {
@@ -29,6 +23,8 @@ export interface RateLimitDecision extends BanStatus {
 
 /** What a request may still do before a ban, and the ban that it started or met. */
 interface BanStatus {
+  /** Refusals within this minute, as this request left them; a ban that starts sets them to zero. */
+  refusals: number;
   /** Refusals that remain within this minute: the last of them starts a ban. Null if bans are off, or for an anonymous client. */
   refusalsUntilBan: number | null;
   ban: Ban | null;
@@ -37,6 +33,8 @@ interface BanStatus {
 /** All requests of one bucket in a batch, with the limits of the latest, because a plan may have changed meanwhile. */
 export interface BucketRequests extends RateLimitRequest {
   count: number;
+  /** How many refusals within a minute start a ban; null if none does. */
+  banThreshold: number | null;
 }
 
 /** The windows, refusals and ban of a bucket, at the time when a store has counted or read them. */
@@ -69,15 +67,21 @@ interface Batch {
   requests: { bucket: BucketRequests; position: number }[];
 }
 
-/** Returns the requests of each bucket together. */
-export function groupByBucket(requests: readonly RateLimitRequest[]): Batch {
+/**
+ * Returns the requests of each bucket together.
+ *
+ * @param banDurations milliseconds that the first ban lasts, the next, and so on; empty if bans are off.
+ */
+export function groupByBucket(requests: readonly RateLimitRequest[], banDurations: readonly number[]): Batch {
   const buckets = new Map<string, BucketRequests>();
   return {
     buckets,
-    requests: requests.map(({ bucketKey, perMinute, perDay }) => {
-      const bucket = buckets.get(bucketKey) ?? { bucketKey, perMinute, perDay, count: 0 };
+    requests: requests.map((request) => {
+      const { bucketKey, perMinute, perDay } = request;
+      const bucket = buckets.get(bucketKey) ?? { bucketKey, perMinute, perDay, banThreshold: null, count: 0 };
       const position = bucket.count;
-      buckets.set(bucketKey, Object.assign(bucket, { perMinute, perDay, count: position + 1 }));
+      const limits = { perMinute, perDay, banThreshold: banThreshold(request, banDurations) };
+      buckets.set(bucketKey, Object.assign(bucket, limits, { count: position + 1 }));
       return { bucket, position };
     }),
   };
@@ -87,12 +91,10 @@ export function groupByBucket(requests: readonly RateLimitRequest[]): Batch {
  * Returns the decision on each request of a batch, in their order.
  *
  * @param outcomes what the store did with each bucket, or why it could not: that is returned for each of its requests.
- * @param banDurations milliseconds that the first ban lasts, the next, and so on; empty if bans are off.
  */
 export function decisionsFor(
   { requests }: Batch,
   outcomes: ReadonlyMap<string, CountedBucket | Error>,
-  banDurations: readonly number[],
 ): (RateLimitDecision | Error)[] {
   return requests.map(({ bucket, position }) => {
     const outcome = outcomes.get(bucket.bucketKey);
@@ -103,7 +105,7 @@ export function decisionsFor(
       return outcome;
     }
     try {
-      return decisionFor(outcome, bucket, position, banDurations);
+      return decisionFor(outcome, bucket, bucket.banThreshold, position);
     } catch (error) {
       // The other buckets are counted, whatever the store has of this one.
       return error as Error;
@@ -111,16 +113,20 @@ export function decisionsFor(
   });
 }
 
-/** Returns the decision on the request at `position`, from 0, among those of its bucket in the batch. */
+/**
+ * Returns the decision on the request at `position`, from 0, among those of its bucket in the batch.
+ *
+ * @param threshold refusals within a minute that start a ban; null if none does.
+ */
 export function decisionFor(
   counted: CountedBucket,
   limits: WindowLimits,
-  position: number,
-  banDurations: readonly number[],
+  threshold: number | null,
+  position = 0,
 ): RateLimitDecision {
   const allowed = position < counted.allowed;
   const windows = windowStates(counted, limits, allowed ? counted.allowed - position - 1 : 0);
-  const banStatus = toBanStatus(counted, position, banThreshold(limits, banDurations));
+  const banStatus = toBanStatus(counted, position, threshold);
   return { allowed, windows, nowMs: counted.nowMs, ...banStatus, degraded: false };
 }
 
@@ -128,20 +134,19 @@ export function decisionFor(
 export function previewDecision(
   bucket: BucketState,
   limits: WindowLimits,
-  banDurations: readonly number[],
+  threshold: number | null,
 ): RateLimitDecision {
   const { bannedUntil, nowMs } = bucket;
-  const canBeBanned = banThreshold(limits, banDurations) !== null;
-  const banned = canBeBanned && bannedUntil !== null && bannedUntil.getTime() > nowMs;
+  const banned = threshold !== null && bannedUntil !== null && bannedUntil.getTime() > nowMs;
   // A bucket without a ban has the status of an allowed request, one with a ban that of a request which met it.
-  const decision = decisionFor({ ...bucket, allowed: banned ? 0 : 1, denied: 0 }, limits, 0, banDurations);
+  const decision = decisionFor({ ...bucket, allowed: banned ? 0 : 1, denied: 0 }, limits, threshold);
   return { ...decision, allowed: !banned && decision.windows.every(({ remaining }) => remaining > 0) };
 }
 
 /**
  * Returns the ban status of the request at `position`, from 0, among those of its bucket in the batch.
  *
- * @param threshold refusals within a minute that start a ban: the limit per minute in force. Null if bans are off.
+ * @param threshold refusals within a minute that start a ban; null if none does.
  */
 export function toBanStatus(
   { allowed, denied, refusals, bannedUntil }: CountedBucket,
@@ -149,7 +154,7 @@ export function toBanStatus(
   threshold: number | null,
 ): BanStatus {
   if (threshold === null) {
-    return { refusalsUntilBan: null, ban: null };
+    return { refusals, refusalsUntilBan: null, ban: null };
   }
   const started = denied > 0 && refusals === 0;
   const deniedAfterThis = Math.min(denied, allowed + denied - position - 1);
@@ -157,11 +162,12 @@ export function toBanStatus(
     if (bannedUntil === null) {
       throw new Error('The counter store returned a ban without its end');
     }
-    return { refusalsUntilBan: 0, ban: { untilMs: bannedUntil.getTime(), started: deniedAfterThis === 0 } };
+    const ban = { untilMs: bannedUntil.getTime(), started: deniedAfterThis === 0 };
+    return { refusals: 0, refusalsUntilBan: 0, ban };
   }
-  const untilBan = started ? deniedAfterThis : threshold - refusals + deniedAfterThis;
+  const refusalsSoFar = (started ? threshold : refusals) - deniedAfterThis;
   // A limit that was lowered may be reached already: then the next refusal starts the ban.
-  return { refusalsUntilBan: Math.max(1, untilBan), ban: null };
+  return { refusals: refusalsSoFar, refusalsUntilBan: Math.max(1, threshold - refusalsSoFar), ban: null };
 }
 
 /** Returns the windows as they were before the last `later` of the requests that were counted. */
@@ -175,9 +181,4 @@ function windowStates(
     windows.push(windowState('day', day, perDay, dayUsed - later));
   }
   return windows;
-}
-
-/** Returns how many refusals within a minute start a ban; null if none does. */
-function banThreshold({ perMinute, perDay }: WindowLimits, banDurations: readonly number[]): number | null {
-  return banDurations.length > 0 && perDay !== null ? perMinute : null;
 }

@@ -9,6 +9,12 @@ export const toMinute = (nowMs: number) => Math.floor(nowMs / MINUTE_MS);
 /** Returns the number of the UTC day that a time is in. */
 export const toDay = (nowMs: number) => Math.floor(nowMs / DAY_MS);
 
+/** The limits of a quota; or of an anonymous client, which has no day window and is never banned. */
+export interface WindowLimits {
+  perMinute: number;
+  perDay: number | null;
+}
+
 /** How much of one window is used, as of one decision. */
 export interface WindowState {
   name: 'minute' | 'day';

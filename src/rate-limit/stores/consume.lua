@@ -1,9 +1,10 @@
 -- Decides about the requests of one bucket, in one atomic step: allows them, counts refusals, starts a ban. The same rules as
 -- consume.sql, under the same specification tests.
 --
--- KEYS[1] the bucket's hash. ARGV: 1 the number of requests (0 reads and changes nothing), 2 the limit per minute, 3 the limit
--- per day or '' for an anonymous client, 4 milliseconds to add to the server's clock (0 in production; tests shift the time), from 5
--- on the ban durations in milliseconds; none if bans are off.
+-- KEYS[1] the bucket's hash. ARGV: 1 the number of requests (0 reads and changes nothing), 2 the limit per minute,
+-- 3 the limit per day or '', 4 milliseconds to add to the server's clock (0 in production; tests shift the time),
+-- 5 how many refusals within a minute start a ban or '' if none does, 6 milliseconds since the end of a ban after which
+-- its level falls by one, from 7 on the ban durations in milliseconds.
 --
 -- Lua has only doubles: milliseconds since 1970 need 41 bits of their 53, so every number here is exact. The hash is
 -- replicated by its effects, so a replica never reads its own clock (Redis 5 and later).
@@ -15,8 +16,9 @@ local key = KEYS[1]
 local requests, minute_limit, day_limit = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local time = redis.call('TIME')
 local now_ms = time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[4]
-local first_duration, levels = 5, #ARGV - 4
-local can_be_banned = day_limit ~= nil and levels > 0
+local ban_threshold, level_falls_after_ms = tonumber(ARGV[5]), tonumber(ARGV[6])
+local FIRST_DURATION = 7
+local levels = #ARGV - FIRST_DURATION + 1
 
 -- An absent field is false, which tonumber makes nil.
 local stored =
@@ -37,7 +39,7 @@ end
 
 -- Bans start and end by the clock of now, though the windows may begin later.
 local allowed, denied = 0, 0
-local ban_lasts = levels > 0 and banned_until ~= nil and banned_until > now_ms
+local ban_lasts = ban_threshold ~= nil and banned_until ~= nil and banned_until > now_ms
 if not ban_lasts then
   local room = minute_limit - minute_used
   if day_limit then
@@ -45,14 +47,15 @@ if not ban_lasts then
   end
   allowed = math.max(0, math.min(requests, room))
   denied = requests - allowed
-  -- The number of further refusals that starts a ban. Once the limit is lowered below the refusals so far, it is 1.
-  local threshold = math.max(1, minute_limit - refusals)
-  if can_be_banned and denied >= threshold then
-    denied = threshold
-    -- One level above that of the last ban, which falls by one for each full 24 hours since it ended; the last level repeats.
-    local fallen = banned_until and math.floor((now_ms - banned_until) / DAY_MS) or 0
+  -- The number of further refusals that starts a ban, or nil. If a lower threshold is reached already, it is 1.
+  local refusals_left = ban_threshold and math.max(1, ban_threshold - refusals)
+  if refusals_left and denied >= refusals_left then
+    denied = refusals_left
+    -- One level above that of the last ban, which falls by one each time that this long has passed since its end. The
+    -- last level repeats.
+    local fallen = banned_until and math.floor((now_ms - banned_until) / level_falls_after_ms) or 0
     ban_level = math.min(levels, 1 + math.max(0, ban_level - fallen))
-    banned_until = now_ms + ARGV[first_duration + ban_level - 1]
+    banned_until = now_ms + ARGV[FIRST_DURATION + ban_level - 1]
     refusals = 0
   else
     refusals = refusals + denied
@@ -68,7 +71,7 @@ if requests > 0 then
   if banned_until then
     redis.call('HSET', key, 'bannedUntil', banned_until, 'banLevel', ban_level)
     -- Until the ban level is back to zero.
-    keep_until = math.max(keep_until, banned_until + ban_level * DAY_MS)
+    keep_until = math.max(keep_until, banned_until + ban_level * level_falls_after_ms)
   end
   redis.call('PEXPIRE', key, keep_until - now_ms)
 end

@@ -2,12 +2,12 @@
 -- allow.sql found no room for all requests of a bucket.
 --
 -- $1 bucket keys, $2 the number of requests for each, $3 its limit per minute, $4 its limit per day or NULL,
--- $5 milliseconds to add to the server's clock (0 in production; tests shift the time), $6 the ban durations in milliseconds; empty
--- if bans are off.
+-- $5 milliseconds to add to the server's clock (0 in production; tests shift the time),
+-- $6 how many refusals of a bucket within a minute start a ban, or NULL if none does,
+-- $7 the ban durations in milliseconds, $8 milliseconds since the end of a ban after which its level falls by one.
 --
 -- Allows as many requests of a bucket as there is room for. Each further request is denied and counts as a refusal. The refusal that
--- reaches the limit per minute starts a ban, and the requests after it meet that ban, which counts nothing. A bucket without a day
--- window belongs to an anonymous client, and is never banned.
+-- reaches the threshold starts a ban, and the requests after it meet that ban, which counts nothing.
 --
 -- Rows are locked in the order of their keys, so that two replicas never deadlock. Requests are sorted before rows are made of
 -- them, which is cheaper.
@@ -22,26 +22,25 @@ buckets AS (
     (clock.now_ms / 86400000)::int AS day,
     -- The limits hold for a new row too. least() ignores NULL.
     room.allowed,
-    bucket.requests - room.allowed >= bucket.minute_limit
-      AND bucket.day_limit IS NOT NULL
-      AND cardinality($6::bigint[]) > 0 AS starts_ban
+    bucket.requests - room.allowed >= bucket.ban_threshold AS starts_ban
   FROM
     clock,
-    unnest($1::text[], $2::int[], $3::int[], $4::int[]) AS bucket (bucket_key, requests, minute_limit, day_limit),
+    unnest($1::text[], $2::int[], $3::int[], $4::int[], $6::bigint[])
+      AS bucket (bucket_key, requests, minute_limit, day_limit, ban_threshold),
     LATERAL (SELECT least(bucket.requests, bucket.minute_limit, bucket.day_limit) AS allowed) AS room
   ORDER BY bucket.bucket_key
 )
 INSERT INTO rate_limit_counters AS stored (
-  bucket_key, minute, minute_used, minute_limit, day, day_used, day_limit,
+  bucket_key, minute, minute_used, minute_limit, day, day_used, day_limit, ban_threshold,
   requests, allowed, denied, refusals, banned_until, ban_level
 )
 SELECT
-  bucket_key, minute, allowed, minute_limit, day, allowed, day_limit,
+  bucket_key, minute, allowed, minute_limit, day, allowed, day_limit, ban_threshold,
   requests,
   allowed,
-  CASE WHEN starts_ban THEN minute_limit ELSE requests - allowed END,
+  CASE WHEN starts_ban THEN ban_threshold ELSE requests - allowed END,
   CASE WHEN starts_ban THEN 0 ELSE requests - allowed END,
-  CASE WHEN starts_ban THEN to_timestamp((now_ms + ($6::bigint[])[1]) / 1000::float8) END,
+  CASE WHEN starts_ban THEN to_timestamp((now_ms + ($7::bigint[])[1]) / 1000::float8) END,
   CASE WHEN starts_ban THEN 1 ELSE 0 END
 FROM buckets
 ON CONFLICT (bucket_key) DO UPDATE SET
@@ -54,13 +53,13 @@ ON CONFLICT (bucket_key) DO UPDATE SET
       least(windows.day_used::bigint + room.allowed, 2147483647),
       room.allowed,
       denial.denied,
-      CASE WHEN denial.denied = ban.threshold THEN 0 ELSE windows.refusals + denial.denied END,
+      CASE WHEN denial.denied = ban.refusals_left THEN 0 ELSE windows.refusals + denial.denied END,
       CASE
-        WHEN denial.denied = ban.threshold
-          THEN to_timestamp((decision.now_ms + ($6::bigint[])[next_ban.level]) / 1000::float8)
+        WHEN denial.denied = ban.refusals_left
+          THEN to_timestamp((decision.now_ms + ($7::bigint[])[next_ban.level]) / 1000::float8)
         ELSE stored.banned_until
       END,
-      CASE WHEN denial.denied = ban.threshold THEN next_ban.level ELSE stored.ban_level END
+      CASE WHEN denial.denied = ban.refusals_left THEN next_ban.level ELSE stored.ban_level END
     FROM
       -- The statement's time is fixed before it waits for a row's lock. Another statement may have opened a later window
       -- meanwhile, and a window never goes back.
@@ -84,13 +83,12 @@ ON CONFLICT (bucket_key) DO UPDATE SET
       LATERAL (SELECT
         -- True also for a ban that another statement started while this one waited. The first comparison settles most rows.
         stored.banned_until IS NOT NULL
-          AND cardinality($6::bigint[]) > 0
+          AND EXCLUDED.ban_threshold IS NOT NULL
           AND stored.banned_until > to_timestamp(decision.now_ms / 1000::float8) AS lasts,
-        -- The number of further refusals that starts a ban, or NULL. Once the limit is lowered below the refusals so far, it is 1.
+        -- The number of further refusals that starts a ban, or NULL. If a lower threshold is reached already, it is 1.
         CASE
-          WHEN EXCLUDED.day_limit IS NOT NULL AND cardinality($6::bigint[]) > 0
-            THEN greatest(1, EXCLUDED.minute_limit - windows.refusals)
-        END AS threshold
+          WHEN EXCLUDED.ban_threshold IS NOT NULL THEN greatest(1, EXCLUDED.ban_threshold - windows.refusals)
+        END AS refusals_left
       ) AS ban,
       -- OFFSET 0, here and below, makes PostgreSQL compute the value once instead of at each use, which would double the cost of the
       -- statement.
@@ -106,15 +104,19 @@ ON CONFLICT (bucket_key) DO UPDATE SET
         OFFSET 0
       ) AS room,
       LATERAL (SELECT
-        CASE WHEN ban.lasts THEN 0 ELSE least(EXCLUDED.requests - room.allowed, ban.threshold) END AS denied
+        CASE
+          WHEN ban.lasts THEN 0
+          ELSE least(EXCLUDED.requests - room.allowed, ban.refusals_left)
+        END AS denied
         OFFSET 0
       ) AS denial,
-      -- One level above that of the last ban, which falls by one for each full 24 hours since it ended; the last level repeats.
+      -- One level above that of the last ban, which falls by one each time that $8 has passed since its end. The last
+      -- level repeats.
       LATERAL (SELECT
         least(
-          cardinality($6::bigint[]),
+          cardinality($7::bigint[]),
           1 + greatest(0, stored.ban_level - coalesce(
-            (decision.now_ms - (extract(epoch FROM stored.banned_until) * 1000)::bigint) / 86400000,
+            (decision.now_ms - (extract(epoch FROM stored.banned_until) * 1000)::bigint) / $8::bigint,
             0
           ))
         )::int AS level
@@ -122,6 +124,7 @@ ON CONFLICT (bucket_key) DO UPDATE SET
   ),
   minute_limit = EXCLUDED.minute_limit,
   day_limit = EXCLUDED.day_limit,
+  ban_threshold = EXCLUDED.ban_threshold,
   requests = EXCLUDED.requests
 RETURNING
   bucket_key AS "bucketKey",

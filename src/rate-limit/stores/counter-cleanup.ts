@@ -2,13 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { Cleanup, deletion, SERVER_TIME } from '../../database/cleanup.js';
 import { PrismaService } from '../../database/prisma.service.js';
 import { Clock } from '../../settings/clock.js';
+import { LEVEL_FALLS_AFTER_MS } from '../rules/ban.js';
 
-// Hours, because a day of the session's time zone may have 23 or 25.
+// Seconds, because a day of the session's time zone may have 23 or 25 hours.
+const LEVEL_FALLS_AFTER = `interval '${LEVEL_FALLS_AFTER_MS / 1000} seconds'`;
 const EXPIRED = `(
     (day_limit IS NULL AND minute < floor(extract(epoch FROM ${SERVER_TIME}) / 60) - 10)
     OR day < floor(extract(epoch FROM ${SERVER_TIME}) / 86400) - 1
   )
-  AND (banned_until IS NULL OR banned_until + ban_level * interval '24 hours' <= ${SERVER_TIME})`;
+  AND (banned_until IS NULL OR banned_until + ban_level * ${LEVEL_FALLS_AFTER} <= ${SERVER_TIME})`;
 
 /**
  * Deletes the counters of PostgreSQL whose windows are over: of anonymous clients after ten minutes, of quotas after two days, so that

@@ -4,6 +4,7 @@ import { DeadlineError } from '../../database/deadline.js';
 import { UnavailableError } from '../../errors/unavailable-error.js';
 import type { Clock } from '../../settings/clock.js';
 import type { Environment } from '../../settings/environment.js';
+import { banThreshold } from '../rules/ban.js';
 import {
   type BucketRequests,
   type BucketState,
@@ -81,7 +82,8 @@ export abstract class CounterStore {
 
   /** Returns the bucket's windows, refusals and ban, and whether a request would be allowed now. Counts nothing. */
   async peek(request: RateLimitRequest): Promise<RateLimitDecision> {
-    return previewDecision(await this.read(request), request, this.environment.BAN_DURATIONS);
+    const threshold = banThreshold(request, this.environment.BAN_DURATIONS);
+    return previewDecision(await this.read(request), request, threshold);
   }
 
   /** Returns the ends of all bans in force, by bucket key. */
@@ -107,7 +109,7 @@ export abstract class CounterStore {
   protected abstract readBans(): Promise<Map<string, Date>>;
 
   private async decide(requests: RateLimitRequest[]): Promise<(RateLimitDecision | Error)[]> {
-    const batch = groupByBucket(requests);
-    return decisionsFor(batch, await this.count(batch.buckets), this.environment.BAN_DURATIONS);
+    const batch = groupByBucket(requests, this.environment.BAN_DURATIONS);
+    return decisionsFor(batch, await this.count(batch.buckets));
   }
 }

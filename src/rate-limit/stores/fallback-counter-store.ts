@@ -122,7 +122,9 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
   async liftBan(bucketKey: string): Promise<Date | null> {
     this.throwWhileAway();
     const until = await this.shared.liftBan(bucketKey);
-    this.local.liftBan(bucketKey);
+    if (until !== null) {
+      this.local.liftBan(bucketKey);
+    }
     return until;
   }
 

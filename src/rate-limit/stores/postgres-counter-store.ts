@@ -10,6 +10,7 @@ import type {
   CountedBucket,
   RateLimitRequest,
 } from '../rules/rate-limit-decision.js';
+import { LEVEL_FALLS_AFTER_MS } from '../rules/ban.js';
 import { toDay, toMinute } from '../rules/windows.js';
 import { PostgresConnection } from './postgres-connection.js';
 import { CounterStore, counterStoreError } from './counter-store.js';
@@ -123,9 +124,13 @@ export class PostgresCounterStore extends CounterStore implements OnApplicationS
   }
 
   private consumeAll(buckets: BucketRequests[]): Promise<(CountedBucket & { bucketKey: string })[]> {
-    const { clock, environment } = this;
-    const values = [...toColumns(buckets), clock.storeOffsetMs, environment.BAN_DURATIONS];
-    return this.connection.query(CONSUME, values);
+    return this.connection.query(CONSUME, [
+      ...toColumns(buckets),
+      this.clock.storeOffsetMs,
+      buckets.map(({ banThreshold }) => banThreshold),
+      this.environment.BAN_DURATIONS,
+      LEVEL_FALLS_AFTER_MS,
+    ]);
   }
 
   private allow(buckets: BucketRequests[]): Promise<AllowedRow[]> {

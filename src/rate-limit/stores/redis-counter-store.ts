@@ -5,6 +5,7 @@ import { DeadlineError, withinDeadline } from '../../database/deadline.js';
 import type { Clock } from '../../settings/clock.js';
 import { type Environment, InvalidEnvironmentError } from '../../settings/environment.js';
 import { quotaBucketKey } from '../rules/bucket-key.js';
+import { LEVEL_FALLS_AFTER_MS } from '../rules/ban.js';
 import type { BucketRequests, CountedBucket, RateLimitRequest } from '../rules/rate-limit-decision.js';
 import { CounterStore, type CounterStoreError, counterStoreError, DEADLINE_MS } from './counter-store.js';
 import { type Call, connect, createClient, findMasters, type RedisClient } from './redis-client.js';
@@ -83,7 +84,8 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
   }
 
   protected async read(request: RateLimitRequest): Promise<CountedBucket> {
-    const reply = await this.send(this.client.consumeRequests(...this.consumeCall({ ...request, count: 0 })));
+    const call = this.consumeCall({ ...request, count: 0, banThreshold: null });
+    const reply = await this.send(this.client.consumeRequests(...call));
     return parseReply(reply as Reply);
   }
 
@@ -181,10 +183,17 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     }
   }
 
-  private consumeCall({ bucketKey, count, perMinute, perDay }: BucketRequests): Call {
-    const { clock, environment } = this;
-    const banDurations = environment.BAN_DURATIONS;
-    return [this.toKey(bucketKey), count, perMinute, perDay ?? '', clock.storeOffsetMs, ...banDurations];
+  private consumeCall({ bucketKey, count, perMinute, perDay, banThreshold }: BucketRequests): Call {
+    return [
+      this.toKey(bucketKey),
+      count,
+      perMinute,
+      perDay ?? '',
+      this.clock.storeOffsetMs,
+      banThreshold ?? '',
+      LEVEL_FALLS_AFTER_MS,
+      ...this.environment.BAN_DURATIONS,
+    ];
   }
 
   /** Production and staging may share a Redis. The braces keep all keys of a bucket on one master of a Cluster. */

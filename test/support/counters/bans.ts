@@ -1,5 +1,11 @@
 import type { TestDatabase } from '../database/database.js';
 
+/** Returns how many refusals within a minute start a ban: the documented rule, apart from the code of the service. */
+export const refusalsBeforeBan = (perMinute: number): number => perMinute;
+
+/** Returns how many requests within a minute start a ban of a quota that has used nothing. */
+export const requestsBeforeBan = (perMinute: number): number => perMinute + refusalsBeforeBan(perMinute);
+
 /** Bans the quota of a key until an instant, in the table of the counter store. */
 export async function ban(
   database: TestDatabase,

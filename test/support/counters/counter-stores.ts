@@ -133,33 +133,27 @@ async function redisHome(): Promise<ServiceHome> {
   };
 }
 
-/** A memory that all replicas of the test share; outside of tests, each replica has its own. */
+/** A memory that all replicas of the test share, without bans; outside of tests, each replica has its own. */
 async function localHome(): Promise<CounterHome> {
   const empty = () => new LocalCounterStore(() => 0, [])['counters'];
   let counters = empty();
   return {
     open: async (clock, BAN_DURATIONS = BAN_DURATIONS_DEFAULT) => {
       const banDurations = readEnvironment({ BAN_DURATIONS }).BAN_DURATIONS;
-      const now = timeOfTurn(clock);
-      const store = new LocalCounterStore(now, banDurations);
+      const store = new LocalCounterStore(timeOfTurn(clock), banDurations);
       Object.assign(store, { counters });
       return {
         consume: async (request) => store.consume(request),
         peek: async (request) => store.peek(request),
         ping: async () => {},
-        bans: async () => {
-          const bans = new Map<string, Date>();
-          for (const [bucketKey, { bannedUntil }] of counters.quotas.entries()) {
-            if (banDurations.length > 0 && bannedUntil !== null && bannedUntil.getTime() > now()) {
-              bans.set(bucketKey, bannedUntil);
-            }
-          }
-          return bans;
-        },
-        liftBan: async (bucketKey) => store.liftBan(bucketKey),
+        bans: async () => new Map(),
+        liftBan: async () => null,
       };
     },
-    findCounter: async (bucketKey) => counters.quotas.get(bucketKey) ?? counters.addresses.get(bucketKey),
+    findCounter: async (bucketKey) => {
+      const counter = counters.quotas.get(bucketKey) ?? counters.addresses.get(bucketKey);
+      return counter && { ...counter, banLevel: 0 };
+    },
     bucketKeys: async () => [...counters.quotas.keys()],
     clear: async () => {
       counters = empty();

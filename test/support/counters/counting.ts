@@ -3,6 +3,7 @@ import type {
   RateLimitDecision,
   RateLimitRequest,
 } from '../../../src/rate-limit/rules/rate-limit-decision.js';
+import { requestsBeforeBan } from './bans.js';
 import { TestClock } from './clock.js';
 import type { AnyCounterStore, CounterHome } from './counter-stores.js';
 
@@ -49,7 +50,8 @@ export function consume(
 
 /** Sends requests until the bucket is banned, and returns the decision that started the ban. */
 export async function provokeBan(request: RateLimitRequest, from = store): Promise<RateLimitDecision> {
-  const starter = (await consume(request, request.perMinute * 2, from)).at(-1) as RateLimitDecision;
+  const decisions = await consume(request, requestsBeforeBan(request.perMinute), from);
+  const starter = decisions.at(-1) as RateLimitDecision;
   expect(starter.ban).toEqual({ untilMs: expect.any(Number), started: true });
   return starter;
 }

@@ -1,4 +1,5 @@
 import type { RateLimitDecision } from '../../../src/rate-limit/rules/rate-limit-decision.js';
+import { refusalsBeforeBan } from './bans.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from './clock.js';
 
 const BAN_DURATIONS_MS = [MINUTE_MS, 5 * MINUTE_MS, HOUR_MS, DAY_MS];
@@ -26,9 +27,11 @@ export class QuotaModel {
   /** The end of the last ban, also of a past one. */
   banEndMs = 0;
 
+  /** @param startsBans whether the store does: one that counts by itself while another is away does not. */
   constructor(
     public limits: Limits,
     private nowMs: number,
+    private readonly startsBans = true,
   ) {}
 
   get isBanned(): boolean {
@@ -60,7 +63,7 @@ export class QuotaModel {
       this.dayUsed += 1;
     } else if (!this.isBanned) {
       this.refusals += 1;
-      if (this.refusals >= this.limits.perMinute) {
+      if (this.startsBans && this.refusals >= refusalsBeforeBan(this.limits.perMinute)) {
         this.startBan(startMs);
         return { ...this.peek(), ban: { untilMs: this.banEndMs, started: true } };
       }
@@ -77,7 +80,7 @@ export class QuotaModel {
         this.window('minute', limits.perMinute, minuteLeft, MINUTE_MS),
         this.window('day', limits.perDay, dayLeft, DAY_MS),
       ],
-      refusalsUntilBan: isBanned ? 0 : Math.max(1, limits.perMinute - this.refusals),
+      refusalsUntilBan: isBanned ? 0 : Math.max(1, refusalsBeforeBan(limits.perMinute) - this.refusals),
       ban: isBanned ? { untilMs: this.banEndMs, started: false } : null,
     };
   }
