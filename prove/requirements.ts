@@ -4,7 +4,7 @@ import { locateProgram } from '../test/support/programs/programs.js';
 import { hasDebianPostgres } from '../test/support/database/debian-postgres.js';
 import type { StoreName } from './options.js';
 import { Refusal } from './refusal.js';
-import { FAKETIME } from './stage/replica.js';
+import { FAKETIME } from '../test/support/programs/faketime.js';
 
 const REDIS = { 'redis-server': 'redis-server' };
 /** The programs that a store needs, by their Debian packages. */

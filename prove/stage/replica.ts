@@ -1,18 +1,11 @@
-import { existsSync, readdirSync } from 'node:fs';
 import { setPriority } from 'node:os';
-import path from 'node:path';
 import { until } from '../../test/support/eventually.js';
 import { send } from '../../test/support/http/http.js';
+import { FAKETIME } from '../../test/support/programs/faketime.js';
 import { ServiceProcess } from '../../test/support/service/service-process.js';
 import type { Guard } from './guard.js';
 
 const PATIENCE_MS = 60_000;
-const LIBRARIES = '/usr/lib';
-
-/** Debian's faketime as a library, which its program would load into a child process, out of reach of our signals. */
-export const FAKETIME = readdirSync(LIBRARIES)
-  .map((folder) => path.join(LIBRARIES, folder, 'faketime', 'libfaketime.so.1'))
-  .find((file) => existsSync(file));
 
 /** A replica of the built service, which keeps its port through all restarts. */
 export class Replica {

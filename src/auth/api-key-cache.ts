@@ -70,7 +70,7 @@ export class ApiKeyCache implements MetricsSource {
   constructor(
     private readonly prisma: PrismaService,
     private readonly listener: ApiKeyChangeListener,
-    private readonly clock: Clock,
+    clock: Clock,
   ) {
     this.serverClock = new ServerClock(clock);
   }
@@ -135,7 +135,7 @@ export class ApiKeyCache implements MetricsSource {
     const rows = await this.prisma.query(FIND, hashes);
     const [first] = rows;
     if (first !== undefined) {
-      this.serverClock.observe(first.nowMs + this.clock.storeOffsetMs);
+      this.serverClock.observe(first.nowMs);
     }
     const byHash = new Map(rows.map((row) => [row.hash, row]));
     return hashes.map((hash) => byHash.get(hash.toString('hex')) ?? null);

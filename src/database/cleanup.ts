@@ -1,4 +1,3 @@
-import { Clock } from '../settings/clock.js';
 import { PeriodicDatabaseTask } from './periodic-task.js';
 import { PrismaService } from './prisma.service.js';
 import { namedStatement, type Statement } from './statement.js';
@@ -7,12 +6,9 @@ const INTERVAL_MS = 60_000;
 /** The maximum rows that one statement deletes, so that nothing waits long for it. */
 const DELETE_BATCH = 5_000;
 
-/** The server's clock, which all replicas share, in expressions of SQL for `deletion`. */
-export const SERVER_TIME = 'statement_timestamp() + make_interval(secs => $2::float8 / 1000)';
-
 /**
- * Returns the statement that deletes the rows of a table that meet a condition, at most `$1` of them. `$2` is the milliseconds to add to
- * the server's clock. Locked rows are skipped, so that a deletion takes part in no deadlock.
+ * Returns the statement that deletes the rows of a table that meet a condition, at most `$1` of them. Locked rows are
+ * skipped, so that a deletion takes part in no deadlock.
  */
 export function deletion(table: string, condition: string): Statement {
   return namedStatement(
@@ -27,7 +23,6 @@ export abstract class Cleanup extends PeriodicDatabaseTask {
   /** @param what the name of the rows in the log. */
   constructor(
     private readonly prisma: PrismaService,
-    private readonly clock: Clock,
     what: string,
     private readonly deletions: Statement[],
   ) {
@@ -43,7 +38,7 @@ export abstract class Cleanup extends PeriodicDatabaseTask {
   async deleteExpired(): Promise<boolean> {
     let more = false;
     for (const statement of this.deletions) {
-      const deleted = await this.prisma.execute(statement, DELETE_BATCH, this.clock.storeOffsetMs);
+      const deleted = await this.prisma.execute(statement, DELETE_BATCH);
       more ||= deleted === DELETE_BATCH;
     }
     return more;

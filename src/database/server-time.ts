@@ -1,8 +1,7 @@
-import type { Clock } from '../settings/clock.js';
 import type { Database } from './in-transaction.js';
 
 /** Returns the time of the database, in milliseconds since the Unix epoch: replicas whose clocks differ agree on it. */
-export async function readServerTimeMs(database: Database, { storeOffsetMs }: Clock): Promise<number> {
+export async function readServerTimeMs(database: Database): Promise<number> {
   const rows = await database.$queryRaw<[{ now: Date }]>`SELECT statement_timestamp() AS now`;
-  return rows[0].now.getTime() + storeOffsetMs;
+  return rows[0].now.getTime();
 }

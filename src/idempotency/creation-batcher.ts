@@ -5,7 +5,6 @@ import { namedStatement, type Statement } from '../database/statement.js';
 import { ApiError } from '../errors/api-error.js';
 import { jsonSchema } from '../schemas/json-schema.js';
 import { jsonWriter } from '../schemas/json-writer.js';
-import type { Clock } from '../settings/clock.js';
 import { createOnceText, createText, type CreationTarget } from './creation-statements.js';
 
 const KEY_REUSED =
@@ -71,7 +70,6 @@ export class CreationBatcher<Input> extends Batcher<Creation<Input>, CreationRes
   constructor(
     private readonly resource: Resource<Input>,
     private readonly prisma: PrismaService,
-    private readonly clock: Clock,
   ) {
     super(
       (creations) =>
@@ -106,7 +104,6 @@ export class CreationBatcher<Input> extends Batcher<Creation<Input>, CreationRes
       idempotent.map((request) => request?.key ?? null),
       // Of an array that begins with null, Prisma would send buffers as Base64.
       idempotent.map((request) => request && `\\x${request.fingerprint.toString('hex')}`),
-      this.clock.storeOffsetMs / 1000,
       creations.map(({ input }) => this.writeWithoutId(input)),
       ...this.toColumns(creations),
     );

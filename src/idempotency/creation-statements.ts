@@ -32,8 +32,8 @@ export function createText({ table, columns, condition }: CreationTarget): strin
 
 /**
  * Returns the statement that creates records for many requests, of which some have an `Idempotency-Key`: its
- * quota $1 and key $2, and the fingerprint $3. $4 is the offset of the service's clock in seconds, $5 the JSON
- * of the records after the identifier, $6 and on are their columns. A key occurs once at most.
+ * quota $1 and key $2, the fingerprint $3, and the JSON $4 of the record after its identifier. $5 and on are the
+ * columns of the records. A key occurs once at most.
  *
  * It returns for each request whether its record was created, whether it is valid, whether a response stored
  * earlier is to the same request, and the body and the path of the new or the stored response. Without a body,
@@ -52,8 +52,8 @@ export function createOnceText({ table, path, columns, condition }: CreationTarg
         ROWS FROM (
           generate_series(1, (SELECT cardinality($2::text[]))),
           unnest(
-            (SELECT $1::uuid[]), (SELECT $2::text[]), (SELECT $3::bytea[]), (SELECT $5::text[]),
-            ${arrays(columns, 6)}
+            (SELECT $1::uuid[]), (SELECT $2::text[]), (SELECT $3::bytea[]), (SELECT $4::text[]),
+            ${arrays(columns, 5)}
           )
         ) AS request (number, owner_id, key, fingerprint, json, ${names})
     ),
@@ -76,7 +76,7 @@ export function createOnceText({ table, path, columns, condition }: CreationTarg
       INSERT INTO stored_responses AS earlier (quota_id, key, fingerprint, body, location, stored_at)
       SELECT
         owner_id, key, fingerprint, body, location,
-        statement_timestamp() + make_interval(secs => $4::float8)
+        statement_timestamp()
       FROM draft
       WHERE key IS NOT NULL
       ON CONFLICT (quota_id, key) DO UPDATE SET
@@ -115,7 +115,7 @@ export function createOnceText({ table, path, columns, condition }: CreationTarg
         SELECT * FROM stored_responses AS stored
         WHERE
           NOT request.is_valid AND stored.quota_id = request.owner_id AND stored.key = request.key
-          AND stored.stored_at > statement_timestamp() + make_interval(secs => $4::float8) - interval '24 hours'
+          AND stored.stored_at > statement_timestamp() - interval '24 hours'
         OFFSET 0
       ) AS earlier ON true
     ORDER BY number`;

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Cleanup, deletion, SERVER_TIME } from '../database/cleanup.js';
+import { Cleanup, deletion } from '../database/cleanup.js';
 import { PrismaService } from '../database/prisma.service.js';
-import { Clock } from '../settings/clock.js';
 import { declareTables, EVERY_PRIVILEGE } from '../database/tables.js';
 
 declareTables({ stored_responses: { privileges: EVERY_PRIVILEGE } });
@@ -9,9 +8,9 @@ declareTables({ stored_responses: { privileges: EVERY_PRIVILEGE } });
 /** Deletes stored responses that are older than 24 hours. */
 @Injectable()
 export class IdempotencyCleanup extends Cleanup {
-  constructor(prisma: PrismaService, clock: Clock) {
-    super(prisma, clock, 'responses', [
-      deletion('stored_responses', `stored_at <= ${SERVER_TIME} - interval '24 hours'`),
+  constructor(prisma: PrismaService) {
+    super(prisma, 'responses', [
+      deletion('stored_responses', `stored_at <= statement_timestamp() - interval '24 hours'`),
     ]);
   }
 }

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { hasCode } from '../database/availability.js';
 import type { MetricsRegistry, MetricsSource } from '../metrics/metrics-registry.js';
-import { Clock } from '../settings/clock.js';
 import type { Prisma } from '../database/generated/client.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { ApiError } from '../errors/api-error.js';
@@ -53,11 +52,8 @@ type OrderRecord = Omit<Row, 'shipDate'> & { shipDate?: Date | null | undefined 
 export class OrderRepository implements MetricsSource {
   private readonly creations: CreationBatcher<NewOrder & { quotaId: string }>;
 
-  constructor(
-    private readonly prisma: PrismaService,
-    clock: Clock,
-  ) {
-    this.creations = new CreationBatcher(CREATION, prisma, clock);
+  constructor(private readonly prisma: PrismaService) {
+    this.creations = new CreationBatcher(CREATION, prisma);
   }
 
   addMetrics(metrics: MetricsRegistry): void {

@@ -4,7 +4,6 @@ import type { Pet as Row } from '../database/generated/client.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { loadSql, namedStatement } from '../database/statement.js';
 import type { MetricsRegistry, MetricsSource } from '../metrics/metrics-registry.js';
-import { Clock } from '../settings/clock.js';
 import { MIN_INT64 } from '../schemas/int64.js';
 import { type Page, toPage } from '../schemas/pagination.js';
 import {
@@ -64,10 +63,7 @@ export class PetRepository implements MetricsSource {
   private readonly finds: Batcher<bigint, Pet | null>;
   private readonly creations: CreationBatcher<NewPet>;
 
-  constructor(
-    private readonly prisma: PrismaService,
-    clock: Clock,
-  ) {
+  constructor(private readonly prisma: PrismaService) {
     const maxInFlight = prisma.maxBatchesInFlight;
     this.pages = new Batcher((requests) => this.readPages(requests), {
       name: PAGE.name,
@@ -75,7 +71,7 @@ export class PetRepository implements MetricsSource {
       maxInFlight,
     });
     this.finds = new Batcher((ids) => this.findAll(ids), { name: FIND.name, maxInFlight });
-    this.creations = new CreationBatcher(CREATION, prisma, clock);
+    this.creations = new CreationBatcher(CREATION, prisma);
   }
 
   addMetrics(metrics: MetricsRegistry): void {

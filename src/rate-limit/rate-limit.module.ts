@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
-import { Clock } from '../settings/clock.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { CounterCleanup } from './stores/counter-cleanup.js';
@@ -15,17 +14,13 @@ import { throttlerOptions } from './throttler-options.js';
 /** The store of `COUNTER_STORE`, else PostgreSQL. Without Redis its driver is not loaded. */
 const counterStore = {
   provide: CounterStore,
-  inject: [ENVIRONMENT, Clock, PrismaService],
-  useFactory: async (
-    environment: Environment,
-    clock: Clock,
-    prisma: PrismaService,
-  ): Promise<CounterStore> => {
+  inject: [ENVIRONMENT, PrismaService],
+  useFactory: async (environment: Environment, prisma: PrismaService): Promise<CounterStore> => {
     if (environment.COUNTER_STORE === undefined) {
-      return new PostgresCounterStore(environment, clock, prisma);
+      return new PostgresCounterStore(environment, prisma);
     }
     const { RedisCounterStore } = await import('./stores/redis-counter-store.js');
-    return new RedisCounterStore(environment, clock);
+    return new RedisCounterStore(environment);
   },
 };
 

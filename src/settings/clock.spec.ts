@@ -1,16 +1,13 @@
 import { ServerClock } from './clock.js';
 
-const clock = { storeOffsetMs: 0, now: () => Date.UTC(2027, 2, 5, 12) };
-
 describe('ServerClock', () => {
   let monotonicMs = 1000;
+  const clock = { now: () => Date.UTC(2027, 2, 5, 12), monotonicMs: () => monotonicMs };
   let time: ServerClock;
 
   beforeEach(() => {
-    jest.spyOn(performance, 'now').mockImplementation(() => monotonicMs);
     time = new ServerClock(clock);
   });
-  afterEach(() => jest.restoreAllMocks());
 
   it('returns the time of this process until it has observed a time of the server', () => {
     monotonicMs += 500;

@@ -1,9 +1,9 @@
 -- Moves journaled batches of all recorders, the oldest first, into the rows of their minutes, hours and days. Returns whether batches
 -- are left beyond the limit.
 --
--- $1 the maximum number of entries, though at least one batch is moved; $2 milliseconds to add to the server's clock (0 in production;
--- tests travel in time with it); $3 whether batches of the current minute are included. An update of a row costs less per entry the
--- more entries it adds, so a batch waits for the end of its minute unless a reader needs it.
+-- $1 the maximum number of entries, though at least one batch is moved; $2 whether batches of the current minute are
+-- included. An update of a row costs less per entry the more entries it adds, so a batch waits for the end of its minute
+-- unless a reader needs it.
 --
 -- One statement empties the batches and updates the rows, so each entry is added once. An empty batch stays for an hour: one whose
 -- response was lost is sent again, and must not be stored again. A concurrent aggregation locks the same batches in the same order: it
@@ -15,10 +15,7 @@ WITH queue AS MATERIALIZED (
   FROM usage_batches
   WHERE
     size > 0
-    AND (
-      $3::boolean
-      OR written_at < date_trunc('minute', statement_timestamp() + make_interval(secs => $2::float8 / 1000), 'UTC')
-    )
+    AND ($2::boolean OR written_at < date_trunc('minute', statement_timestamp(), 'UTC'))
 ),
 batch AS MATERIALIZED (
   SELECT batch.id, batch.entries

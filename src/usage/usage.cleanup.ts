@@ -1,24 +1,22 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Cleanup, deletion, SERVER_TIME } from '../database/cleanup.js';
+import { Cleanup, deletion } from '../database/cleanup.js';
 import { PrismaService } from '../database/prisma.service.js';
-import { Clock } from '../settings/clock.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { KEPT_MS, PERIODS } from './rules/periods.js';
 
 const HOUR_MS = 3_600_000;
 
-const timeAgo = (ms: number) => `${SERVER_TIME} - make_interval(secs => ${ms / 1000})`;
+const timeAgo = (ms: number) => `statement_timestamp() - make_interval(secs => ${ms / 1000})`;
 
 /** Deletes usage of periods that ended longer ago than they are kept, and batches that were aggregated an hour ago. */
 @Injectable()
 export class UsageCleanup extends Cleanup {
   constructor(
     prisma: PrismaService,
-    clock: Clock,
     @Inject(ENVIRONMENT) { USAGE_MINUTES_KEPT }: Pick<Environment, 'USAGE_MINUTES_KEPT'>,
   ) {
     const keptMs = { ...KEPT_MS, minute: USAGE_MINUTES_KEPT };
-    super(prisma, clock, 'usage', [
+    super(prisma, 'usage', [
       deletion('usage_batches', `size = 0 AND written_at < ${timeAgo(HOUR_MS)}`),
       ...PERIODS.map((period) =>
         deletion(

@@ -3,7 +3,6 @@ import { Batcher } from '../database/batcher.js';
 import { PeriodicDatabaseTask } from '../database/periodic-task.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { loadSql, namedStatement } from '../database/statement.js';
-import { Clock } from '../settings/clock.js';
 import type { UsageCounts } from './rules/usage-counts.js';
 import { declareTables, EVERY_PRIVILEGE } from '../database/tables.js';
 
@@ -16,7 +15,7 @@ declareTables({
 const APPEND = namedStatement(
   'journal-usage',
   `INSERT INTO usage_batches (id, written_at, size, entries)
-   VALUES ($1::uuid, statement_timestamp() + make_interval(secs => $2::float8 / 1000), $3::int, $4::json)
+   VALUES ($1::uuid, statement_timestamp(), $2::int, $3::json)
    ON CONFLICT DO NOTHING`,
 );
 const AGGREGATE = loadSql<{ more: boolean }>(import.meta.url, 'aggregate-usage');
@@ -42,16 +41,13 @@ export class UsageJournal extends PeriodicDatabaseTask {
     { name: AGGREGATE.name, maxBatch: Infinity },
   );
 
-  constructor(
-    private readonly prisma: PrismaService,
-    private readonly clock: Clock,
-  ) {
+  constructor(private readonly prisma: PrismaService) {
     super(INTERVAL_MS, () => this.aggregateSome('this minute'), 'Usage stays in the journal for now');
   }
 
   /** @throws the database's error. */
   async append({ id, size, entries }: Pick<UsageCounts, 'id' | 'size' | 'entries'>): Promise<void> {
-    await this.prisma.execute(APPEND, id, this.clock.storeOffsetMs, size, JSON.stringify(entries));
+    await this.prisma.execute(APPEND, id, size, JSON.stringify(entries));
   }
 
   /**
@@ -71,7 +67,7 @@ export class UsageJournal extends PeriodicDatabaseTask {
    * @throws the database's error.
    */
   async aggregateSome(until: 'now' | 'this minute' = 'now'): Promise<boolean> {
-    const values = [MAX_ENTRIES, this.clock.storeOffsetMs, until === 'now'];
+    const values = [MAX_ENTRIES, until === 'now'];
     const [row] = await this.prisma.query(AGGREGATE, ...values);
     return row?.more ?? false;
   }

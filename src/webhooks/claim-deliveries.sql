@@ -1,11 +1,10 @@
 -- Starts an attempt of deliveries that are due, a few for each webhook, and returns what their requests need.
 --
--- $1 milliseconds to add to the server's clock (0 in production), $2 webhooks that get none for now, $3 the most for each of the others,
--- $4 the seconds from each attempt to the next. The next attempt is planned before this one, so it follows even a crash, and other replicas
+-- $1 webhooks that get none for now, $2 the most for each of the others, $3 the seconds from each attempt to the next. The next attempt is planned before this one, so it follows even a crash, and other replicas
 -- keep away meanwhile without a transaction that stays open. A fifth of the wait is random, so that deliveries that failed together are not
 -- repeated together. SKIP LOCKED keeps concurrent claims from waiting for each other, and from taking the same rows.
 WITH clock AS MATERIALIZED (
-  SELECT statement_timestamp() + make_interval(secs => $1::float8 / 1000) AS now
+  SELECT statement_timestamp() AS now
 ),
 due AS MATERIALIZED (
   SELECT delivery.id, webhook.url, array_remove(ARRAY[
@@ -15,17 +14,17 @@ due AS MATERIALIZED (
     SELECT id FROM webhook_deliveries
     WHERE webhook_id = webhook.id AND state = 'pending' AND next_attempt_at <= now
     ORDER BY next_attempt_at
-    LIMIT $3::int
+    LIMIT $2::int
     FOR UPDATE SKIP LOCKED
   ) AS delivery
-  WHERE webhook.id <> ALL ($2::uuid[])
+  WHERE webhook.id <> ALL ($1::uuid[])
 )
 UPDATE webhook_deliveries AS delivery
 SET
   attempts = attempts + 1,
   last_attempt_at = now,
   next_attempt_at = now + make_interval(
-    secs => ($4::float8[])[least(attempts + 1, cardinality($4::float8[]))] * (1 - 0.2 * random())
+    secs => ($3::float8[])[least(attempts + 1, cardinality($3::float8[]))] * (1 - 0.2 * random())
   )
 FROM due, clock
 WHERE delivery.id = due.id

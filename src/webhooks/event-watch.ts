@@ -4,7 +4,6 @@ import { PrismaService } from '../database/prisma.service.js';
 import { loadSql } from '../database/statement.js';
 import { DeprecatedOperations } from '../deprecation/deprecated-operations.js';
 import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
-import { Clock } from '../settings/clock.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { queueEvents, type WebhookEvent } from './queue-events.js';
 
@@ -16,7 +15,6 @@ const INTERVAL_MS = 30_000;
 export class WebhookEventWatch extends PeriodicDatabaseTask {
   constructor(
     private readonly prisma: PrismaService,
-    private readonly clock: Clock,
     private readonly counters: FallbackCounterStore,
     private readonly deprecated: DeprecatedOperations,
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'COUNTER_STORE'>,
@@ -39,12 +37,11 @@ export class WebhookEventWatch extends PeriodicDatabaseTask {
     );
     const events = await this.prisma.query(
       FIND_EVENTS,
-      this.clock.storeOffsetMs,
       this.environment.COUNTER_STORE === undefined,
       JSON.stringify(bans),
       JSON.stringify(removals),
     );
-    await queueEvents(this.prisma, this.clock, events);
+    await queueEvents(this.prisma, events);
     // No event is found again after so long, except a ban of months.
     await this.prisma.$executeRaw`
       DELETE FROM webhook_deliveries WHERE created_at < statement_timestamp() - interval '30 days'`;

@@ -1,11 +1,11 @@
 -- Finds events that no transaction causes and that were not queued before, of the types that webhooks receive, at most 250, which
 -- are inserted for 20 webhooks well within the timeout of a statement: the type, the subject, the data.
 --
--- $1 milliseconds to add to the server's clock (0 in production), $2 whether PostgreSQL counts requests: another store cannot be searched,
--- so that usage tells the use of a day, $3 the end of each ban by bucket, $4 the removal of each deprecated operation, both as JSON.
+-- $1 whether PostgreSQL counts requests: another store cannot be searched, so that usage tells the use of a day,
+-- $2 the end of each ban by bucket, $3 the removal of each deprecated operation, both as JSON.
 WITH clock AS MATERIALIZED (
   SELECT now, floor(extract(epoch FROM now) / 86400)::int AS day
-  FROM (SELECT statement_timestamp() + make_interval(secs => $1::float8 / 1000)) AS clock (now)
+  FROM (SELECT statement_timestamp()) AS clock (now)
 ),
 quota AS NOT MATERIALIZED (
   SELECT 'quota:' || quotas.id AS bucket_key, plan, coalesce(quotas.per_day, plans.per_day) AS per_day, newest.id AS key_id
@@ -15,12 +15,12 @@ quota AS NOT MATERIALIZED (
 ),
 used AS (
   SELECT bucket_key, day_used::float8 AS used FROM rate_limit_counters JOIN clock USING (day)
-  WHERE $2::bool
+  WHERE $1::bool
   UNION ALL
   -- Requests for the rate-limit status use nothing.
   SELECT 'quota:' || quota_id, sum(succeeded + redirected + client_errors + server_errors - refusals)::float8
   FROM usage, clock
-  WHERE NOT $2::bool AND period = 'day' AND starts_at = to_timestamp(day * 86400.0) AND operation <> 'getRateLimit'
+  WHERE NOT $1::bool AND period = 'day' AND starts_at = to_timestamp(day * 86400.0) AND operation <> 'getRateLimit'
   GROUP BY quota_id
 ),
 event AS (
@@ -35,7 +35,7 @@ event AS (
   SELECT
     'quota.banned', concat_ws(':', bucket_key, banned_until), key_id,
     jsonb_build_object('plan', plan, 'bannedUntil', banned_until)
-  FROM jsonb_each_text($3::jsonb) AS ban (bucket_key, banned_until) JOIN quota USING (bucket_key)
+  FROM jsonb_each_text($2::jsonb) AS ban (bucket_key, banned_until) JOIN quota USING (bucket_key)
   UNION ALL
   SELECT
     'key.expiring', concat_ws(':', id, extract(epoch FROM expires_at)), id,
@@ -49,7 +49,7 @@ event AS (
   SELECT
     'operation.deprecated_called', concat_ws(':', operation, key_id, floor(extract(epoch FROM starts_at) / 86400)), key_id,
     jsonb_build_object('operation', operation, 'removedAt', removed_at)
-  FROM clock, jsonb_each_text($4::jsonb) AS removal (operation, removed_at) JOIN usage USING (operation)
+  FROM clock, jsonb_each_text($3::jsonb) AS removal (operation, removed_at) JOIN usage USING (operation)
   WHERE
     -- Usage of a day's last moments is aggregated on the next day.
     deprecated AND period = 'day' AND starts_at >= to_timestamp((day - 1) * 86400.0)

@@ -1,7 +1,6 @@
 import type { Prisma } from '../database/generated/client.js';
 import type { Database } from '../database/in-transaction.js';
 import { readServerTimeMs } from '../database/server-time.js';
-import type { Clock } from '../settings/clock.js';
 import type { EventType } from './event-types.js';
 import { declareTables, EVERY_PRIVILEGE } from '../database/tables.js';
 
@@ -18,8 +17,8 @@ export interface WebhookEvent {
 }
 
 /** Queues events, unless they were queued before, for every webhook that receives their type. */
-export async function queueEvents(database: Database, clock: Clock, events: WebhookEvent[]): Promise<void> {
-  const now = new Date(await readServerTimeMs(database, clock));
+export async function queueEvents(database: Database, events: WebhookEvent[]): Promise<void> {
+  const now = new Date(await readServerTimeMs(database));
   const queued = events.map(({ type, subject, data }) => ({
     type,
     key: `${type}:${subject}`,
@@ -47,12 +46,9 @@ export async function queueEvents(database: Database, clock: Clock, events: Webh
  */
 export function queueKeyEvent(
   transaction: Prisma.TransactionClient,
-  clock: Clock,
   type: 'key.rotated' | 'key.revoked',
   { id, name, quotaId }: { id: string; name: string; quotaId: string },
   facts: Record<string, Date | string>,
 ): Promise<void> {
-  return queueEvents(transaction, clock, [
-    { type, subject: id, data: { keyId: id, name, quotaId, ...facts } },
-  ]);
+  return queueEvents(transaction, [{ type, subject: id, data: { keyId: id, name, quotaId, ...facts } }]);
 }

@@ -6,7 +6,6 @@ import { PeriodicDatabaseTask } from '../database/periodic-task.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { loadSql } from '../database/statement.js';
 import type { MetricsRegistry, MetricsSource } from '../metrics/metrics-registry.js';
-import { Clock } from '../settings/clock.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { postToReceiver } from './post-to-receiver.js';
 import { signedHeaders } from './rules/signed-headers.js';
@@ -35,7 +34,6 @@ export class WebhookDeliverer extends PeriodicDatabaseTask implements MetricsSou
 
   constructor(
     private readonly prisma: PrismaService,
-    private readonly clock: Clock,
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'WEBHOOK_PRIVATE_ADDRESSES'>,
   ) {
     super(INTERVAL_MS, () => this.startDue(), 'Webhooks are not delivered for now');
@@ -57,7 +55,7 @@ export class WebhookDeliverer extends PeriodicDatabaseTask implements MetricsSou
   /** Starts what is due. A webhook with an attempt in flight gets no other, so that one that hangs delays only its own. */
   private async startDue(): Promise<boolean> {
     const busy = [...this.inFlight.values()].map(({ webhookId }) => webhookId);
-    const values = [this.clock.storeOffsetMs, busy, MAX_IN_FLIGHT_TO_ONE, WAITS_SECONDS];
+    const values = [busy, MAX_IN_FLIGHT_TO_ONE, WAITS_SECONDS];
     const request = new AbortController();
     // Each request of the claim has listeners, more than Node expects.
     setMaxListeners(0, request.signal);

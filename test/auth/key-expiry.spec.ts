@@ -111,7 +111,7 @@ describe.each([
   beforeAll(async () => {
     const clock = new WrongClock(aheadMs);
     replica = await startApplication({ clock, environment: { ANONYMOUS_LIMIT: MANY } });
-    clock.storeOffsetMs = 0;
+    clock.returnToPresent();
     ({ key, id } = await replica.issue({ plan: 'enterprise', perMinute: MANY, perDay: MANY }));
   });
   afterAll(() => replica.close());

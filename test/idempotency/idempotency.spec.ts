@@ -389,7 +389,7 @@ describe('a stored response', () => {
       .spyOn(IdempotencyCleanup.prototype, 'deleteExpired')
       .mockResolvedValueOnce(true)
       .mockResolvedValueOnce(false);
-    const cleanup = new IdempotencyCleanup(store.app.get(PrismaService), store.clock);
+    const cleanup = new IdempotencyCleanup(store.app.get(PrismaService));
     cleanup.onModuleInit();
     jest.advanceTimersByTime(60_000);
     await eventually(async () => expect(deletions).toHaveBeenCalledTimes(2));

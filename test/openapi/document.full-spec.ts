@@ -282,5 +282,6 @@ describe('a request to an operation that is unavailable', () => {
       expect(api.findFaults(operation, status, response.headers, response.text)).toStrictEqual([]);
     }
     await later.close();
+    clock.returnToPresent();
   });
 });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { FAKETIME } from '../../prove/stage/replica.js';
+import { FAKETIME } from '../support/programs/faketime.js';
 import { hasRedis } from '../support/counters/redis.js';
 import { describeOnDebianPostgres } from '../support/database/debian-postgres.js';
 import { until } from '../support/eventually.js';

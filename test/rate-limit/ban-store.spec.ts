@@ -21,7 +21,7 @@ import {
 describe.each(sharedStores)('bans counted in %s', (_name, start) => {
   openForEach(start);
 
-  const open = (banDurations?: string) => home.open(clock, banDurations);
+  const open = (banDurations?: string) => home.open(banDurations);
 
   /** Consumes `count` times, one after another. */
   async function consumeInTurn(request: RateLimitRequest, count: number): Promise<RateLimitDecision[]> {

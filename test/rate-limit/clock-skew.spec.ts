@@ -18,8 +18,8 @@ describe.each(sharedStores)('replicas with wrong clocks, counting in %s', (_name
       const clock = new WrongClock(aheadMs);
       const environment = { COUNTER_STORE, BAN_DURATIONS: [] };
       replicas.push(await startApplication({ database: home.database, environment, clock }));
-      clock.storeOffsetMs = 0;
     }
+    replicas[0]?.clock.returnToPresent();
   });
   afterAll(async () => {
     await Promise.all(replicas.map((replica) => replica.close()));

@@ -123,7 +123,7 @@ describe.each(counterStores)('two replicas over one %s', (name, start) => {
   }
 
   it('allow, deny and ban exactly as the model of a quota predicts, and report each remaining count once', async () => {
-    other = await home.open(clock);
+    other = await home.open();
     const asPredicted = fc.asyncProperty(events, async (sequence) => {
       travelToNext(DAY_MS, 1);
       model = new QuotaModel({ perMinute: 5, perDay: 20 }, clock.now(), startsBans);

@@ -265,7 +265,7 @@ describe('PostgresCounterStore, with concurrent batches', () => {
   });
 
   it('does not deadlock over many batches in a row, half of them with new buckets', async () => {
-    const other = await home.open(clock);
+    const other = await home.open();
     for (let round = 0; round < 15; round += 1) {
       const requests = Array.from({ length: 30 }, () => newBucket());
       const decisions = await Promise.all([
@@ -340,7 +340,7 @@ describe('the connection of PostgresCounterStore', () => {
   it('fails at once as refused when the server refuses it, and as failed when this process has no socket left', async () => {
     const DATABASE_URL = `postgres://127.0.0.1:${await getPort({ host: '127.0.0.1' })}/x`;
     const environment = readEnvironment({ APP_ENV: 'staging', DATABASE_URL });
-    const away = new PostgresCounterStore(environment, clock, openPrisma(environment));
+    const away = new PostgresCounterStore(environment, openPrisma(environment));
     await expect(away.consume(newBucket())).rejects.toMatchObject({ kind: 'refused' });
     const noSocket = Object.assign(new Error('connect EMFILE'), { code: 'EMFILE' });
     const connect = jest.spyOn(net.Socket.prototype, 'connect').mockImplementation(function (
@@ -358,7 +358,7 @@ describe('the connection of PostgresCounterStore', () => {
     await database.query(`CREATE ROLE ${direct.username} LOGIN PASSWORD 'secret' CONNECTION LIMIT 0`);
     await database.query(`GRANT ALL ON ALL TABLES IN SCHEMA public TO ${direct.username}`);
     const environment = readEnvironment({ APP_ENV: 'staging', DATABASE_URL: direct.href });
-    const limited = new PostgresCounterStore(environment, clock, openPrisma(environment));
+    const limited = new PostgresCounterStore(environment, openPrisma(environment));
     await expect(limited.consume(newBucket())).rejects.toMatchObject({ kind: 'failed' });
     await database.query(`ALTER ROLE ${direct.username} CONNECTION LIMIT -1`);
     expect((await limited.consume(newBucket())).allowed).toBe(true);
@@ -394,7 +394,7 @@ describe('CounterCleanup', () => {
   let cleanup: CounterCleanup;
 
   beforeEach(() => {
-    cleanup = new CounterCleanup((store as PostgresCounterStore)['prisma'], clock);
+    cleanup = new CounterCleanup((store as PostgresCounterStore)['prisma']);
     clock.travelTo(new Date(NOON + 5 * SECOND_MS));
   });
 

@@ -10,7 +10,7 @@ import { redisKey } from '../support/counters/counter-stores.js';
 import { consume, descending, newBucket, NOON, remaining } from '../support/counters/counting.js';
 import { eventually, until } from '../support/eventually.js';
 import getPort from 'get-port';
-import { describeOnRedis, type RedisServer, startRedis } from '../support/counters/redis.js';
+import { describeOnMovableRedis, type RedisServer, startMovableRedis } from '../support/counters/redis.js';
 
 /** The time limit of a query while the server is away or hangs: the deadline of a response, with some tolerance. */
 const QUICK_MS = 1000;
@@ -32,15 +32,15 @@ afterEach(async () => {
 });
 
 /** Starts a Redis that ends with the test. */
-async function startServer(...given: Parameters<typeof startRedis>): Promise<RedisServer> {
-  const server = await startRedis(...given);
+async function startServer(...given: Parameters<typeof startMovableRedis>): Promise<RedisServer> {
+  const server = await startMovableRedis(...given);
   servers.push(server);
   return server;
 }
 
 /** Opens the counter store of one more replica. */
 async function open(COUNTER_STORE: string, APP_ENV = 'staging'): Promise<RedisCounterStore> {
-  const store = new RedisCounterStore(readEnvironment({ COUNTER_STORE, APP_ENV }), clock);
+  const store = new RedisCounterStore(readEnvironment({ COUNTER_STORE, APP_ENV }));
   opened.push(store);
   await store.onModuleInit();
   return store;
@@ -57,7 +57,7 @@ async function quickRejection(pending: Promise<unknown>): Promise<unknown> {
   return reason;
 }
 
-describeOnRedis('RedisCounterStore', () => {
+describeOnMovableRedis('RedisCounterStore', () => {
   it('fails only the requests of a bucket that Redis rejects, and does not take itself for away', async () => {
     const server = await startServer();
     const store = await open(server.url);
@@ -73,7 +73,7 @@ describeOnRedis('RedisCounterStore', () => {
   let server: RedisServer;
 
   beforeAll(async () => {
-    server = await startRedis();
+    server = await startMovableRedis();
   });
   afterAll(() => server.stop());
 
@@ -174,7 +174,7 @@ describeOnRedis('RedisCounterStore', () => {
   });
 });
 
-describeOnRedis('several addresses of Redis', () => {
+describeOnMovableRedis('several addresses of Redis', () => {
   it('abort the start when they are not of a Cluster', async () => {
     const server = await startServer();
     await expect(open(`${server.url},redis://localhost:${server.port}`)).rejects.toThrow(
@@ -183,7 +183,7 @@ describeOnRedis('several addresses of Redis', () => {
   });
 });
 
-describeOnRedis('RedisCounterStore, while Redis is away', () => {
+describeOnMovableRedis('RedisCounterStore, while Redis is away', () => {
   it('does not abort the start: queries fail immediately until Redis is there', async () => {
     const port = await getPort({ host: '127.0.0.1' });
     const store = await open(`redis://127.0.0.1:${port}`);

@@ -4,7 +4,8 @@ import { readEnvironment } from '../../src/settings/environment.js';
 import type { RateLimitRequest } from '../../src/rate-limit/rules/rate-limit-decision.js';
 import { FallbackCounterStore } from '../../src/rate-limit/stores/fallback-counter-store.js';
 import { RedisCounterStore } from '../../src/rate-limit/stores/redis-counter-store.js';
-import { TestClock, untilMinuteLasts } from '../support/counters/clock.js';
+import { Clock } from '../../src/settings/clock.js';
+import { untilMinuteLasts } from '../support/counters/clock.js';
 import { consume } from '../support/counters/counting.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { eventually, until } from '../support/eventually.js';
@@ -26,17 +27,13 @@ beforeAll(() => Logger.overrideLogger(false));
 
 describeOnRedis('a Cluster of three masters', () => {
   let cluster: Awaited<ReturnType<typeof startRedisCluster>>;
-  let clock: TestClock;
   let stores: RedisCounterStore[] = [];
 
   beforeAll(async () => {
     cluster = await startRedisCluster();
   });
   afterAll(() => cluster.stop());
-  beforeEach(() => {
-    clock = new TestClock();
-    clock.travelToMinuteStart();
-  });
+  beforeEach(() => untilMinuteLasts(10_000));
   afterEach(async () => {
     stores.forEach((store) => store.onApplicationShutdown());
     stores = [];
@@ -44,7 +41,7 @@ describeOnRedis('a Cluster of three masters', () => {
   });
 
   async function open(COUNTER_STORE: string): Promise<RedisCounterStore> {
-    const store = new RedisCounterStore(readEnvironment({ COUNTER_STORE }), clock);
+    const store = new RedisCounterStore(readEnvironment({ COUNTER_STORE }));
     stores.push(store);
     await store.onModuleInit();
     return store;
@@ -82,7 +79,7 @@ describeOnRedis('a Cluster of three masters', () => {
 
   it('counts locally while one master is away, and together again once it is back', async () => {
     const requests = quotas(30, 100_000).map((request) => ({ ...request, perDay: 1_000_000 }));
-    const replica = new FallbackCounterStore(await open(all()), { BAN_DURATIONS: [] }, clock);
+    const replica = new FallbackCounterStore(await open(all()), { BAN_DURATIONS: [] }, new Clock());
     const third = cluster.masters[2] as RedisServer;
     const consumeAll = () => Promise.allSettled(requests.map((each) => replica.consume(each)));
     const allCounted = (degraded: boolean) =>

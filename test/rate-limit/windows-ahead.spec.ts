@@ -38,7 +38,7 @@ describe.each(sharedStores)('a window that %s opened while its clock was ahead',
   });
   beforeEach(async () => {
     // The repair uses the clock of the server itself.
-    service.clock.storeOffsetMs = 0;
+    service.clock.returnToPresent();
     key = await service.issue({ plan: 'enterprise', perMinute: 5, perDay: 5 });
   });
 

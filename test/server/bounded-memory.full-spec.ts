@@ -35,10 +35,11 @@ describe('the heap', () => {
 
   beforeAll(async () => {
     database = await createDatabase();
+    await database.followTestTime();
     const environment = readEnvironment({ APP_ENV: 'staging', DATABASE_URL: database.url });
     const clock = new TestClock();
     clock.travelToMinuteStart();
-    shared = new PostgresCounterStore(environment, clock, openPrisma(environment));
+    shared = new PostgresCounterStore(environment, openPrisma(environment));
     store = new FallbackCounterStore(shared, environment, clock);
   });
   afterAll(async () => {

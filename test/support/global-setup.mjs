@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
@@ -24,6 +24,8 @@ async function removeAbandoned() {
 export default async function setUp() {
   await removeAbandoned();
   const dataDir = await mkdtemp(path.join(tmpdir(), PREFIX));
+  // For PostgreSQL, which is another user if this one is root.
+  await chmod(dataDir, 0o711);
   const postgres = await startEmbeddedPostgres(dataDir);
   globalThis.testPostgres = { dataDir, postgres };
   const template = new URL(postgres.url);
@@ -40,4 +42,5 @@ export default async function setUp() {
   await prisma.onApplicationShutdown();
   await server.end();
   process.env.TEST_DATABASE_URL = postgres.url;
+  process.env.TEST_FOLDER = dataDir;
 }

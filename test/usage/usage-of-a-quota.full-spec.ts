@@ -3,6 +3,7 @@ import { applyPendingMigrations } from '../../src/database/migrations.js';
 import { PrismaService } from '../../src/database/prisma.service.js';
 import { seedPlans } from '../../src/seed/plans.js';
 import { DAY_MS } from '../support/counters/clock.js';
+import { sqlOfTestTime } from '../support/counters/test-time.js';
 import { DebianPostgres, describeOnDebianPostgres } from '../support/database/debian-postgres.js';
 import type { TestDatabase } from '../support/database/database.js';
 import { query } from '../support/database/database.js';
@@ -37,7 +38,12 @@ describeOnDebianPostgres('usage of a quota by the minute, on an older PostgreSQL
     server = await DebianPostgres.create();
     await server.start();
     const url = server.url();
-    database = { url, query: (text) => query(url, text), drop: () => server.remove() };
+    database = {
+      url,
+      query: (text) => query(url, text),
+      followTestTime: () => query(url, sqlOfTestTime()),
+      drop: () => server.remove(),
+    };
     await applyPendingMigrations(url);
     const prisma = new PrismaService({ DATABASE_URL: url, DATABASE_POOL_SIZE: 2 });
     await seedPlans(prisma);

@@ -198,7 +198,7 @@ describe('UsageRecorder', () => {
 
   it('records the minute of the counter store, not the minute of this process', async () => {
     store.clock.stopAt(HALF_PAST);
-    store.clock.storeOffsetMs += 5 * MINUTE_MS;
+    store.clock.travel(5 * MINUTE_MS);
     await send(`${store.url}/v1/pets`, { key: key.key });
     store.clock.goOn();
     await recordUsage(store);
@@ -248,10 +248,12 @@ describe('usage of several replicas', () => {
 
   beforeAll(async () => {
     database = await createDatabase();
+    await database.followTestTime();
   });
   beforeEach(async () => {
     await database.query('TRUNCATE usage, usage_batches');
     clock = new TestClock();
+    clock.returnToPresent();
     opened = [];
     ({ journal, repository, cleanup, prisma: connections } = open());
   });
@@ -263,12 +265,12 @@ describe('usage of several replicas', () => {
     const settings = { DATABASE_URL: url, DATABASE_POOL_SIZE: 3 };
     const prisma = new PrismaService(settings);
     opened.push(prisma);
-    const ofReplica = new UsageJournal(prisma, clock);
+    const ofReplica = new UsageJournal(prisma);
     return {
       prisma,
       journal: ofReplica,
       repository: new UsageRepository(prisma, ofReplica),
-      cleanup: new UsageCleanup(prisma, clock, { USAGE_MINUTES_KEPT }),
+      cleanup: new UsageCleanup(prisma, { USAGE_MINUTES_KEPT }),
     };
   }
 

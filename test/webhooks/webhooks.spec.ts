@@ -109,7 +109,6 @@ describe('a replica whose clock is wrong', () => {
     const { database } = admin.store;
     const clock = new WrongClock(HOUR_MS);
     const replica = await startApplication({ database, clock });
-    clock.storeOffsetMs = admin.store.clock.storeOffsetMs;
     const { id } = await create();
     const { key } = admin.administrator;
     const { json } = await send(`${replica.url}/admin/webhooks/${id}/rotate`, { method: 'POST', key });

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import pg from 'pg';
 
 const MAIN = path.join(import.meta.dirname, '..', '..', '..', 'dist', 'main.js');
 const SHIFTABLE_CLOCK = new URL('shiftable-clock.js', import.meta.url).href;
@@ -17,11 +18,13 @@ const CLEAN = {
   HOST: '',
   EXPERIMENTAL: '',
   PORT: '0',
+  // Once this schema is there, its functions take the place of PostgreSQL's own.
+  PGOPTIONS: '-csearch_path=public,test_clock,pg_catalog',
 };
 
 /**
- * Starts the real service with a PostgreSQL of its own, open to pages of every origin. `travel` moves its clock on by
- * milliseconds.
+ * Starts the real service with a PostgreSQL of its own, open to pages of every origin. `travel` moves the clocks of both on
+ * by milliseconds.
  */
 export async function startService() {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'animal-store-client-'));
@@ -40,6 +43,7 @@ export async function startService() {
   let offsetMs = 0;
   const travel = async (milliseconds) => {
     offsetMs += Math.ceil(milliseconds);
+    await moveDatabase(path.join(dataDir, 'data'), offsetMs);
     child.send(offsetMs);
     await once(child, 'message');
   };
@@ -51,6 +55,20 @@ export async function startService() {
     await stop();
     throw error;
   }
+}
+
+/** Has the database of the service add milliseconds to the time of this machine. */
+async function moveDatabase(dataDir, offsetMs) {
+  const connectionString = await readFile(path.join(dataDir, 'postgres', 'animal_store.url'), 'utf8');
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  await client.query('CREATE SCHEMA IF NOT EXISTS test_clock');
+  for (const name of ['statement_timestamp', 'clock_timestamp']) {
+    await client.query(`
+      CREATE OR REPLACE FUNCTION test_clock.${name}() RETURNS timestamptz STABLE LANGUAGE sql
+      RETURN pg_catalog.${name}() + make_interval(secs => ${offsetMs} / 1000.0)`);
+  }
+  await client.end();
 }
 
 function findAddress({ stdout }, ended) {

@@ -101,7 +101,7 @@ export class KeyService {
     let endsAt = new Date(0);
     this.requireFuture(input.expiresAt ?? null);
     const successor = await this.change(id, async (transaction, old) => {
-      const nowMs = await readServerTimeMs(transaction, this.clock);
+      const nowMs = await readServerTimeMs(transaction);
       await requireRotatable(transaction, old, nowMs, maxPerDay);
       const expiresAt = input.expiresAt ?? old.expiresAt;
       const overlapEnd = new Date(nowMs + overlapSeconds * 1000);
@@ -114,7 +114,7 @@ export class KeyService {
       const before = { expiresAt: old.expiresAt, successorId: null };
       const after = { expiresAt: endsAt, successorId: created.id, successorExpiresAt: expiresAt };
       await recordAuditEvent(transaction, keyEvent(actor, 'key.rotated', old, before, after));
-      await queueKeyEvent(transaction, this.clock, 'key.rotated', old, {
+      await queueKeyEvent(transaction, 'key.rotated', old, {
         expiresAt: endsAt,
         successorId: created.id,
       });
@@ -136,7 +136,7 @@ export class KeyService {
       const data = { revokedAt: new Date(this.clock.now()) };
       const revoked = await transaction.apiKey.update({ where: { id }, data, ...KEY });
       await recordAuditEvent(transaction, keyEvent(actor, 'key.revoked', old, { revokedAt: null }, data));
-      await queueKeyEvent(transaction, this.clock, 'key.revoked', old, data);
+      await queueKeyEvent(transaction, 'key.revoked', old, data);
       return revoked;
     });
   }

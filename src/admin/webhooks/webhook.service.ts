@@ -6,7 +6,6 @@ import { readServerTimeMs } from '../../database/server-time.js';
 import { ApiError } from '../../errors/api-error.js';
 import { type Page, toPage } from '../../schemas/pagination.js';
 import { isUuid } from '../../schemas/uuid.js';
-import { Clock } from '../../settings/clock.js';
 import { generateSecret } from '../../webhooks/rules/signed-headers.js';
 import { type Actor, recordAuditEvent } from '../audit/audit.js';
 import type { CreateWebhookInput, DeliveryQuery } from './webhook.schemas.js';
@@ -27,10 +26,7 @@ export type DeliveryRecord = Prisma.WebhookDeliveryGetPayload<typeof DELIVERY>;
 /** Creates and changes webhooks, and shows their deliveries. Each change and its audit event are one transaction. */
 @Injectable()
 export class WebhookService {
-  constructor(
-    private readonly database: PrismaService,
-    private readonly clock: Clock,
-  ) {}
+  constructor(private readonly database: PrismaService) {}
 
   /** Returns all, oldest first. */
   list(): Promise<WebhookRecord[]> {
@@ -69,7 +65,7 @@ export class WebhookService {
     const secret = generateSecret();
     return this.change(async (transaction) => {
       const { previousSecretEndsAt } = await this.find(id, transaction);
-      const nowMs = await readServerTimeMs(transaction, this.clock);
+      const nowMs = await readServerTimeMs(transaction);
       const after = { previousSecretEndsAt: new Date(nowMs + OVERLAP_MS) };
       await transaction.$executeRaw`
         UPDATE webhooks
@@ -119,7 +115,7 @@ export class WebhookService {
    */
   async resend(id: string, deliveryId: string, actor: Actor): Promise<DeliveryRecord> {
     return inTransaction(this.database, async (transaction) => {
-      const nextAttemptAt = new Date(await readServerTimeMs(transaction, this.clock));
+      const nextAttemptAt = new Date(await readServerTimeMs(transaction));
       const [delivery] = [id, deliveryId].every(isUuid)
         ? await transaction.webhookDelivery.updateManyAndReturn({
             where: { id: deliveryId, webhookId: id, state: { not: 'pending' } },

@@ -1,7 +1,7 @@
 -- Allows all requests of each bucket whose two windows have room for all of them, unless a ban is in force. Returns a row for each such
 -- bucket, and leaves the others to consume.sql. That could decide about these too, but costs PostgreSQL half as much again.
 --
--- $1 bucket keys, $2 the number of requests for each, $3 its limit per minute, $4 its limit per day or NULL, $5 as in consume.sql.
+-- $1 bucket keys, $2 the number of requests for each, $3 its limit per minute, $4 its limit per day or NULL.
 -- The store replaces the word with a colon by a table expression of $1 to $4: arrays for many buckets, plain values for one.
 --
 -- Rows are locked in the order of their keys, as in consume.sql. DO UPDATE reads a row only once it has the lock.
@@ -11,7 +11,7 @@ INSERT INTO rate_limit_counters AS stored (
 SELECT
   bucket_key, (now_ms / 60000)::int, requests, minute_limit, (now_ms / 86400000)::int, requests, day_limit, requests, requests
 FROM
-  (SELECT (extract(epoch FROM statement_timestamp()) * 1000)::bigint + $5::bigint AS now_ms) AS clock,
+  (SELECT (extract(epoch FROM statement_timestamp()) * 1000)::bigint AS now_ms) AS clock,
   :requests AS bucket (bucket_key, requests, minute_limit, day_limit)
 -- least() ignores NULL.
 WHERE requests <= least(minute_limit, day_limit)
@@ -34,13 +34,10 @@ WHERE
   AND (stored.minute < EXCLUDED.minute OR stored.minute_used <= EXCLUDED.minute_limit - EXCLUDED.requests)
   -- Without a limit per day consume.sql stops the count at the largest value of its column.
   AND (stored.day < EXCLUDED.day OR stored.day_used <= coalesce(EXCLUDED.day_limit, 2147483647) - EXCLUDED.requests)
-  AND (
-    stored.banned_until IS NULL
-    OR stored.banned_until <= statement_timestamp() + make_interval(secs => $5::bigint / 1000::float8)
-  )
+  AND (stored.banned_until IS NULL OR stored.banned_until <= statement_timestamp())
 RETURNING
   bucket_key AS "bucketKey",
   minute_used AS "minuteUsed",
   day_used AS "dayUsed",
   refusals,
-  ((extract(epoch FROM statement_timestamp()) * 1000)::bigint + $5::bigint)::float8 AS "nowMs"
+  (extract(epoch FROM statement_timestamp()) * 1000)::bigint::float8 AS "nowMs"

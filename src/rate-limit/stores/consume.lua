@@ -2,9 +2,8 @@
 -- consume.sql, under the same specification tests.
 --
 -- KEYS[1] the bucket's hash. ARGV: 1 the number of requests (0 reads and changes nothing), 2 the limit per minute,
--- 3 the limit per day or '', 4 milliseconds to add to the server's clock (0 in production; tests shift the time),
--- 5 how many refusals within a minute start a ban or '' if none does, 6 milliseconds since the end of a ban after which
--- its level falls by one, from 7 on the ban durations in milliseconds.
+-- 3 the limit per day or '', 4 how many refusals within a minute start a ban or '' if none does, 5 milliseconds since
+-- the end of a ban after which its level falls by one, from 6 on the ban durations in milliseconds.
 --
 -- Lua has only doubles: milliseconds since 1970 need 41 bits of their 53, so every number here is exact. The hash is
 -- replicated by its effects, so a replica never reads its own clock (Redis 5 and later).
@@ -15,9 +14,9 @@ local ADDRESS_MARGIN_MS, QUOTA_MARGIN_MS = 10 * MINUTE_MS, DAY_MS
 local key = KEYS[1]
 local requests, minute_limit, day_limit = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local time = redis.call('TIME')
-local now_ms = time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[4]
-local ban_threshold, level_falls_after_ms = tonumber(ARGV[5]), tonumber(ARGV[6])
-local FIRST_DURATION = 7
+local now_ms = time[1] * 1000 + math.floor(time[2] / 1000)
+local ban_threshold, level_falls_after_ms = tonumber(ARGV[4]), tonumber(ARGV[5])
+local FIRST_DURATION = 6
 local levels = #ARGV - FIRST_DURATION + 1
 
 -- An absent field is false, which tonumber makes nil.

@@ -2,9 +2,8 @@
 -- allow.sql found no room for all requests of a bucket.
 --
 -- $1 bucket keys, $2 the number of requests for each, $3 its limit per minute, $4 its limit per day or NULL,
--- $5 milliseconds to add to the server's clock (0 in production; tests shift the time),
--- $6 how many refusals of a bucket within a minute start a ban, or NULL if none does,
--- $7 the ban durations in milliseconds, $8 milliseconds since the end of a ban after which its level falls by one.
+-- $5 how many refusals of a bucket within a minute start a ban, or NULL if none does,
+-- $6 the ban durations in milliseconds, $7 milliseconds since the end of a ban after which its level falls by one.
 --
 -- Allows as many requests of a bucket as there is room for. Each further request is denied and counts as a refusal. The refusal that
 -- reaches the threshold starts a ban, and the requests after it meet that ban, which counts nothing.
@@ -12,7 +11,7 @@
 -- Rows are locked in the order of their keys, so that two replicas never deadlock. Requests are sorted before rows are made of
 -- them, which is cheaper.
 WITH clock AS MATERIALIZED (
-  SELECT (extract(epoch FROM statement_timestamp()) * 1000)::bigint + $5::bigint AS now_ms
+  SELECT (extract(epoch FROM statement_timestamp()) * 1000)::bigint AS now_ms
 ),
 buckets AS (
   SELECT
@@ -25,7 +24,7 @@ buckets AS (
     bucket.requests - room.allowed >= bucket.ban_threshold AS starts_ban
   FROM
     clock,
-    unnest($1::text[], $2::int[], $3::int[], $4::int[], $6::bigint[])
+    unnest($1::text[], $2::int[], $3::int[], $4::int[], $5::bigint[])
       AS bucket (bucket_key, requests, minute_limit, day_limit, ban_threshold),
     LATERAL (SELECT least(bucket.requests, bucket.minute_limit, bucket.day_limit) AS allowed) AS room
   ORDER BY bucket.bucket_key
@@ -40,7 +39,7 @@ SELECT
   allowed,
   CASE WHEN starts_ban THEN ban_threshold ELSE requests - allowed END,
   CASE WHEN starts_ban THEN 0 ELSE requests - allowed END,
-  CASE WHEN starts_ban THEN to_timestamp((now_ms + ($7::bigint[])[1]) / 1000::float8) END,
+  CASE WHEN starts_ban THEN to_timestamp((now_ms + ($6::bigint[])[1]) / 1000::float8) END,
   CASE WHEN starts_ban THEN 1 ELSE 0 END
 FROM buckets
 ON CONFLICT (bucket_key) DO UPDATE SET
@@ -56,7 +55,7 @@ ON CONFLICT (bucket_key) DO UPDATE SET
       CASE WHEN denial.denied = ban.refusals_left THEN 0 ELSE windows.refusals + denial.denied END,
       CASE
         WHEN denial.denied = ban.refusals_left
-          THEN to_timestamp((decision.now_ms + ($7::bigint[])[next_ban.level]) / 1000::float8)
+          THEN to_timestamp((decision.now_ms + ($6::bigint[])[next_ban.level]) / 1000::float8)
         ELSE stored.banned_until
       END,
       CASE WHEN denial.denied = ban.refusals_left THEN next_ban.level ELSE stored.ban_level END
@@ -77,7 +76,7 @@ ON CONFLICT (bucket_key) DO UPDATE SET
           greatest(
             (SELECT now_ms FROM clock), windows.minute * 60000::bigint, windows.day * 86400000::bigint
           ),
-          (extract(epoch FROM clock_timestamp()) * 1000)::bigint + $5::bigint
+          (extract(epoch FROM clock_timestamp()) * 1000)::bigint
         ) AS now_ms
       ) AS decision,
       LATERAL (SELECT
@@ -110,13 +109,13 @@ ON CONFLICT (bucket_key) DO UPDATE SET
         END AS denied
         OFFSET 0
       ) AS denial,
-      -- One level above that of the last ban, which falls by one each time that $8 has passed since its end. The last
+      -- One level above that of the last ban, which falls by one each time that $7 has passed since its end. The last
       -- level repeats.
       LATERAL (SELECT
         least(
-          cardinality($7::bigint[]),
+          cardinality($6::bigint[]),
           1 + greatest(0, stored.ban_level - coalesce(
-            (decision.now_ms - (extract(epoch FROM stored.banned_until) * 1000)::bigint) / $8::bigint,
+            (decision.now_ms - (extract(epoch FROM stored.banned_until) * 1000)::bigint) / $7::bigint,
             0
           ))
         )::int AS level
@@ -139,5 +138,5 @@ RETURNING
   -- As above, so that every wait starts now.
   least(
     greatest((SELECT now_ms FROM clock), minute * 60000::bigint, day * 86400000::bigint),
-    (extract(epoch FROM clock_timestamp()) * 1000)::bigint + $5::bigint
+    (extract(epoch FROM clock_timestamp()) * 1000)::bigint
   )::float8 AS "nowMs"

@@ -1,16 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { Cleanup, deletion, SERVER_TIME } from '../../database/cleanup.js';
+import { Cleanup, deletion } from '../../database/cleanup.js';
 import { PrismaService } from '../../database/prisma.service.js';
-import { Clock } from '../../settings/clock.js';
 import { LEVEL_FALLS_AFTER_MS } from '../rules/ban.js';
 
 // Seconds, because a day of the session's time zone may have 23 or 25 hours.
 const LEVEL_FALLS_AFTER = `interval '${LEVEL_FALLS_AFTER_MS / 1000} seconds'`;
 const EXPIRED = `(
-    (day_limit IS NULL AND minute < floor(extract(epoch FROM ${SERVER_TIME}) / 60) - 10)
-    OR day < floor(extract(epoch FROM ${SERVER_TIME}) / 86400) - 1
+    (day_limit IS NULL AND minute < floor(extract(epoch FROM statement_timestamp()) / 60) - 10)
+    OR day < floor(extract(epoch FROM statement_timestamp()) / 86400) - 1
   )
-  AND (banned_until IS NULL OR banned_until + ban_level * ${LEVEL_FALLS_AFTER} <= ${SERVER_TIME})`;
+  AND (banned_until IS NULL OR banned_until + ban_level * ${LEVEL_FALLS_AFTER} <= statement_timestamp())`;
 
 /**
  * Deletes the counters of PostgreSQL whose windows are over: of anonymous clients after ten minutes, of quotas after two days, so that
@@ -18,7 +17,7 @@ const EXPIRED = `(
  */
 @Injectable()
 export class CounterCleanup extends Cleanup {
-  constructor(prisma: PrismaService, clock: Clock) {
-    super(prisma, clock, 'counters', [deletion('rate_limit_counters', EXPIRED)]);
+  constructor(prisma: PrismaService) {
+    super(prisma, 'counters', [deletion('rate_limit_counters', EXPIRED)]);
   }
 }

@@ -2,7 +2,6 @@ import { databaseReason } from '../../database/availability.js';
 import { Batcher } from '../../database/batcher.js';
 import { DeadlineError } from '../../database/deadline.js';
 import { UnavailableError } from '../../errors/unavailable-error.js';
-import type { Clock } from '../../settings/clock.js';
 import type { Environment } from '../../settings/environment.js';
 import { banThreshold } from '../rules/ban.js';
 import {
@@ -70,10 +69,7 @@ export abstract class CounterStore {
   /** The metrics of `consume`. */
   readonly batches = this.batcher.metrics;
 
-  constructor(
-    protected readonly environment: Environment,
-    protected readonly clock: Clock,
-  ) {}
+  constructor(protected readonly environment: Environment) {}
 
   /** Counts one request in every window of its bucket if all have room, else in none, in one atomic step. */
   consume(request: RateLimitRequest): Promise<RateLimitDecision> {

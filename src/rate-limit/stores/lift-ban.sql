@@ -1,5 +1,5 @@
 -- Ends a bucket's ban now, and forgets its refusals; the ban level stays. Returns no row if there is no ban.
--- $1 as $5 of consume.sql, $2 the bucket key.
+-- $1 the bucket key.
 --
 -- The end is rounded down to the millisecond, the precision of consume.sql, so that the next request meets no ban.
 -- The row is locked before it is read, so that RETURNING has the ban that is ended. The lock timeout applies to this statement alone; it
@@ -11,9 +11,9 @@ ban AS (
   SELECT
     bucket_key,
     banned_until,
-    date_trunc('milliseconds', statement_timestamp() + make_interval(secs => $1::float8 / 1000)) AS lifted_at
+    date_trunc('milliseconds', statement_timestamp()) AS lifted_at
   FROM rate_limit_counters CROSS JOIN timeout
-  WHERE bucket_key = $2 AND banned_until > statement_timestamp() + make_interval(secs => $1::float8 / 1000)
+  WHERE bucket_key = $1 AND banned_until > statement_timestamp()
   FOR UPDATE OF rate_limit_counters
 )
 UPDATE rate_limit_counters AS stored

@@ -1,8 +1,8 @@
--- Returns a bucket's windows, refusals and ban as they are now. $1 as $5 of consume.sql, $2 the bucket key.
+-- Returns a bucket's windows, refusals and ban as they are now. $1 the bucket key.
 --
 -- A stored window may be later than this statement's time, and never goes back.
 WITH clock AS (
-  SELECT (extract(epoch FROM statement_timestamp()) * 1000)::bigint + $1::bigint AS now_ms
+  SELECT (extract(epoch FROM statement_timestamp()) * 1000)::bigint AS now_ms
 ),
 now AS (
   SELECT now_ms, (now_ms / 60000)::int AS minute, (now_ms / 86400000)::int AS day FROM clock
@@ -15,4 +15,4 @@ SELECT
   CASE WHEN stored.minute >= now.minute THEN stored.refusals ELSE 0 END AS refusals,
   (extract(epoch FROM stored.banned_until) * 1000)::float8 AS "bannedUntilMs",
   now.now_ms::float8 AS "nowMs"
-FROM now LEFT JOIN rate_limit_counters AS stored ON stored.bucket_key = $2
+FROM now LEFT JOIN rate_limit_counters AS stored ON stored.bucket_key = $1

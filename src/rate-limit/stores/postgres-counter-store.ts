@@ -2,7 +2,6 @@ import type { OnApplicationShutdown } from '@nestjs/common';
 import { loadApart } from '../../database/load-apart.js';
 import type { PrismaService } from '../../database/prisma.service.js';
 import { loadSql, namedStatement, type Statement } from '../../database/statement.js';
-import type { Clock } from '../../settings/clock.js';
 import type { Environment } from '../../settings/environment.js';
 import type {
   BucketRequests,
@@ -25,7 +24,7 @@ const BANS = namedStatement<{ bucketKey: string; bannedUntilMs: number }>(
   'bans',
   `SELECT bucket_key AS "bucketKey", (extract(epoch FROM banned_until) * 1000)::float8 AS "bannedUntilMs"
    FROM rate_limit_counters
-   WHERE banned_until > statement_timestamp() + make_interval(secs => $1::float8 / 1000)`,
+   WHERE banned_until > statement_timestamp()`,
 );
 
 /** What allow.sql returns of each bucket whose requests it allows. */
@@ -45,10 +44,9 @@ export class PostgresCounterStore extends CounterStore implements OnApplicationS
   /** @param prisma for whatever only reads, or lifts a ban: counting does not wait for it. */
   constructor(
     environment: Environment,
-    clock: Clock,
     private readonly prisma: PrismaService,
   ) {
-    super(environment, clock);
+    super(environment);
     this.connection = new PostgresConnection(environment);
   }
 
@@ -58,21 +56,19 @@ export class PostgresCounterStore extends CounterStore implements OnApplicationS
 
   /** Allows requests of no bucket: that fails if a lock, a missing privilege or a read-only server keeps it from counting. */
   async ping(): Promise<void> {
-    await this.connection.query(ALLOW, [...toColumns([]), this.clock.storeOffsetMs]);
+    await this.connection.query(ALLOW, toColumns([]));
   }
 
   async liftBan(bucketKey: string): Promise<Date | null> {
-    const [ban] = await this.prisma.query(LIFT_BAN, this.clock.storeOffsetMs, bucketKey);
+    const [ban] = await this.prisma.query(LIFT_BAN, bucketKey);
     return ban === undefined ? null : new Date(ban.bannedUntilMs);
   }
 
   protected async read({ bucketKey }: RateLimitRequest): Promise<BucketState> {
-    const [row] = await this.prisma
-      .query(PEEK, this.clock.storeOffsetMs, bucketKey)
-      .catch((error: unknown) => {
-        // Whether counting works is unknown: this is another connection.
-        throw counterStoreError(error, true);
-      });
+    const [row] = await this.prisma.query(PEEK, bucketKey).catch((error: unknown) => {
+      // Whether counting works is unknown: this is another connection.
+      throw counterStoreError(error, true);
+    });
     if (row === undefined) {
       throw new Error(`The counter store returned no row for ${bucketKey}`);
     }
@@ -81,7 +77,7 @@ export class PostgresCounterStore extends CounterStore implements OnApplicationS
   }
 
   protected async readBans(): Promise<Map<string, Date>> {
-    const bans = await this.prisma.query(BANS, this.clock.storeOffsetMs);
+    const bans = await this.prisma.query(BANS);
     return new Map(bans.map(({ bucketKey, bannedUntilMs }) => [bucketKey, new Date(bannedUntilMs)]));
   }
 
@@ -126,7 +122,6 @@ export class PostgresCounterStore extends CounterStore implements OnApplicationS
   private consumeAll(buckets: BucketRequests[]): Promise<(CountedBucket & { bucketKey: string })[]> {
     return this.connection.query(CONSUME, [
       ...toColumns(buckets),
-      this.clock.storeOffsetMs,
       buckets.map(({ banThreshold }) => banThreshold),
       this.environment.BAN_DURATIONS,
       LEVEL_FALLS_AFTER_MS,
@@ -136,8 +131,8 @@ export class PostgresCounterStore extends CounterStore implements OnApplicationS
   private allow(buckets: BucketRequests[]): Promise<AllowedRow[]> {
     const columns = toColumns(buckets);
     return buckets.length === 1
-      ? this.connection.query(ALLOW_ONE, [...columns.flat(), this.clock.storeOffsetMs])
-      : this.connection.query(ALLOW, [...columns, this.clock.storeOffsetMs]);
+      ? this.connection.query(ALLOW_ONE, columns.flat())
+      : this.connection.query(ALLOW, columns);
   }
 }
 

@@ -2,7 +2,6 @@ import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/c
 import { Cluster, type Redis } from 'ioredis';
 import { databaseReason, isRejectedValue } from '../../database/availability.js';
 import { DeadlineError, withinDeadline } from '../../database/deadline.js';
-import type { Clock } from '../../settings/clock.js';
 import { type Environment, InvalidEnvironmentError } from '../../settings/environment.js';
 import { quotaBucketKey } from '../rules/bucket-key.js';
 import { LEVEL_FALLS_AFTER_MS } from '../rules/ban.js';
@@ -37,8 +36,8 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
   /** The last error of the connection, which explains why calls were not sent. */
   private connectionError: unknown;
 
-  constructor(environment: Environment, clock: Clock) {
-    super(environment, clock);
+  constructor(environment: Environment) {
+    super(environment);
     this.client = createClient(environment.COUNTER_STORE ?? []);
   }
 
@@ -79,7 +78,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
   }
 
   async liftBan(bucketKey: string): Promise<Date | null> {
-    const untilMs = await this.send(this.client.liftBan(this.toKey(bucketKey), this.clock.storeOffsetMs));
+    const untilMs = await this.send(this.client.liftBan(this.toKey(bucketKey)));
     return untilMs === null ? null : new Date(untilMs as number);
   }
 
@@ -168,7 +167,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
   /** Adds the bans that a master has. */
   private async addBans(master: Redis, bans: Map<string, Date>): Promise<void> {
     const [seconds, microseconds] = await master.time();
-    const nowMs = Number(seconds) * 1000 + Number(microseconds) / 1000 + this.clock.storeOffsetMs;
+    const nowMs = Number(seconds) * 1000 + Number(microseconds) / 1000;
     const match = this.toKey(quotaBucketKey('*'));
     for await (const keys of master.scanStream({ match, count: SCAN_COUNT })) {
       await Promise.all(
@@ -189,7 +188,6 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
       count,
       perMinute,
       perDay ?? '',
-      this.clock.storeOffsetMs,
       banThreshold ?? '',
       LEVEL_FALLS_AFTER_MS,
       ...this.environment.BAN_DURATIONS,

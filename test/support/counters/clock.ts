@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Clock } from '../../../src/settings/clock.js';
+import { setTestTimeAheadMs, testTimeAheadMs } from './test-time.js';
 
 // Durations in milliseconds.
 export const SECOND_MS = 1000;
@@ -7,14 +8,16 @@ export const MINUTE_MS = 60 * SECOND_MS;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
-/** A clock that a test sets, together with the store's clock. */
+/** A clock that a test sets, together with all others of its file, and with those of the stores that follow its time. */
 export class TestClock extends Clock {
-  override storeOffsetMs = 0;
-
   private stoppedAtMs: number | null = null;
 
   override now(): number {
-    return this.stoppedAtMs ?? Date.now() + this.storeOffsetMs;
+    return this.stoppedAtMs ?? Date.now() + testTimeAheadMs();
+  }
+
+  override monotonicMs(): number {
+    return super.monotonicMs() + testTimeAheadMs();
   }
 
   /** Stops this process's time at an instant, to the millisecond. */
@@ -30,7 +33,12 @@ export class TestClock extends Clock {
 
   /** Moves to an instant, for this process and the store alike. */
   travelTo(instant: Date): void {
-    this.storeOffsetMs = instant.getTime() - Date.now();
+    setTestTimeAheadMs(instant.getTime() - Date.now());
+  }
+
+  /** Moves to the time of the machine. */
+  returnToPresent(): void {
+    setTestTimeAheadMs(0);
   }
 
   /** Moves to the start of the next minute, so that what follows happens within one. */
@@ -39,7 +47,7 @@ export class TestClock extends Clock {
   }
 
   travel(milliseconds: number): void {
-    this.storeOffsetMs += milliseconds;
+    setTestTimeAheadMs(testTimeAheadMs() + milliseconds);
   }
 }
 

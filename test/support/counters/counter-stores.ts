@@ -3,9 +3,9 @@ import type { CounterStore } from '../../../src/rate-limit/stores/counter-store.
 import { LocalCounterStore } from '../../../src/rate-limit/stores/local-counter-store.js';
 import { PostgresCounterStore } from '../../../src/rate-limit/stores/postgres-counter-store.js';
 import { RedisCounterStore } from '../../../src/rate-limit/stores/redis-counter-store.js';
-import type { TestClock } from './clock.js';
 import { createDatabase, type TestDatabase } from '../database/database.js';
-import { hasRedis, type RedisServer, startRedis } from './redis.js';
+import { hasMovableRedis, type RedisServer, startMovableRedis } from './redis.js';
+import { testTimeAheadMs } from './test-time.js';
 import { openPrisma } from '../database/queries.js';
 
 const BAN_DURATIONS_DEFAULT = '1m,5m,1h,24h';
@@ -35,7 +35,7 @@ interface Stored {
 /** One store of counters, for as many replicas as a test opens. */
 export interface CounterHome extends Stored {
   /** Opens the counter store of one more replica. */
-  open(clock: TestClock, banDurations?: string): Promise<AnyCounterStore>;
+  open(banDurations?: string): Promise<AnyCounterStore>;
   /** Closes all open stores and deletes their counters. */
   clear(): Promise<void>;
   stop(): Promise<void>;
@@ -89,15 +89,16 @@ function storedInRedis({ operator }: RedisServer): Stored {
 
 export async function postgresHome(): Promise<ServiceHome> {
   const database = await createDatabase();
+  await database.followTestTime();
   const settings = { APP_ENV: 'staging', DATABASE_URL: database.url, COUNTER_STORE: '' } as const;
   const opened: PostgresCounterStore[] = [];
   return {
     ...storedInPostgres(database),
     database,
     settings,
-    open: async (clock, BAN_DURATIONS = BAN_DURATIONS_DEFAULT) => {
+    open: async (BAN_DURATIONS = BAN_DURATIONS_DEFAULT) => {
       const environment = readEnvironment({ ...settings, BAN_DURATIONS });
-      const store = new PostgresCounterStore(environment, clock, openPrisma(environment));
+      const store = new PostgresCounterStore(environment, openPrisma(environment));
       opened.push(store);
       return store;
     },
@@ -110,15 +111,16 @@ export async function postgresHome(): Promise<ServiceHome> {
 }
 
 async function redisHome(): Promise<ServiceHome> {
-  const [database, server] = await Promise.all([createDatabase(), startRedis()]);
+  const [database, server] = await Promise.all([createDatabase(), startMovableRedis()]);
+  await database.followTestTime();
   const settings = { APP_ENV: 'staging', DATABASE_URL: database.url, COUNTER_STORE: server.url } as const;
   const opened: RedisCounterStore[] = [];
   return {
     ...storedInRedis(server),
     database,
     settings,
-    open: async (clock, BAN_DURATIONS = BAN_DURATIONS_DEFAULT) => {
-      const store = new RedisCounterStore(readEnvironment({ ...settings, BAN_DURATIONS }), clock);
+    open: async (BAN_DURATIONS = BAN_DURATIONS_DEFAULT) => {
+      const store = new RedisCounterStore(readEnvironment({ ...settings, BAN_DURATIONS }));
       opened.push(store);
       await store.onModuleInit();
       return store;
@@ -138,9 +140,9 @@ async function localHome(): Promise<CounterHome> {
   const empty = () => new LocalCounterStore(() => 0, [])['counters'];
   let counters = empty();
   return {
-    open: async (clock, BAN_DURATIONS = BAN_DURATIONS_DEFAULT) => {
+    open: async (BAN_DURATIONS = BAN_DURATIONS_DEFAULT) => {
       const banDurations = readEnvironment({ BAN_DURATIONS }).BAN_DURATIONS;
-      const store = new LocalCounterStore(timeOfTurn(clock), banDurations);
+      const store = new LocalCounterStore(timeOfTurn(), banDurations);
       Object.assign(store, { counters });
       return {
         consume: async (request) => store.consume(request),
@@ -166,12 +168,12 @@ async function localHome(): Promise<CounterHome> {
  * Returns a clock that stands still during each turn of the event loop, unless the test travels. Concurrent requests are then
  * counted at one instant, as the shared stores count a batch.
  */
-function timeOfTurn(clock: TestClock): () => number {
-  let turn: { nowMs: number; offsetMs: number } | null = null;
+function timeOfTurn(): () => number {
+  let turn: { nowMs: number; aheadMs: number } | null = null;
   return () => {
-    const offsetMs = clock.storeOffsetMs;
-    if (turn?.offsetMs !== offsetMs) {
-      turn = { nowMs: clock.now(), offsetMs };
+    const aheadMs = testTimeAheadMs();
+    if (turn?.aheadMs !== aheadMs) {
+      turn = { nowMs: Date.now() + aheadMs, aheadMs };
       setImmediate(() => (turn = null));
     }
     return turn.nowMs;
@@ -181,7 +183,7 @@ function timeOfTurn(clock: TestClock): () => number {
 /** The counter stores that several services can share, by name, with a function that starts one. */
 export const sharedStores: [name: string, start: () => Promise<ServiceHome>][] = [
   ['PostgreSQL', postgresHome],
-  ...(hasRedis() ? [['Redis', redisHome] as [string, typeof redisHome]] : []),
+  ...(hasMovableRedis() ? [['Redis', redisHome] as [string, typeof redisHome]] : []),
 ];
 
 /** All counter stores, by name, with a function that starts one. */

@@ -24,7 +24,7 @@ export function openForEach(start: () => Promise<CounterHome>): void {
   beforeEach(async () => {
     clock = new TestClock();
     clock.travelTo(new Date(NOON));
-    store = await home.open(clock);
+    store = await home.open();
   });
   afterEach(() => home.clear());
 }

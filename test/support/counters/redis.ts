@@ -1,7 +1,9 @@
 import { Redis } from 'ioredis';
 import { until } from '../eventually.js';
 import { freePort } from '../programs/free-port.js';
-import { findProgram, startProgram } from '../programs/programs.js';
+import { FAKETIME } from '../programs/faketime.js';
+import { findProgram, reportMissing, startProgram } from '../programs/programs.js';
+import { commandOfTestTime } from './test-time.js';
 
 export interface RedisServer {
   url: string;
@@ -18,16 +20,38 @@ export interface RedisServer {
 /** Returns whether this machine has a Redis server. Without one, its tests are skipped with a message; in CI they fail. */
 export const hasRedis = () => findProgram('redis-server', 'redis-server') !== undefined;
 
+/** Returns whether this machine also has what moves the time of a Redis server. */
+export function hasMovableRedis(): boolean {
+  if (FAKETIME === undefined) {
+    reportMissing('the package faketime');
+  }
+  return hasRedis() && FAKETIME !== undefined;
+}
+
 /** Tests with the Redis of this machine. */
 export function describeOnRedis(name: string, tests: () => void): void {
   (hasRedis() ? describe : describe.skip)(name, tests);
 }
 
-/** Starts a server that stores nothing on disk, on a free port unless one is given. */
+/** Tests with a Redis whose time they move. */
+export function describeOnMovableRedis(name: string, tests: () => void): void {
+  (hasMovableRedis() ? describe : describe.skip)(name, tests);
+}
+
+/** Starts a server that takes its time from this test file. */
+export const startMovableRedis = (settings?: Record<string, string>, onPort?: number): Promise<RedisServer> =>
+  startRedis(settings, onPort, undefined, commandOfTestTime());
+
+/**
+ * Starts a server that stores nothing on disk, on a free port unless one is given.
+ *
+ * @param prefix the words before its command.
+ */
 export async function startRedis(
   settings: Record<string, string> = {},
   onPort?: number,
   deadlineMs?: number,
+  prefix: string[] = [],
 ): Promise<RedisServer> {
   const port = onPort ?? (await freePort());
   const all = {
@@ -40,7 +64,8 @@ export async function startRedis(
     ...settings,
   };
   const { operator, isReady } = createOperator(port, settings['requirepass']);
-  const command = ['redis-server', ...Object.entries(all).flatMap(([name, value]) => [`--${name}`, value])];
+  const options = Object.entries(all).flatMap(([name, value]) => [`--${name}`, value]);
+  const command = [...prefix, 'redis-server', ...options];
   const server = await startProgram(command, {}, isReady, deadlineMs).catch((error: unknown) => {
     operator.disconnect();
     throw error;

@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
+import { sqlOfTestTime } from '../counters/test-time.js';
 
 export interface TestDatabase {
   url: string;
   /** Runs one statement, as an operator would. */
   query<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
+  /** Makes it take its time from this test file, in sessions that begin later. */
+  followTestTime(): Promise<unknown>;
   drop(): Promise<void>;
 }
 
@@ -25,9 +28,11 @@ export async function createDatabase(
   const pool = new pg.Pool({ connectionString: url.href, max: 2 });
   // A test may end connections on purpose; the next statement opens another.
   pool.on('error', () => {});
+  let following: Promise<unknown> | null = null;
   return {
     url: url.href,
     query: async (text, values) => (await pool.query(text, values)).rows,
+    followTestTime: () => (following ??= pool.query(sqlOfTestTime())),
     drop: async () => {
       await pool.end();
       await query(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);

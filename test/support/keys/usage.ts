@@ -1,7 +1,6 @@
 import { PrismaService } from '../../../src/database/prisma.service.js';
 import { UsageJournal } from '../../../src/usage/usage.journal.js';
 import { UsageRecorder } from '../../../src/usage/usage.recorder.js';
-import { TestClock } from '../counters/clock.js';
 import type { TestApplication } from '../service/application.js';
 
 /** Waits until all usage is recorded. The first flush may join one that is in flight. */
@@ -13,6 +12,6 @@ export async function recordUsage({ app }: TestApplication): Promise<void> {
 /** Adds the batches in the journal to the usage table, as every read does first. */
 export async function aggregateUsage(databaseUrl: string): Promise<void> {
   const prisma = new PrismaService({ DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: 2 });
-  await new UsageJournal(prisma, new TestClock()).aggregate();
+  await new UsageJournal(prisma).aggregate();
   await prisma.onApplicationShutdown();
 }

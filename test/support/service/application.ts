@@ -44,6 +44,7 @@ export async function startApplication({
   clock = new TestClock(),
 }: Options = {}): Promise<TestApplication> {
   const store = database ?? (await createDatabase());
+  await store.followTestTime();
   clock.travelToMinuteStart();
   const settings: Environment = {
     ...readEnvironment({

@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import { renameSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { FAKETIME } from '../programs/faketime.js';
+
+let aheadMs = 0;
+let file: string | null = null;
+
+/** Returns how far the time of this test file is ahead of the machine's, in milliseconds. */
+export const testTimeAheadMs = (): number => aheadMs;
+
+/** Moves the time of this test file: of its clocks, and of the databases and Redis servers that take their time from it. */
+export function setTestTimeAheadMs(milliseconds: number): void {
+  aheadMs = milliseconds;
+  if (file !== null) {
+    write(file);
+  }
+}
+
+/**
+ * Returns the SQL that makes a database take its time from this test file, in sessions that begin after it. Functions of
+ * its schema take the place of PostgreSQL's own, because `search_path` names it first.
+ */
+export function sqlOfTestTime(): string {
+  const define = (name: string, volatility: string) => `
+    CREATE OR REPLACE FUNCTION public.${name}() RETURNS timestamptz LANGUAGE plpgsql ${volatility} PARALLEL SAFE SECURITY DEFINER AS $$
+    BEGIN
+      RETURN pg_catalog.${name}() + make_interval(secs => pg_read_file('${openFile()}')::float8);
+    END $$;`;
+  return `
+    ${define('statement_timestamp', 'STABLE')}
+    ${define('clock_timestamp', 'VOLATILE')}
+    DO $$ BEGIN
+      EXECUTE format('ALTER DATABASE %I SET search_path = public, pg_catalog', current_database());
+    END $$`;
+}
+
+/** Returns the words before a command that make a program take its time from this test file. */
+export function commandOfTestTime(): string[] {
+  // Without the C library's own memory functions, jemalloc asks for the time before faketime is ready.
+  const libraries = `LD_PRELOAD=${FAKETIME}:libc.so.6`;
+  const file = `FAKETIME_TIMESTAMP_FILE=${openFile()}`;
+  return ['env', libraries, file, 'FAKETIME_NO_CACHE=1', 'FAKETIME_DONT_FAKE_MONOTONIC=1'];
+}
+
+function openFile(): string {
+  const folder = process.env['TEST_FOLDER'];
+  if (folder === undefined) {
+    throw new Error('TEST_FOLDER is not set: the global setup did not run');
+  }
+  file ??= path.join(folder, `time-${randomUUID()}`);
+  write(file);
+  return file;
+}
+
+/** Writes the seconds as faketime reads them, at once: a reader sees the old ones or the new ones. */
+function write(to: string): void {
+  const draft = `${to}.draft`;
+  writeFileSync(draft, `${aheadMs < 0 ? '' : '+'}${aheadMs / 1000}`);
+  renameSync(draft, to);
+}
