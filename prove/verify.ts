@@ -17,7 +17,7 @@ export function verify(evidence: Evidence): Claim[] {
   );
   const creations = new Claim('c', 'every acknowledged creation is there once, as sent');
   const keys = new Claim('d', 'no revoked or expired key is served later than 1 s after its end');
-  const bans = new Claim('e', 'a ban starts at the refusal that reaches the limit per minute');
+  const bans = new Claim('e', 'a ban starts at the refusal that reaches the threshold');
   const exceptions = new Claim('f', 'every exception is declared, and within its bound');
   checkHeaders(evidence, { limits, remaining });
   checkWindows(evidence, history, { limits, remaining, exceptions });

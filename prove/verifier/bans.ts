@@ -1,3 +1,4 @@
+import { refusalsBeforeBan } from '../../test/support/counters/bans.js';
 import { groupBy } from './group.js';
 import type { Claim } from './claim.js';
 import type { Evidence, Request } from './evidence.js';
@@ -6,7 +7,7 @@ import { type Counted, type History, isCounted, MINUTE_MS } from './history.js';
 /** The longest time for which a client waits for a response. */
 const PATIENCE_MS = 10_000;
 
-/** A ban starts at the refusal that reaches the limit per minute: of a minute, that many minus one are refused before. */
+/** A ban starts at the refusal that reaches the threshold: of a minute, that many minus one are refused before. */
 export function checkBans({ requests, run }: Evidence, history: History, claim: Claim): void {
   for (const [quota, all] of groupBy(
     requests.filter(({ quota: its }) => its !== null),
@@ -108,7 +109,7 @@ function checkMinute(
   const forgotten = history.countForgotten(refused, fromMs, toMs);
   const hasCrash = history.crashesDuring(fromMs, toMs).length > 0;
   // A ban of which no response came whole would start the count anew.
-  const upTo = (most - 1) * (unknown > 0 ? 2 : 1) + forgotten;
+  const upTo = (refusalsBeforeBan(most) - 1) * (unknown > 0 ? 2 : 1) + forgotten;
   let beforeMs = -Infinity;
   for (const { firstSentMs, firstReceivedMs, startsMs } of bans) {
     const before = refused.filter(({ sentMs }) => sentMs > beforeMs && sentMs < firstReceivedMs);
@@ -127,7 +128,7 @@ function checkMinute(
       claim.weaken();
     }
     claim.check(
-      certain <= upTo && (hasCrash || mayBeOlder || before.length + unknown >= least - 1),
+      certain <= upTo && (hasCrash || mayBeOlder || before.length + unknown >= refusalsBeforeBan(least) - 1),
       () =>
         `${name} started a ban after ${certain} refusals, with ${unknown} unknown requests, of the limit ${least}`,
     );

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { HOUR_MS, MINUTE_MS } from '../support/counters/clock.js';
-import { ban } from '../support/counters/bans.js';
+import { ban, refusalsBeforeBan } from '../support/counters/bans.js';
 import {
   expectSound,
   open,
@@ -37,7 +37,7 @@ describe('a page of the console over the limit', () => {
     expect(await page.getByRole('alert').count()).toBe(0);
     await expectSound(page);
     expect((await send(`${store.url}/v1/rate-limit`, { key })).json).toMatchObject({
-      refusalsUntilBan: 3,
+      refusalsUntilBan: refusalsBeforeBan(4) - 1,
       bannedUntil: null,
     });
     store.clock.travel(MINUTE_MS);

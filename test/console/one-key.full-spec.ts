@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import type { CreateKeyInput } from '../../src/admin/keys/key.schemas.js';
+import { requestsBeforeBan } from '../support/counters/bans.js';
 import { DAY_MS } from '../support/counters/clock.js';
 import {
   admin,
@@ -40,10 +41,10 @@ async function createPet(key: string): Promise<number> {
   return (await send(`${store.url}/v1/pets`, { method: 'POST', key, body })).status;
 }
 
-/** Issues a key that is banned by its second request. */
+/** Issues a key, and sends what bans it. */
 async function issueBanned(name: string) {
   const issued = await store.issue({ name, plan: 'enterprise', perMinute: 1, perDay: 100 });
-  for (let request = 0; request < 2; request += 1) {
+  for (let request = 0; request < requestsBeforeBan(1); request += 1) {
     await send(`${store.url}/v1/pets`, { key: issued.key });
   }
   return issued;

@@ -10,6 +10,8 @@ import { startDatabaseProxy } from '../support/database/database-proxy.js';
 import { documented } from '../support/documented-commands.js';
 import { until } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
+import { ban } from '../support/counters/bans.js';
+import { HOUR_MS } from '../support/counters/clock.js';
 import { issueKey } from '../support/keys/keys.js';
 import { sendRaw } from '../support/http/raw-http.js';
 import { expectNoSecrets } from '../support/service/secrets.js';
@@ -164,12 +166,14 @@ describe('the log of a service', () => {
 describe('the line of a request', () => {
   /** A key with one request a day, which its second request does not ban. */
   let dayLimited: IssuedKey;
-  /** A key whose second request starts a ban. */
-  let bannedNext: IssuedKey;
+  /** A key that is banned. */
+  let banned: IssuedKey;
 
   beforeAll(async () => {
     dayLimited = await issueKey(database, { plan: 'enterprise', perMinute: 1000, perDay: 1 });
-    bannedNext = await issueKey(database, { plan: 'enterprise', perMinute: 1, perDay: 1 });
+    banned = await issueKey(database, { plan: 'enterprise', perMinute: 1, perDay: 1 });
+    await fetchLine('/v1/pets', banned.key);
+    await ban(database, banned, new Date(Date.now() + HOUR_MS));
   });
 
   /** Sends a request with this key and these headers, and returns its only line in the log. */
@@ -209,11 +213,10 @@ describe('the line of a request', () => {
     });
     const denied = { status: 429, decision: 'denied', ...toCaller(dayLimited) };
     expect(await fetchLine('/v1/pets', dayLimited.key)).toMatchObject(denied);
-    await fetchLine('/v1/pets', bannedNext.key);
-    const banned = { status: 429, decision: 'banned', ...toCaller(bannedNext) };
-    expect(await fetchLine('/v1/pets', bannedNext.key)).toMatchObject(banned);
-    const uncounted = { ...banned, status: 200, decision: 'uncounted', operation: 'getRateLimit' };
-    expect(await fetchLine('/v1/rate-limit', bannedNext.key)).toMatchObject(uncounted);
+    const deniedByBan = { status: 429, decision: 'banned', ...toCaller(banned) };
+    expect(await fetchLine('/v1/pets', banned.key)).toMatchObject(deniedByBan);
+    const uncounted = { ...deniedByBan, status: 200, decision: 'uncounted', operation: 'getRateLimit' };
+    expect(await fetchLine('/v1/rate-limit', banned.key)).toMatchObject(uncounted);
   });
 
   it('has no caller without a valid key, and no decision outside of /v1 and /admin', async () => {
@@ -234,7 +237,7 @@ describe('the line of a request', () => {
     const { stdout } = await promisify(execFile)('bash', options, { cwd: folder });
     await rm(folder, { recursive: true });
     expect(stdout).toMatch(new RegExp(`^ *[2-9] ${dayLimited.id}\tenterprise\tdenied\t1 a day$`, 'm'));
-    expect(stdout).toMatch(new RegExp(`^ *1 ${bannedNext.id}\tenterprise\tbanned\t1 a day$`, 'm'));
+    expect(stdout).toMatch(new RegExp(`^ *1 ${banned.id}\tenterprise\tbanned\t1 a day$`, 'm'));
   });
 });
 

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import getPort from 'get-port';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { type DatabaseProxy, startDatabaseProxy } from '../support/database/database-proxy.js';
+import { requestsBeforeBan } from '../support/counters/bans.js';
 import { hasRedis, type RedisServer, startRedis } from '../support/counters/redis.js';
 import { until } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
@@ -158,7 +159,9 @@ describeWithFaults('an alert that is resolved after its fault', () => {
     await repeat(async () => {
       for (let client = 0; client < 16; client += 1) {
         const { key: banned } = await issueKey(database, { plan: 'pro', perMinute: 2, perDay: 100 });
-        await Promise.all(Array.from({ length: 6 }, () => send(`${url}/v1/pets`, { key: banned })));
+        await Promise.all(
+          Array.from({ length: requestsBeforeBan(2) }, () => send(`${url}/v1/pets`, { key: banned })),
+        );
       }
     }, expectAlert(alert));
     await expectResolution(alert);

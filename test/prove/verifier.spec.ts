@@ -5,6 +5,7 @@ import path from 'node:path';
 import type { Change, Evidence, Fault, Request } from '../../prove/verifier/evidence.js';
 import { readEvidence } from '../../prove/verifier/evidence.js';
 import { unproven, verify } from '../../prove/verify.js';
+import { refusalsBeforeBan } from '../support/counters/bans.js';
 
 /** The monotonic time at which a minute of the wall clock begins. */
 const MINUTE_MS = 600_000;
@@ -136,6 +137,8 @@ function createOnce(fields: Partial<Request> = {}, id?: string): Request {
   return request;
 }
 
+const refuseTimes = (count: number) => Array.from({ length: count }, () => refuse());
+
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
 /** Returns the letters of the broken claims. */
@@ -147,8 +150,7 @@ const claim = (letter: string) => verify(evidence).find((each) => each.letter ==
 
 it('verify finds nothing in a sound ledger, and checks every claim', () => {
   useUp();
-  refuse();
-  refuse();
+  refuseTimes(refusalsBeforeBan(LIMIT) - 1);
   refuse('api_key_banned');
   evidence.changes.push(change({ change: 'issue', key: 'k2', quota: 'q2', sentMs: 0, receivedMs: 10 }));
   create('Rex', { quota: 'q2', key: 'k2' }, undefined, 1);
@@ -342,15 +344,14 @@ describe('verify finds by the claim about keys', () => {
 describe('verify finds by the claim about bans', () => {
   it('a ban that starts a refusal too early', () => {
     useUp();
-    refuse();
+    refuseTimes(refusalsBeforeBan(LIMIT) - 2);
     refuse('api_key_banned');
     expect(broken()).toEqual(['e']);
   });
 
   it('a request that is allowed while a ban lasts', () => {
     useUp();
-    refuse();
-    refuse();
+    refuseTimes(refusalsBeforeBan(LIMIT) - 1);
     const { headers } = refuse('api_key_banned');
     Object.assign(headers, { reset: NOON_MS / 1000 + 120 });
     add({ sentMs: MINUTE_MS + 61_000 }, 1, LIMIT + 1);
@@ -362,7 +363,7 @@ describe('verify finds by the claim about bans', () => {
 
   it('a ban that does not start', () => {
     useUp();
-    [1, 2, 3].forEach(() => refuse());
+    refuseTimes(refusalsBeforeBan(LIMIT));
     expect(broken()).toEqual(['e']);
   });
 });
@@ -445,7 +446,7 @@ describe('verify finds by the claim about exceptions', () => {
 describe('verify does not call a violation', () => {
   it('a request without a response, which weakens the claims', () => {
     useUp();
-    refuse();
+    refuseTimes(refusalsBeforeBan(LIMIT) - 2);
     add({ receivedMs: null, status: null, headers: {} });
     refuse('api_key_banned');
     expect(broken()).toStrictEqual([]);
@@ -518,8 +519,7 @@ describe('verify does not call a violation', () => {
 
   it('a ban that a failover has lost', () => {
     useUp();
-    refuse();
-    refuse();
+    refuseTimes(refusalsBeforeBan(LIMIT) - 1);
     const { headers, receivedMs } = refuse('api_key_banned');
     Object.assign(headers, { reset: NOON_MS / 1000 + 120 });
     evidence.run.store = 'sentinel';

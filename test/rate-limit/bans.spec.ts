@@ -1,7 +1,7 @@
 import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
 import { SECOND_MS } from '../support/counters/clock.js';
 import { listPetsTimes, startApplication, type TestApplication } from '../support/service/application.js';
-import { bannedUntil } from '../support/counters/bans.js';
+import { bannedUntil, refusalsBeforeBan, requestsBeforeBan } from '../support/counters/bans.js';
 import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';
 import { type HttpResponse, send } from '../support/http/http.js';
 
@@ -34,10 +34,11 @@ const listPets = ({ key }: IssuedKey) => send(`${store.url}/v1/pets`, { key });
 
 /** Sends requests until the key is banned, and returns the response that started the ban. */
 async function provokeBan(issued: IssuedKey): Promise<HttpResponse> {
-  const responses = await listPetsTimes(store, issued.key, (issued.perMinute ?? 0) * 2);
+  const perMinute = issued.perMinute ?? 0;
+  const responses = await listPetsTimes(store, issued.key, requestsBeforeBan(perMinute));
   expect(responses.map(outcome)).toEqual([
-    ...times(issued.perMinute ?? 0, '200'),
-    ...times((issued.perMinute ?? 0) - 1, 'rate_limit_exceeded'),
+    ...times(perMinute, '200'),
+    ...times(refusalsBeforeBan(perMinute) - 1, 'rate_limit_exceeded'),
     'api_key_banned',
   ]);
   return responses.at(-1) as HttpResponse;

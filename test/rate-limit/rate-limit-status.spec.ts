@@ -1,4 +1,5 @@
 import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
+import { refusalsBeforeBan } from '../support/counters/bans.js';
 import { MINUTE_MS } from '../support/counters/clock.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';
@@ -21,7 +22,7 @@ describe('GET /v1/rate-limit', () => {
 
   const minuteEnd = () => (Math.floor(store.clock.now() / MINUTE_MS) + 1) * 60;
   const dayEnd = () => (Math.floor(store.clock.now() / 86_400_000) + 1) * 86_400;
-  const rateLimitStatus = (minuteLeft: number, dayLeft: number, refusalsUntilBan: number | null) => ({
+  const rateLimitStatus = (minuteLeft: number, dayLeft: number, refusalsUntilBan = refusalsBeforeBan(3)) => ({
     plan: 'enterprise',
     windows: [
       { name: 'minute', limit: 3, remaining: minuteLeft, reset: minuteEnd() },
@@ -40,7 +41,7 @@ describe('GET /v1/rate-limit', () => {
 
   it('returns full windows for a new key', async () => {
     const response = await fetchStatus(await small());
-    expect(response).toMatchObject({ status: 200, json: rateLimitStatus(3, 100, 3) });
+    expect(response).toMatchObject({ status: 200, json: rateLimitStatus(3, 100) });
     expectRateLimitHeaders(response);
     expect(limitHeaders(response)).toEqual([3, 3, minuteEnd()]);
     expect(response.headers.get('ratelimit-policy')).toBe('"minute";q=3;w=60, "day";q=100;w=86400');
@@ -55,7 +56,7 @@ describe('GET /v1/rate-limit', () => {
       expect(response.status).toBe(200);
       expect(limitHeaders(response)).toEqual([3, 2, minuteEnd()]);
     }
-    expect((await fetchStatus(key)).json).toEqual(rateLimitStatus(2, 99, 3));
+    expect((await fetchStatus(key)).json).toEqual(rateLimitStatus(2, 99));
     expect(limitHeaders(await list(key))).toEqual([3, 1, minuteEnd()]);
   });
 
@@ -63,14 +64,14 @@ describe('GET /v1/rate-limit', () => {
     const key = await small();
     await use(key, 200, 200, 200, 429);
     const response = await fetchStatus(key);
-    expect(response).toMatchObject({ status: 200, json: rateLimitStatus(0, 97, 2) });
+    expect(response).toMatchObject({ status: 200, json: rateLimitStatus(0, 97, refusalsBeforeBan(3) - 1) });
     expect(limitHeaders(response)).toEqual([3, 0, minuteEnd()]);
     expect(response.headers.has('retry-after')).toBe(false);
   });
 
   it('returns 200 while the key is banned, with the end of the ban', async () => {
     const key = await small();
-    await use(key, 200, 200, 200, 429, 429, 429);
+    await use(key, 200, 200, 200, ...Array<number>(refusalsBeforeBan(3)).fill(429));
     const denied = await list(key);
     expectError(denied, 429, 'api_key_banned');
     const response = await fetchStatus(key);
@@ -87,9 +88,9 @@ describe('GET /v1/rate-limit', () => {
     const key = await small();
     await use(key, 200, 200);
     store.clock.travel(MINUTE_MS);
-    expect((await fetchStatus(key)).json).toEqual(rateLimitStatus(3, 98, 3));
+    expect((await fetchStatus(key)).json).toEqual(rateLimitStatus(3, 98));
     store.clock.travel(86_400_000);
-    expect((await fetchStatus(key)).json).toEqual(rateLimitStatus(3, 100, 3));
+    expect((await fetchStatus(key)).json).toEqual(rateLimitStatus(3, 100));
   });
 
   it('returns the same for a key and its successor, which share a quota', async () => {
@@ -98,7 +99,7 @@ describe('GET /v1/rate-limit', () => {
     const rotation = `${store.url}/admin/keys/${key.id}/rotate`;
     const rotated = await send(rotation, { method: 'POST', key: admin.key });
     await list(key);
-    expect((await fetchStatus(rotated.json)).json).toEqual(rateLimitStatus(2, 99, 3));
+    expect((await fetchStatus(rotated.json)).json).toEqual(rateLimitStatus(2, 99));
   });
 
   it('has a limit of 60 requests a minute for each quota, and never starts a ban', async () => {
@@ -114,7 +115,7 @@ describe('GET /v1/rate-limit', () => {
     }
     expect((await list(key)).status).toBe(200);
     store.clock.travel(MINUTE_MS);
-    expect((await fetchStatus(key)).json).toEqual(rateLimitStatus(3, 99, 3));
+    expect((await fetchStatus(key)).json).toEqual(rateLimitStatus(3, 99));
   });
 
   it('returns 401 without a key, and counts the request against the address', async () => {

@@ -5,6 +5,7 @@ import { readEnvironment } from '../../src/settings/environment.js';
 import type { RateLimitRequest } from '../../src/rate-limit/rules/rate-limit-decision.js';
 import { CounterStoreError } from '../../src/rate-limit/stores/counter-store.js';
 import { RedisCounterStore } from '../../src/rate-limit/stores/redis-counter-store.js';
+import { requestsBeforeBan } from '../support/counters/bans.js';
 import { DAY_MS, MINUTE_MS, TestClock } from '../support/counters/clock.js';
 import { redisKey } from '../support/counters/counter-stores.js';
 import { consume, descending, newBucket, NOON, remaining } from '../support/counters/counting.js';
@@ -99,7 +100,7 @@ describeOnMovableRedis('RedisCounterStore', () => {
       const store = await open(server.url);
       const request = newBucket(1);
       for (const [index, minutes] of [1, 5, 60, 24 * 60].entries()) {
-        await consume(request, 3, store);
+        await consume(request, requestsBeforeBan(1) + 1, store);
         const endsMs = clock.now() + minutes * MINUTE_MS;
         expectAbout(await readExpiry(request), Math.max(endsMs + (index + 1) * DAY_MS, Date.UTC(2027, 2, 7)));
         clock.travelTo(new Date(Math.ceil(endsMs / MINUTE_MS) * MINUTE_MS));
@@ -132,7 +133,7 @@ describeOnMovableRedis('RedisCounterStore', () => {
   it('lists bans among thousands of other keys, in batches, none of which delays counting for long', async () => {
     const store = await open(server.url);
     const banned = newBucket(1);
-    await consume(banned, 3, store);
+    await consume(banned, requestsBeforeBan(1) + 1, store);
     await Promise.all(
       Array.from({ length: 8000 }, (_, index) => store.consume(newBucket(5, index % 2 === 0 ? null : 5))),
     );

@@ -5,6 +5,7 @@ import type { RateLimitRequest } from '../../src/rate-limit/rules/rate-limit-dec
 import { FallbackCounterStore } from '../../src/rate-limit/stores/fallback-counter-store.js';
 import { RedisCounterStore } from '../../src/rate-limit/stores/redis-counter-store.js';
 import { Clock } from '../../src/settings/clock.js';
+import { refusalsBeforeBan, requestsBeforeBan } from '../support/counters/bans.js';
 import { untilMinuteLasts } from '../support/counters/clock.js';
 import { consume } from '../support/counters/counting.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
@@ -66,7 +67,7 @@ describeOnRedis('a Cluster of three masters', () => {
   it('stores bans, lists those of all masters, and lifts them', async () => {
     const store = await open(all());
     const requests = quotas(30, 2);
-    await Promise.all(requests.map((request) => consume(request, 5, store)));
+    await Promise.all(requests.map((request) => consume(request, requestsBeforeBan(2) + 1, store)));
     const other = await open(one());
     const bans = await other.bans();
     expect([...bans.keys()].toSorted()).toEqual(requests.map(({ bucketKey }) => bucketKey).toSorted());
@@ -169,10 +170,13 @@ describeOnRedis('a service that counts in Redis', () => {
       );
       await untilMinuteLasts(BURST_MS);
       const responses = await Promise.all(
-        Array.from({ length: 200 }, (_, index) => send(`${urls[index % 2]}/v1/pets`, { key: issued.key })),
+        Array.from({ length: requestsBeforeBan(60) + 80 }, (_, index) =>
+          send(`${urls[index % 2]}/v1/pets`, { key: issued.key }),
+        ),
       );
       const countByCode = (code?: string) => responses.filter(({ json }) => json.code === code).length;
-      expect([undefined, 'rate_limit_exceeded', 'api_key_banned'].map(countByCode)).toEqual([60, 59, 81]);
+      const codes = [undefined, 'rate_limit_exceeded', 'api_key_banned'];
+      expect(codes.map(countByCode)).toEqual([60, refusalsBeforeBan(60) - 1, 81]);
       const banned = await run('cli/admin.js', own, 'keys', 'list', '--banned', '--json');
       expect(banned.stdout).toContain(issued.id);
       const unban = await run('cli/admin.js', own, 'keys', 'unban', issued.id);

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
 import { readEnvironment } from '../../src/settings/environment.js';
+import { requestsBeforeBan } from '../support/counters/bans.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../support/counters/clock.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { type ServiceHome, sharedStores } from '../support/counters/counter-stores.js';
@@ -94,7 +95,7 @@ describe.each(sharedStores)('a window that %s opened while its clock was ahead',
 
   it('has a ban whose end all of a response agrees on', async () => {
     key = await service.issue({ plan: 'enterprise', perMinute: 5, perDay: 100 });
-    await callWhileAhead(HOUR_MS, 10);
+    await callWhileAhead(HOUR_MS, requestsBeforeBan(5));
     const banned = await call();
     expect([banned.status, banned.json.code]).toEqual([429, 'api_key_banned']);
     const status = await send(`${service.url}/v1/rate-limit`, { key: key.key });
@@ -135,7 +136,7 @@ describe.each(sharedStores)('a window that %s opened while its clock was ahead',
   );
 
   it('keeps only the rest of its ban after the documented repair', async () => {
-    const responses = await callWhileAhead(TWO_DAYS_MS, 10);
+    const responses = await callWhileAhead(TWO_DAYS_MS, requestsBeforeBan(5));
     expect(responses.map(({ json }) => json.code)).toContain('api_key_banned');
     expect(secondsToReset(await call())).toBeGreaterThan(2 * 86_400 - 1);
     await repair();
@@ -148,7 +149,7 @@ describe.each(sharedStores)('a window that %s opened while its clock was ahead',
     await call();
     const [before, bystander] = [await stored(), key];
     key = await service.issue({ plan: 'enterprise', perMinute: 1, perDay: 1000 });
-    await Promise.all([call(), call(), call()]);
+    await Promise.all(Array.from({ length: requestsBeforeBan(1) + 1 }, call));
     const banned = await stored();
     expect(banned?.bannedUntil).toBeInstanceOf(Date);
     await repair();

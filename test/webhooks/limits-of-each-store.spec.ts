@@ -1,6 +1,7 @@
 import { UsageJournal } from '../../src/usage/usage.journal.js';
 import { WebhookEventWatch } from '../../src/webhooks/event-watch.js';
 import { readEnvironment } from '../../src/settings/environment.js';
+import { requestsBeforeBan } from '../support/counters/bans.js';
 import { type ServiceHome, sharedStores } from '../support/counters/counter-stores.js';
 import { send } from '../support/http/http.js';
 import { recordUsage } from '../support/keys/usage.js';
@@ -45,7 +46,7 @@ describe.each(sharedStores)('the events of a quota that %s counts', (_name, star
     expect(await found()).toStrictEqual([]);
     await use(2);
     expect(await found()).toEqual([['quota.day_limit_80', key.quotaId, 9]]);
-    await use(21);
+    await use(requestsBeforeBan(10));
     expect((await found()).slice(1)).toEqual([
       ['quota.banned', key.quotaId, undefined],
       ['quota.day_limit_reached', key.quotaId, 10],

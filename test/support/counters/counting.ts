@@ -51,7 +51,7 @@ export function consume(
 /** Sends requests until the bucket is banned, and returns the decision that started the ban. */
 export async function provokeBan(request: RateLimitRequest, from = store): Promise<RateLimitDecision> {
   const decisions = await consume(request, requestsBeforeBan(request.perMinute), from);
-  const starter = decisions.at(-1) as RateLimitDecision;
+  const starter = decisions.find(({ ban }) => ban?.started) as RateLimitDecision;
   expect(starter.ban).toEqual({ untilMs: expect.any(Number), started: true });
   return starter;
 }
