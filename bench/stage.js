@@ -1,6 +1,6 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { startEmbeddedPostgres } from '../dist/embedded-postgres/embedded-postgres.js';
+import { startEmbeddedPostgres } from '../dist/database/embedded/embedded-postgres.js';
 import { checkResponses } from './checks.js';
 import { copyTemplate, createTemplate } from './data.js';
 import { runWrk } from './load.js';

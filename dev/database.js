@@ -1,10 +1,10 @@
-import { KeyService } from '../dist/admin/keys/key.service.js';
+import { KeyService } from '../dist/keys/key.service.js';
 import { openServices } from '../dist/cli/services.js';
 import { applyPendingMigrations } from '../dist/database/migrations.js';
 import { PrismaService } from '../dist/database/prisma.service.js';
-import { startEmbeddedPostgres } from '../dist/embedded-postgres/embedded-postgres.js';
-import { seedDemo } from '../dist/seed/demo.js';
-import { keyList } from '../dist/seed/welcome.js';
+import { startEmbeddedPostgres } from '../dist/database/embedded/embedded-postgres.js';
+import { seedDemo } from '../dist/cli/seed/demo.js';
+import { keyList } from '../dist/cli/seed/welcome.js';
 import { readProcessEnvironment } from '../dist/settings/environment.js';
 
 /**

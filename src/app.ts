@@ -19,12 +19,12 @@ import { SlotHook } from './http/slot.hook.js';
 import { routableTarget } from './http/request-line.js';
 import { prefixLinks } from './http/prefix-links.hook.js';
 import type { ResponseHook } from './http/response-hook.js';
-import { traceRequests } from './tracing/tracing.js';
-import { Connections } from './server/connections.js';
-import { serverOptions } from './server/server-options.js';
-import { createLogger, nestLogger } from './logging/logger.js';
-import { RequestLog } from './logging/request-log.js';
-import { serveConsole } from './console/console.js';
+import { traceRequests } from './observability/tracing.js';
+import { Connections } from './http/connections.js';
+import { serverOptions } from './http/server-options.js';
+import { createLogger, nestLogger } from './observability/logger.js';
+import { RequestLog } from './observability/request-log.js';
+import { serveConsole } from './openapi/console-page.js';
 import { DocumentRateLimitHook } from './rate-limit/document-rate-limit.hook.js';
 import { serveDocuments } from './openapi/documents.js';
 

@@ -1,21 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { KeyService } from './admin/keys/key.service.js';
+import { KeyService } from './keys/key.service.js';
 import { createApplication } from './app.js';
-import { startEmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
+import { startEmbeddedPostgres } from './database/embedded/embedded-postgres.js';
 import { applyPendingMigrations } from './database/migrations.js';
 import { PrismaService } from './database/prisma.service.js';
 import { type Environment, readProcessEnvironment } from './settings/environment.js';
-import { describeFailure } from './failure.js';
-import { logMissingKeys } from './health/first-key.js';
-import { Readiness } from './health/readiness.js';
+import { describeFailure } from './cli/describe-failure.js';
+import { logMissingKeys } from './observability/first-key.js';
+import { Readiness } from './observability/readiness.js';
 import { MetricsServer } from './observability/metrics.server.js';
-import { Connections } from './server/connections.js';
-import { seedDemo } from './seed/demo.js';
-import { welcome } from './seed/welcome.js';
-import { ListenError } from './server/listen-error.js';
-import { standardError, standardOutput, unblockStandardStreams } from './server/standard-stream.js';
-import { stopSignal } from './server/stop-signal.js';
+import { Connections } from './http/connections.js';
+import { seedDemo } from './cli/seed/demo.js';
+import { welcome } from './cli/seed/welcome.js';
+import { ListenError } from './http/listen-error.js';
+import { standardError, standardOutput, unblockStandardStreams } from './settings/standard-stream.js';
+import { stopSignal } from './http/stop-signal.js';
 
 /** The share of `SHUTDOWN_GRACE` for which the last lines of the log may wait for their reader. */
 const LOG_SHARE = 0.1;

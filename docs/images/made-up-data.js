@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { KeyService } from '../../dist/admin/keys/key.service.js';
-import { PlanService } from '../../dist/admin/plans/plan.service.js';
+import { KeyService } from '../../dist/keys/key.service.js';
+import { PlanService } from '../../dist/keys/plan.service.js';
 
 const ADMINISTRATOR = 'terminal:ann';
 const PLANS = {

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { chromium } from 'playwright-core';
 import { createApplication } from '../../dist/app.js';
 import { applyPendingMigrations } from '../../dist/database/migrations.js';
-import { startEmbeddedPostgres } from '../../dist/embedded-postgres/embedded-postgres.js';
+import { startEmbeddedPostgres } from '../../dist/database/embedded/embedded-postgres.js';
 import { readEnvironment } from '../../dist/settings/environment.js';
 import { fillStore } from './made-up-data.js';
 

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Batcher } from '../database/batcher.js';
-import type { Principal } from '../http/principal.js';
+import type { Principal } from './principal.js';
 import { parseNetwork } from '../http/rules/network.js';
-import type { KeyRole, Scope } from '../http/rules/scope.js';
+import type { KeyRole, Scope } from './rules/scope.js';
 import type { MetricsRegistry, MetricsSource } from '../metrics/metrics-registry.js';
 import { Clock, ServerClock } from '../settings/clock.js';
 import { PrismaService } from '../database/prisma.service.js';

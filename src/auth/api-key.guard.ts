@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiError } from '../errors/api-error.js';
-import type { Principal } from '../http/principal.js';
+import { ApiError } from '../http/api-error.js';
+import type { Principal } from './principal.js';
 import { ApiKeyStrategy } from './api-key.strategy.js';
 
 const MISSING = 'An API key is required. Send it in the header "Authorization: Bearer <API_KEY>".';

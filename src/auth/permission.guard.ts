@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { ApiError } from '../errors/api-error.js';
-import { requirePrincipal } from '../http/principal.js';
+import { ApiError } from '../http/api-error.js';
+import { requirePrincipal } from './principal.js';
 import { addressText, isInNetworks } from '../http/rules/network.js';
 import { REALM } from './api-key.strategy.js';
 

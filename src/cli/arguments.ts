@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
-import { OVERLAP_MAX_SECONDS } from '../admin/keys/key.schemas.js';
+import { OVERLAP_MAX_SECONDS } from '../keys/key.schemas.js';
 import { parseDuration } from '../settings/duration.js';
 
 const INT32_MAX = 2_147_483_647;

@@ -1,9 +1,9 @@
 import { Option } from 'commander';
 import type { INestApplicationContext } from '@nestjs/common';
-import { ACTIONS } from '../admin/audit/audit.js';
-import { auditActor, type AuditEvent, type AuditQuery } from '../admin/audit/audit.schemas.js';
-import { AuditService } from '../admin/audit/audit.service.js';
-import { KeyReader } from '../admin/keys/key-reader.service.js';
+import { ACTIONS } from '../audit/audit.js';
+import { auditActor, type AuditEvent, type AuditQuery } from '../audit/audit.schemas.js';
+import { AuditService } from '../audit/audit.service.js';
+import { KeyReader } from '../keys/key-reader.service.js';
 import { instant } from '../schemas/instant.js';
 import { isUuid } from '../schemas/uuid.js';
 import { parsedBy, positiveInteger } from './arguments.js';

@@ -1,8 +1,8 @@
 import { userInfo } from 'node:os';
 import type { INestApplicationContext } from '@nestjs/common';
 import { Command, Option } from 'commander';
-import { type Actor, terminalActor } from '../admin/audit/audit.js';
-import { keyName } from '../admin/keys/key.schemas.js';
+import { type Actor, terminalActor } from '../audit/audit.js';
+import { keyName } from '../keys/key.schemas.js';
 import { parsedBy } from './arguments.js';
 import { reportFailure } from './failure.js';
 import { escapeControls } from './output/escape-controls.js';

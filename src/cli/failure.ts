@@ -1,5 +1,5 @@
-import { ApiError } from '../errors/api-error.js';
-import { describeFailure } from '../failure.js';
+import { ApiError } from '../http/api-error.js';
+import { describeFailure } from './describe-failure.js';
 import { DeclinedError } from './output/confirmation.js';
 import { escapeControls, escapeLines } from './output/escape-controls.js';
 

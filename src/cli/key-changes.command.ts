@@ -1,9 +1,9 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { type Command, Option } from 'commander';
-import { CreateKeyInput, type Key, keyName, keyNote } from '../admin/keys/key.schemas.js';
-import { KeyService } from '../admin/keys/key.service.js';
-import { DAYS_MAX, SUGGESTION_DAYS } from '../admin/usage/usage.schemas.js';
-import { UsageService } from '../admin/usage/usage.service.js';
+import { CreateKeyInput, type Key, keyName, keyNote } from '../keys/key.schemas.js';
+import { KeyService } from '../keys/key.service.js';
+import { DAYS_MAX, SUGGESTION_DAYS } from '../usage/admin-usage.schemas.js';
+import { UsageService } from '../usage/usage.service.js';
 import { instant } from '../schemas/instant.js';
 import { listOrWord, overlap, parsedBy, positiveInteger, wholeNumber } from './arguments.js';
 import { changeCommand, type ChangeOptions, withServices } from './command.js';

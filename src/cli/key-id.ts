@@ -1,6 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { KeyReader } from '../admin/keys/key-reader.service.js';
-import { ApiError } from '../errors/api-error.js';
+import { KeyReader } from '../keys/key-reader.service.js';
+import { ApiError } from '../http/api-error.js';
 import { isUuid } from '../schemas/uuid.js';
 
 /** These characters of an id are random; the first ones are its time. */

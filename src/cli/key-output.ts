@@ -1,4 +1,4 @@
-import type { IssuedKey, Key, KeyWithUsage } from '../admin/keys/key.schemas.js';
+import type { IssuedKey, Key, KeyWithUsage } from '../keys/key.schemas.js';
 import { fieldsText, linesText, type Output } from './output/text.js';
 
 /** Returns the output of a key without the key itself. */

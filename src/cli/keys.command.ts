@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
-import { KEY_STATES, type KeyWithUsage } from '../admin/keys/key.schemas.js';
-import { KeyReader } from '../admin/keys/key-reader.service.js';
-import { KEY_SORTS, type KeyPosition, type KeyQuery, keySearch } from '../admin/keys/key-query.schemas.js';
+import { KEY_STATES, type KeyWithUsage } from '../keys/key.schemas.js';
+import { KeyReader } from '../keys/key-reader.service.js';
+import { KEY_SORTS, type KeyPosition, type KeyQuery, keySearch } from '../keys/key-query.schemas.js';
 import type { RateLimitStatus } from '../rate-limit/rate-limit-status.schema.js';
 import { instant } from '../schemas/instant.js';
 import { uuidParameter } from '../schemas/uuid.js';

@@ -1,7 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import type { Limits } from '../admin/plans/limits.schema.js';
-import type { Plan } from '../admin/plans/plan.schemas.js';
-import { PlanService } from '../admin/plans/plan.service.js';
+import type { Limits } from '../schemas/limits.schema.js';
+import type { Plan } from '../keys/plan.schemas.js';
+import { PlanService } from '../keys/plan.service.js';
 import { positiveInteger } from './arguments.js';
 import { changeCommand, type ChangeOptions, command, group, withServices } from './command.js';
 import { everyPage } from './every-page.js';

@@ -1,9 +1,9 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { AdminServicesModule } from '../admin/admin-services.module.js';
+import { AdminServicesModule } from '../keys/keys.module.js';
 import { Clock } from '../settings/clock.js';
 import { DatabaseModule } from '../database/database.module.js';
-import { EmbeddedPostgresError, findEmbeddedPostgres } from '../embedded-postgres/embedded-postgres.js';
+import { EmbeddedPostgresError, findEmbeddedPostgres } from '../database/embedded/embedded-postgres.js';
 import { type Environment, readProcessEnvironment } from '../settings/environment.js';
 import { SettingsModule } from '../settings/settings.module.js';
 

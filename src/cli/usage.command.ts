@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
-import { KeyReader } from '../admin/keys/key-reader.service.js';
-import { DAYS_DEFAULT, DAYS_MAX, type UsageQuery } from '../admin/usage/usage.schemas.js';
-import { UsageService } from '../admin/usage/usage.service.js';
+import { KeyReader } from '../keys/key-reader.service.js';
+import { DAYS_DEFAULT, DAYS_MAX, type UsageQuery } from '../usage/admin-usage.schemas.js';
+import { UsageService } from '../usage/usage.service.js';
 import { instant } from '../schemas/instant.js';
 import { PERIODS } from '../usage/rules/periods.js';
 import { UsageRepository, type UsageSelection } from '../usage/usage.repository.js';

@@ -4,8 +4,8 @@ import {
   CreateWebhookInput,
   DELIVERY_STATES,
   type DeliveryQuery,
-} from '../admin/webhooks/webhook.schemas.js';
-import { WebhookService } from '../admin/webhooks/webhook.service.js';
+} from '../webhooks/webhook.schemas.js';
+import { WebhookService } from '../webhooks/webhook.service.js';
 import { EVENT_TYPES } from '../webhooks/event-types.js';
 import { parsedBy, positiveInteger } from './arguments.js';
 import { changeCommand, type ChangeOptions, command, group, withServices } from './command.js';

@@ -1,5 +1,5 @@
-import { UsageService } from '../admin/usage/usage.service.js';
-import type { WhatIf, WhatIfQuery } from '../admin/usage/what-if.schemas.js';
+import { UsageService } from '../usage/usage.service.js';
+import type { WhatIf, WhatIfQuery } from '../usage/what-if.schemas.js';
 import { positiveInteger } from './arguments.js';
 import { command, withServices } from './command.js';
 import { findKeyId } from './key-id.js';

@@ -1,4 +1,4 @@
-import { UnavailableError } from '../errors/unavailable-error.js';
+import { UnavailableError } from './unavailable-error.js';
 import { isRejectedValue } from './availability.js';
 
 /**

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { RouteOptions } from 'fastify';
 import FindMyWay, { type HTTPMethod } from 'find-my-way';
-import { ROUTER_OPTIONS } from '../server/server-options.js';
+import { ROUTER_OPTIONS } from './server-options.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 
 /** The methods of each path, for `Allow`. */

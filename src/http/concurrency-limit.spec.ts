@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { Connections } from '../server/connections.js';
+import type { Connections } from './connections.js';
 import { ConcurrencyLimit } from './concurrency-limit.js';
 
 const MAX_SLOTS = 9;

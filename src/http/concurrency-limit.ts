@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { ApiError } from '../errors/api-error.js';
+import { ApiError } from './api-error.js';
 import type { MetricsRegistry, MetricsSource } from '../metrics/metrics-registry.js';
-import { Connections, SHUTTING_DOWN } from '../server/connections.js';
+import { Connections, SHUTTING_DOWN } from './connections.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { operationName } from './request-line.js';
 import { toNetwork } from './rules/network.js';

@@ -8,8 +8,8 @@ import {
 } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isDatabaseUnavailable } from '../database/availability.js';
-import { ApiError } from '../errors/api-error.js';
-import { UnavailableError } from '../errors/unavailable-error.js';
+import { ApiError } from './api-error.js';
+import { UnavailableError } from '../database/unavailable-error.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { publicPrefix } from '../settings/public-prefix.js';
 import { targetPath } from './request-line.js';

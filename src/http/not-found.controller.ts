@@ -1,7 +1,7 @@
 import { All, Controller, NotFoundException, Req } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { ApiError } from '../errors/api-error.js';
+import { ApiError } from './api-error.js';
 import { AllowedMethods } from './allowed-methods.js';
 import { targetPath } from './request-line.js';
 import { AddRouteConfig } from './route-config.decorator.js';

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { ApiError } from '../errors/api-error.js';
-import { Connections, SHUTTING_DOWN } from '../server/connections.js';
+import { ApiError } from './api-error.js';
+import { Connections, SHUTTING_DOWN } from './connections.js';
 import { ConcurrencyLimit } from './concurrency-limit.js';
 import { parseJsonBody } from './json-body.js';
 import { toNetwork } from './rules/network.js';

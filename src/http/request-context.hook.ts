@@ -1,5 +1,5 @@
 import type { onRequestHookHandler } from 'fastify';
-import { SECURITY_HEADERS } from '../server/security-headers.js';
+import { SECURITY_HEADERS } from './security-headers.js';
 import { findRequiredRole } from './request-line.js';
 import { parseTraceParent } from './rules/trace-parent.js';
 

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { KeyRole } from './rules/scope.js';
+import type { KeyRole } from '../auth/rules/scope.js';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,6 +1,6 @@
 import { type ArgumentMetadata, Injectable, StandardSchemaValidationPipe } from '@nestjs/common';
 import { z } from 'zod';
-import { ApiError } from '../errors/api-error.js';
+import { ApiError } from './api-error.js';
 import { RequestBody } from './request-body.js';
 
 /** Parses bodies, and validates what a parameter names a schema for; the message names every wrong field. */

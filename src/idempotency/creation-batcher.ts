@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { Batcher } from '../database/batcher.js';
 import type { PrismaService } from '../database/prisma.service.js';
 import { namedStatement, type Statement } from '../database/statement.js';
-import { ApiError } from '../errors/api-error.js';
+import { ApiError } from '../http/api-error.js';
 import { jsonSchema } from '../schemas/json-schema.js';
 import { jsonWriter } from '../schemas/json-writer.js';
 import { createOnceText, createText, type CreationTarget } from './creation-statements.js';

@@ -9,14 +9,14 @@ import {
 import { DiscoveryService } from '@nestjs/core';
 import { type FastifyInstance, type FastifyReply, fastify as createFastify } from 'fastify';
 import type { Registry } from 'prom-client';
-import { ApiError } from '../errors/api-error.js';
+import { ApiError } from '../http/api-error.js';
 import { targetPath } from '../http/request-line.js';
-import { Connections } from '../server/connections.js';
-import { ListenError } from '../server/listen-error.js';
-import { serverOptions } from '../server/server-options.js';
+import { Connections } from '../http/connections.js';
+import { ListenError } from '../http/listen-error.js';
+import { serverOptions } from '../http/server-options.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { about } from '../openapi/about.js';
-import { standardOutput } from '../server/standard-stream.js';
+import { standardOutput } from '../settings/standard-stream.js';
 import { MetricsRegistry, type MetricsSource } from '../metrics/metrics-registry.js';
 
 const NOT_FOUND = new ApiError('not_found', 'Only /metrics is served here.');

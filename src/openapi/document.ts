@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Environment } from '../settings/environment.js';
 import { publicPrefix } from '../settings/public-prefix.js';
 import { roleForPath } from '../http/request-line.js';
-import type { KeyRole } from '../http/rules/scope.js';
+import type { KeyRole } from '../auth/rules/scope.js';
 import { jsonSchema, namedJsonSchemas } from '../schemas/json-schema.js';
 import { about, type About, aboutAdministration, securitySchemes } from './about.js';
 import { referencedComponents } from './components.js';

@@ -1,5 +1,5 @@
 import type { OperationObject, ResponseObject } from '@nestjs/swagger';
-import { type ErrorCode, statusOfCode } from '../errors/catalogue.js';
+import { type ErrorCode, statusOfCode } from '../http/catalogue.js';
 import { roleForPath } from '../http/request-line.js';
 import { errorReference } from './error.schema.js';
 import { type HeaderKey, referToHeaders } from './headers.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type ErrorCode, statusOfCode } from '../errors/catalogue.js';
+import { type ErrorCode, statusOfCode } from '../http/catalogue.js';
 import { plainText } from '../schemas/text-schemas.js';
 
 const ID = 'Error';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { extname } from 'node:path';
-import { pageHeaders } from '../server/security-headers.js';
+import { pageHeaders } from '../http/security-headers.js';
 import type { StaticDocument } from './static-document.js';
 
 const { resolve } = createRequire(import.meta.url);

@@ -3,7 +3,7 @@ import { hasCode } from '../database/availability.js';
 import type { MetricsRegistry, MetricsSource } from '../metrics/metrics-registry.js';
 import type { Prisma } from '../database/generated/client.js';
 import { PrismaService } from '../database/prisma.service.js';
-import { ApiError } from '../errors/api-error.js';
+import { ApiError } from '../http/api-error.js';
 import {
   CreationBatcher,
   type CreationResponse,

@@ -1,14 +1,14 @@
 import { Body, Controller, Get, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
-import { Operation } from '../deprecation/operation.decorator.js';
+import { Operation } from '../openapi/operation.decorator.js';
 import { pageLinks } from '../schemas/pagination.js';
 import { Revalidated } from '../http/revalidation.hook.js';
 import { Creates } from '../idempotency/creates.decorator.js';
 import { IdempotencyService } from '../idempotency/idempotency.service.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
 import { Tag } from '../openapi/tag.decorator.js';
-import type { Principal } from '../http/principal.js';
+import type { Principal } from '../auth/principal.js';
 import { OrderRepository } from './order.repository.js';
 import { NewOrder, Order, OrderQuery } from './order.schemas.js';
 

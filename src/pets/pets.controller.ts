@@ -2,8 +2,8 @@ import { Body, Controller, Get, Param, Post, Query, Req, Res } from '@nestjs/com
 import { ApiParam } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Deprecated } from '../deprecation/deprecated.decorator.js';
-import { Operation } from '../deprecation/operation.decorator.js';
-import { ApiError } from '../errors/api-error.js';
+import { Operation } from '../openapi/operation.decorator.js';
+import { ApiError } from '../http/api-error.js';
 import { PageWriter } from '../http/page-writer.js';
 import { Revalidated } from '../http/revalidation.hook.js';
 import { int64, parseInt64 } from '../schemas/int64.js';

@@ -1,8 +1,8 @@
 import { Controller, Get, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { requirePrincipal } from '../http/principal.js';
+import { requirePrincipal } from '../auth/principal.js';
 import { AddRouteConfig } from '../http/route-config.decorator.js';
-import { Operation } from '../deprecation/operation.decorator.js';
+import { Operation } from '../openapi/operation.decorator.js';
 import { Responses } from '../openapi/responses.decorator.js';
 import { Tag } from '../openapi/tag.decorator.js';
 import { RateLimitStatus, rateLimitStatus } from './rate-limit-status.schema.js';

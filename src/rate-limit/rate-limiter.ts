@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { AuthenticationResult } from '../http/principal.js';
+import type { AuthenticationResult } from '../auth/principal.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
-import { ApiError } from '../errors/api-error.js';
+import { ApiError } from '../http/api-error.js';
 import { banEndSeconds, secondsToBanEnd } from './rules/ban.js';
 import { FallbackCounterStore } from './stores/fallback-counter-store.js';
 import { statusBucketKey } from './rules/bucket-key.js';

@@ -1,7 +1,7 @@
 import type { ExecutionContext } from '@nestjs/common';
 import type { ThrottlerOptions } from '@nestjs/throttler';
 import type { FastifyRequest } from 'fastify';
-import type { Quota } from '../http/principal.js';
+import type { Quota } from '../auth/principal.js';
 import type { Environment } from '../settings/environment.js';
 import { clientBucketKey, clientLimits } from './rules/client.js';
 import { DAY_MS, MINUTE_MS } from './rules/windows.js';

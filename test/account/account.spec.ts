@@ -1,6 +1,6 @@
-import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
-import { KeyService } from '../../src/admin/keys/key.service.js';
-import { TERMINAL } from '../../src/admin/audit/audit.js';
+import type { IssuedKey } from '../../src/keys/key.schemas.js';
+import { KeyService } from '../../src/keys/key.service.js';
+import { TERMINAL } from '../../src/audit/audit.js';
 
 import { DAY_MS, MINUTE_MS } from '../support/counters/clock.js';
 import { recordUsage } from '../support/keys/usage.js';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { TERMINAL } from '../../src/admin/audit/audit.js';
-import type { IssuedKey, Key } from '../../src/admin/keys/key.schemas.js';
-import { KeyService } from '../../src/admin/keys/key.service.js';
+import { TERMINAL } from '../../src/audit/audit.js';
+import type { IssuedKey, Key } from '../../src/keys/key.schemas.js';
+import { KeyService } from '../../src/keys/key.service.js';
 import { CounterStoreError } from '../../src/rate-limit/stores/counter-store.js';
 import { FallbackCounterStore } from '../../src/rate-limit/stores/fallback-counter-store.js';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../support/counters/clock.js';

@@ -1,4 +1,4 @@
-import type { Plan } from '../../src/admin/plans/plan.schemas.js';
+import type { Plan } from '../../src/keys/plan.schemas.js';
 import { useAdministration } from '../support/keys/administration.js';
 import { expectError } from '../support/http/expectations.js';
 import { eventually } from '../support/eventually.js';

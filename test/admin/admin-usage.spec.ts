@@ -1,6 +1,6 @@
 import { DAY_MS } from '../support/counters/clock.js';
 import { recordUsage } from '../support/keys/usage.js';
-import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
+import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { encodeCursor } from '../../src/schemas/pagination.js';
 import { useApplication } from '../support/service/application.js';
 import { expectError } from '../support/http/expectations.js';

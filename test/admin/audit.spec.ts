@@ -1,5 +1,5 @@
-import type { AuditEvent } from '../../src/admin/audit/audit.schemas.js';
-import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
+import type { AuditEvent } from '../../src/audit/audit.schemas.js';
+import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { headers } from '../../src/openapi/headers.js';
 import { HOUR_MS } from '../support/counters/clock.js';
 import { useAdministration } from '../support/keys/administration.js';

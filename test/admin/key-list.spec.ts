@@ -1,4 +1,4 @@
-import type { IssuedKey, Key, KeyWithUsage } from '../../src/admin/keys/key.schemas.js';
+import type { IssuedKey, Key, KeyWithUsage } from '../../src/keys/key.schemas.js';
 import { encodeCursor } from '../../src/schemas/pagination.js';
 import { DAY_MS, HOUR_MS } from '../support/counters/clock.js';
 import { recordUsage } from '../support/keys/usage.js';

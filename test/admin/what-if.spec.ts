@@ -1,4 +1,4 @@
-import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
+import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { DAY_MS, MINUTE_MS } from '../support/counters/clock.js';
 import { expectError, expectInvalid } from '../support/http/expectations.js';
 import { send } from '../support/http/http.js';

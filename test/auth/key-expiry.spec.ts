@@ -1,5 +1,5 @@
-import { TERMINAL } from '../../src/admin/audit/audit.js';
-import { KeyService } from '../../src/admin/keys/key.service.js';
+import { TERMINAL } from '../../src/audit/audit.js';
+import { KeyService } from '../../src/keys/key.service.js';
 import { PetRepository } from '../../src/pets/pet.repository.js';
 import { HOUR_MS, WrongClock } from '../support/counters/clock.js';
 

@@ -1,4 +1,4 @@
-import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
+import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { until } from '../support/eventually.js';
 import { expectError, expectInvalid, expectRateLimitHeaders } from '../support/http/expectations.js';
 import { send } from '../support/http/http.js';

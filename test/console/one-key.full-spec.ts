@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import type { CreateKeyInput } from '../../src/admin/keys/key.schemas.js';
+import type { CreateKeyInput } from '../../src/keys/key.schemas.js';
 import { requestsBeforeBan } from '../support/counters/bans.js';
 import { DAY_MS } from '../support/counters/clock.js';
 import {

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
+import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import {
   APPEARANCES,
   expectSound,

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { generateApiKey } from '../../src/auth/rules/api-key.js';
 import { PrismaService } from '../../src/database/prisma.service.js';
-import { Connections } from '../../src/server/connections.js';
+import { Connections } from '../../src/http/connections.js';
 import { parseRedisAddresses } from '../../src/settings/redis-address.js';
 import { shareApplication, startApplication } from '../support/service/application.js';
 import { createDatabase } from '../support/database/database.js';

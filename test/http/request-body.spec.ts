@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
+import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { ConcurrencyLimit } from '../../src/http/concurrency-limit.js';
 import { shareApplication } from '../support/service/application.js';
 import { eventually, until } from '../support/eventually.js';

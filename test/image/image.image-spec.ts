@@ -5,7 +5,7 @@ import http from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { SECURITY_HEADERS } from '../../src/server/security-headers.js';
+import { SECURITY_HEADERS } from '../../src/http/security-headers.js';
 import { type LoadBalancer, startCaddy } from '../support/programs/load-balancers.js';
 import { DebianPostgres, describeOnDebianPostgres } from '../support/database/debian-postgres.js';
 import { eventually } from '../support/eventually.js';

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
+import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { generateApiKey } from '../../src/auth/rules/api-key.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { startDatabaseProxy } from '../support/database/database-proxy.js';

@@ -1,4 +1,4 @@
-import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
+import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { SECOND_MS } from '../support/counters/clock.js';
 import { listPetsTimes, startApplication, type TestApplication } from '../support/service/application.js';
 import { bannedUntil, refusalsBeforeBan, requestsBeforeBan } from '../support/counters/bans.js';

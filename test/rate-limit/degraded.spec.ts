@@ -1,4 +1,4 @@
-import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
+import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { CounterStore } from '../../src/rate-limit/stores/counter-store.js';
 import { FallbackCounterStore } from '../../src/rate-limit/stores/fallback-counter-store.js';
 import type { PostgresCounterStore } from '../../src/rate-limit/stores/postgres-counter-store.js';

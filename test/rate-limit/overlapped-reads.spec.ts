@@ -1,4 +1,4 @@
-import { ApiError } from '../../src/errors/api-error.js';
+import { ApiError } from '../../src/http/api-error.js';
 import { PetRepository } from '../../src/pets/pet.repository.js';
 import { PrismaService } from '../../src/database/prisma.service.js';
 import { PetsController } from '../../src/pets/pets.controller.js';

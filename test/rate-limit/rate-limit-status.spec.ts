@@ -1,4 +1,4 @@
-import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
+import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { refusalsBeforeBan } from '../support/counters/bans.js';
 import { MINUTE_MS } from '../support/counters/clock.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';

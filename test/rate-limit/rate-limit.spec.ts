@@ -1,5 +1,5 @@
 import { generateApiKey } from '../../src/auth/rules/api-key.js';
-import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
+import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { listPetsTimes, startApplication, type TestApplication } from '../support/service/application.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { expectError, expectNoRateLimitHeaders, RATE_LIMIT_HEADERS } from '../support/http/expectations.js';

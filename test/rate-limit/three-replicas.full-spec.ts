@@ -1,7 +1,7 @@
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
+import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { DAY_MS, MINUTE_MS, untilMinuteLasts } from '../support/counters/clock.js';
 import { type ServiceHome, sharedStores } from '../support/counters/counter-stores.js';
 import { descending } from '../support/counters/counting.js';

@@ -1,7 +1,7 @@
 import type { Server } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
+import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { generateApiKey } from '../../src/auth/rules/api-key.js';
 import { ConcurrencyLimit } from '../../src/http/concurrency-limit.js';
 import { MetricsServer } from '../../src/observability/metrics.server.js';

@@ -1,7 +1,7 @@
-import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
+import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { applyPendingMigrations } from '../../src/database/migrations.js';
 import { PrismaService } from '../../src/database/prisma.service.js';
-import { seedPlans } from '../../src/seed/plans.js';
+import { seedPlans } from '../../src/cli/seed/plans.js';
 import { DAY_MS } from '../support/counters/clock.js';
 import { sqlOfTestTime } from '../support/counters/test-time.js';
 import { DebianPostgres, describeOnDebianPostgres } from '../support/database/debian-postgres.js';

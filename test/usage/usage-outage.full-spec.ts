@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
+import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { UsageRecorder } from '../../src/usage/usage.recorder.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';

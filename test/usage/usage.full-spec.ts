@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
+import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import type { Usage as UsageRow } from '../../src/usage/usage.schemas.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { send } from '../support/http/http.js';

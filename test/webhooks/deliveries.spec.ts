@@ -3,7 +3,7 @@ import dns from 'node:dns/promises';
 import { getDefaultAutoSelectFamilyAttemptTimeout, setDefaultAutoSelectFamily, type Socket } from 'node:net';
 import { Webhook as Verifier } from 'standardwebhooks';
 import type { z } from 'zod';
-import type { WebhookDelivery, WebhookWithSecret } from '../../src/admin/webhooks/webhook.schemas.js';
+import type { WebhookDelivery, WebhookWithSecret } from '../../src/webhooks/webhook.schemas.js';
 import { PrismaService } from '../../src/database/prisma.service.js';
 import { WebhookDeliverer } from '../../src/webhooks/webhook-deliverer.js';
 import { createDatabase } from '../support/database/database.js';

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { z } from 'zod';
-import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
-import type { WebhookDelivery } from '../../src/admin/webhooks/webhook.schemas.js';
+import type { IssuedKey } from '../../src/keys/key.schemas.js';
+import type { WebhookDelivery } from '../../src/webhooks/webhook.schemas.js';
 import { UsageJournal } from '../../src/usage/usage.journal.js';
 import { WebhookEventWatch } from '../../src/webhooks/event-watch.js';
 import { EVENT_TYPES } from '../../src/webhooks/event-types.js';

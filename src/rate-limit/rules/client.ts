@@ -1,4 +1,4 @@
-import type { Quota } from '../../http/principal.js';
+import type { Quota } from '../../auth/principal.js';
 import { toNetwork } from '../../http/rules/network.js';
 import { addressBucketKey, quotaBucketKey } from './bucket-key.js';
 import type { RateLimitRequest } from './rate-limit-decision.js';

@@ -1,7 +1,7 @@
 import { databaseReason } from '../../database/availability.js';
 import { Batcher } from '../../database/batcher.js';
 import { DeadlineError } from '../../database/deadline.js';
-import { UnavailableError } from '../../errors/unavailable-error.js';
+import { UnavailableError } from '../../database/unavailable-error.js';
 import type { Environment } from '../../settings/environment.js';
 import { banThreshold } from '../rules/ban.js';
 import {

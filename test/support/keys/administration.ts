@@ -1,4 +1,4 @@
-import type { IssuedKey } from '../../../src/admin/keys/key.schemas.js';
+import type { IssuedKey } from '../../../src/keys/key.schemas.js';
 import { type TestApplication, useApplication } from '../service/application.js';
 import { type HttpResponse, send } from '../http/http.js';
 import { UNLIMITED } from './keys.js';

@@ -1,6 +1,6 @@
-import { TERMINAL } from '../../../src/admin/audit/audit.js';
-import type { IssuedKey, CreateKeyInput } from '../../../src/admin/keys/key.schemas.js';
-import { KeyService } from '../../../src/admin/keys/key.service.js';
+import { TERMINAL } from '../../../src/audit/audit.js';
+import type { IssuedKey, CreateKeyInput } from '../../../src/keys/key.schemas.js';
+import { KeyService } from '../../../src/keys/key.service.js';
 import { openServices } from '../../../src/cli/services.js';
 import { readEnvironment } from '../../../src/settings/environment.js';
 import type { TestDatabase } from '../database/database.js';

@@ -1,8 +1,8 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createApplication } from '../../../src/app.js';
-import { TERMINAL } from '../../../src/admin/audit/audit.js';
-import type { IssuedKey, CreateKeyInput } from '../../../src/admin/keys/key.schemas.js';
-import { KeyService } from '../../../src/admin/keys/key.service.js';
+import { TERMINAL } from '../../../src/audit/audit.js';
+import type { IssuedKey, CreateKeyInput } from '../../../src/keys/key.schemas.js';
+import { KeyService } from '../../../src/keys/key.service.js';
 import { type Environment, readEnvironment } from '../../../src/settings/environment.js';
 import { TestClock } from '../counters/clock.js';
 import { createDatabase, type TestDatabase } from '../database/database.js';

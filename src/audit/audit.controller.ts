@@ -1,0 +1,33 @@
+import { Controller, Get, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { Operation } from '../openapi/operation.decorator.js';
+import { pageLinks } from '../schemas/pagination.js';
+import { PageResponse } from '../openapi/responses.decorator.js';
+import { Tag } from '../openapi/tag.decorator.js';
+import { AuditEvent, AuditQuery } from './audit.schemas.js';
+import { AuditService } from './audit.service.js';
+
+const PATH = '/admin/audit';
+
+@Tag('audit', 'The actions of administrators.')
+@Controller(PATH)
+export class AuditController {
+  constructor(private readonly audit: AuditService) {}
+
+  @Get()
+  @Operation(
+    'stable',
+    'admin:read',
+    'List audit events',
+    'Returns one page of the actions of administrators, newest first.',
+  )
+  @PageResponse(AuditEvent, 'A page of audit events.')
+  async listAudit(
+    @Query({ schema: AuditQuery }) query: AuditQuery,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<AuditEvent[]> {
+    const { entries, last } = await this.audit.page(query);
+    reply.header('Link', pageLinks(PATH, query, last?.id));
+    return entries;
+  }
+}

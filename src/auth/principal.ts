@@ -1,0 +1,51 @@
+import type { FastifyRequest } from 'fastify';
+import type { ApiError } from '../http/api-error.js';
+import type { Network } from '../http/rules/network.js';
+import type { KeyRole, Scope } from './rules/scope.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The result of `ApiKeyGuard`; null before. */
+    authentication: AuthenticationResult | null;
+    /** The last known principal of the request's key: only to report its limits, never to authenticate. */
+    readonly lastKnownPrincipal: Principal | null;
+  }
+}
+
+/** The limits of a client: its plan's, or its own. Counters and bans belong to a quota. */
+export interface Quota {
+  id: string;
+  plan: string;
+  perMinute: number;
+  perDay: number;
+}
+
+/** The sender of a request with a valid API key. */
+export interface Principal {
+  keyId: string;
+  role: KeyRole;
+  /** What the key may do; null for all that its role may. */
+  scopes: readonly Scope[] | null;
+  /** From where the key may be used; null for anywhere. */
+  allowedNetworks: readonly Network[] | null;
+  /** When the key expires, or null for never. */
+  expiresAt: Date | null;
+  quota: Quota;
+}
+
+/** The principal of a request's credential, or the error of a request without a valid one. */
+export type AuthenticationResult =
+  { principal: Principal; denial: null } | { principal: null; denial: ApiError };
+
+/**
+ * Returns the principal of a request whose route requires an API key.
+ *
+ * @throws Error for a route that does not.
+ */
+export function requirePrincipal({ authentication }: Pick<FastifyRequest, 'authentication'>): Principal {
+  const principal = authentication?.principal;
+  if (!principal) {
+    throw new Error('A route that needs a principal must be behind ApiKeyGuard');
+  }
+  return principal;
+}

@@ -1,0 +1,43 @@
+import pg from 'pg';
+import { databaseReason, hasCode, isDatabaseUnavailable } from '../database/availability.js';
+import { HOW_TO_MIGRATE, MigrationError } from '../database/migrations.js';
+import { ServerEncodingError } from '../database/server-encoding.js';
+import { EmbeddedPostgresError } from '../database/embedded/embedded-postgres.js';
+import { InvalidEnvironmentError } from '../settings/environment.js';
+import { ApiError } from '../http/api-error.js';
+import { ListenError } from '../http/listen-error.js';
+import { CounterStoreError } from '../rate-limit/stores/counter-store.js';
+
+/** Codes of Prisma and PostgreSQL for a missing table or column. */
+const UNMIGRATED = /^(P2021|P2022|42P01|42703)$/;
+const PERMISSION_DENIED = /^42501$/;
+
+/** Returns why a process ends: a message for a fault that an operator can fix, the stack for a defect. */
+export function describeFailure(error: unknown): string {
+  if (error instanceof InvalidEnvironmentError) {
+    return `The settings are wrong:\n${error.message}`;
+  }
+  if (
+    error instanceof ApiError ||
+    error instanceof EmbeddedPostgresError ||
+    error instanceof ListenError ||
+    error instanceof MigrationError ||
+    error instanceof ServerEncodingError
+  ) {
+    return error.message;
+  }
+  if (error instanceof CounterStoreError) {
+    // Only Redis: with counters in PostgreSQL, the error is PostgreSQL's own.
+    return `${error.message} (check COUNTER_STORE)`;
+  }
+  if (error instanceof Error && 'code' in error && UNMIGRATED.test(String(error.code))) {
+    return `The database lacks the tables of this version: ${HOW_TO_MIGRATE}. ${databaseReason(error)}`;
+  }
+  if (hasCode(error, PERMISSION_DENIED)) {
+    return `The role of DATABASE_URL lacks a privilege, which the owner of the table may GRANT: ${databaseReason(error)}`;
+  }
+  if (error instanceof Error && (error instanceof pg.DatabaseError || isDatabaseUnavailable(error))) {
+    return `The database cannot be used (check DATABASE_URL): ${databaseReason(error)}`;
+  }
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

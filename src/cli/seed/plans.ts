@@ -1,0 +1,14 @@
+import type { Database } from '../../database/in-transaction.js';
+
+/** The built-in plans and their limits. Each quota on Enterprise has its own limits. */
+const PLANS = [
+  { name: 'free', perMinute: 60, perDay: 1_000 },
+  { name: 'pro', perMinute: 300, perDay: 10_000 },
+  { name: 'business', perMinute: 1_000, perDay: 100_000 },
+  { name: 'enterprise', perMinute: null, perDay: null },
+];
+
+/** Creates the missing plans. Limits that an administrator has changed are kept. */
+export async function seedPlans(database: Database): Promise<void> {
+  await database.plan.createMany({ data: PLANS, skipDuplicates: true });
+}

@@ -1,0 +1,119 @@
+import { Body, Controller, Get, Post, Query, Req, Res } from '@nestjs/common';
+import { ApiBody, ApiConflictResponse } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { KeyService } from './key.service.js';
+import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
+import { DeprecatedOperations } from '../deprecation/deprecated-operations.js';
+import { Operation } from '../openapi/operation.decorator.js';
+import { ApiError } from '../http/api-error.js';
+import type { Principal } from '../auth/principal.js';
+import { PageResponse, Responses } from '../openapi/responses.decorator.js';
+import { Tag } from '../openapi/tag.decorator.js';
+import { pageLinks, pageSchema } from '../schemas/pagination.js';
+import { UsageRepository } from '../usage/usage.repository.js';
+import { USAGE_KEPT, UsageTotals } from '../usage/usage.schemas.js';
+import {
+  OwnDeprecatedCalls,
+  OwnKey,
+  OwnSuccessor,
+  OwnUsageQuery,
+  RotateOwnKeyInput,
+} from './account.schemas.js';
+import { OwnKeyRepository } from './own-key.repository.js';
+
+/** Beyond so many rotations of a quota's keys, only administrators may rotate one, so that a stolen key cannot multiply. */
+const ROTATIONS_PER_DAY = 5;
+
+@Tag('account', 'Your own key: its plan, usage and deprecated calls.')
+@Controller('/v1')
+export class AccountController {
+  constructor(
+    private readonly keys: OwnKeyRepository,
+    private readonly keyService: KeyService,
+    private readonly usage: UsageRepository,
+    private readonly deprecated: DeprecatedOperations,
+  ) {}
+
+  @Get('key')
+  @Operation(
+    'beta',
+    null,
+    'Get your key',
+    'Returns the key of the request, its plan and limits, and its successor, if it is being rotated. Both keys then work until this one expires.',
+  )
+  @Responses({ status: 200, schema: OwnKey, description: 'The key of the request.' })
+  getOwnKey(@CurrentPrincipal() principal: Principal): Promise<OwnKey> {
+    return this.keys.find(principal);
+  }
+
+  @Post('key/rotate')
+  @ApiBody({ required: false })
+  @ApiConflictResponse()
+  @Operation(
+    'beta',
+    null,
+    'Rotate your key',
+    'Issues a successor of the key of the request, on the same quota, and shows it once. Both keys work until the overlap ends. ' +
+      `It fails once keys of the quota were rotated ${ROTATIONS_PER_DAY} times within the UTC day. The response is not stored, ` +
+      'so `Idempotency-Key` is rejected. If you lose it, request another key from an administrator.',
+  )
+  @Responses({ status: 201, schema: OwnSuccessor, description: 'The successor.', headers: ['NoStore'] })
+  async rotateOwnKey(
+    @Body({ schema: RotateOwnKeyInput.prefault({}) }) input: RotateOwnKeyInput,
+    @CurrentPrincipal() { keyId }: Principal,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<OwnSuccessor> {
+    if (request.headers['idempotency-key'] !== undefined) {
+      const message = 'Leave out Idempotency-Key: this response has a key, so it is not stored.';
+      throw new ApiError('invalid_request', message);
+    }
+    reply.header('Cache-Control', 'no-store');
+    return this.keyService.rotate(keyId, input, keyId, ROTATIONS_PER_DAY);
+  }
+
+  @Get('usage')
+  @Operation(
+    'beta',
+    null,
+    'List your usage',
+    'Returns one page of the requests of all keys of your quota, in each UTC minute, hour or day that had any, newest first. ' +
+      `${USAGE_KEPT} Requests appear within a second.`,
+  )
+  @PageResponse(UsageTotals, 'A page of usage.')
+  async listOwnUsage(
+    @Query({ schema: OwnUsageQuery }) { limit, period, cursor }: OwnUsageQuery,
+    @CurrentPrincipal() { quota }: Principal,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<UsageTotals[]> {
+    const { entries, last } = await this.usage.totals({ quotaId: quota.id, period, limit, after: cursor });
+    reply.header('Link', pageLinks('/v1/usage', { limit, period }, last?.startsAt));
+    return entries;
+  }
+
+  @Get('deprecations')
+  @Operation(
+    'beta',
+    null,
+    'List your deprecated calls',
+    'Returns the deprecated operations that keys of your quota called in the last 400 days, by operation. Calls appear within a second.',
+  )
+  @Responses({
+    status: 200,
+    schema: pageSchema(OwnDeprecatedCalls),
+    description: 'The deprecated operations.',
+  })
+  async listOwnDeprecatedCalls(@CurrentPrincipal() { quota }: Principal): Promise<OwnDeprecatedCalls[]> {
+    const usage = await this.usage.byOperation({ period: 'day', quotaId: quota.id });
+    const byName = usage.toSorted((one, other) => (one.operation < other.operation ? -1 : 1));
+    return byName.flatMap(({ operation, deprecated, requests, lastAt }) => {
+      const declared = this.deprecated.get(operation);
+      if (!deprecated || declared === undefined) {
+        return [];
+      }
+      const { method, path, since, removal, replacement: successor } = declared;
+      const [deprecatedAt, removedAt] = [since.toISOString(), removal.toISOString()];
+      return [{ operation, method, path, deprecatedAt, removedAt, successor, requests, lastAt }];
+    });
+  }
+}

@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import { PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
+import { BODY_MESSAGE, IssuedKey, overlapSeconds } from './key.schemas.js';
+import { limitParameter } from '../schemas/pagination.js';
+import { restrictions } from './restrictions.js';
+import { dateTime, KEY_NAME_MAX_LENGTH, plainText, uuid } from '../schemas/text-schemas.js';
+import { DeprecatedCalls, periodParameter, totalsCursor } from '../usage/usage.schemas.js';
+
+const KEY_MAX_LENGTH = 64;
+const PATH_MAX_LENGTH = 1024;
+
+const hints = {
+  prefix: plainText('First characters of the key.', KEY_MAX_LENGTH),
+  lastFour: plainText('Last four characters of the key.', 4),
+};
+
+const successor = {
+  ...hints,
+  createdAt: dateTime('When the successor was issued.'),
+  expiresAt: dateTime('When the successor expires; null if it never does.').nullable(),
+};
+
+/** The key of the request, as its holder may see it. */
+export const OwnKey = z
+  .object({
+    id: uuid('Identifier of the key.'),
+    name: plainText('Name of the key.', KEY_NAME_MAX_LENGTH),
+    role: z
+      .enum(['client', 'admin'])
+      .meta({ description: 'Role of the key. An `admin` key may also use the administration.' }),
+    ...restrictions,
+    state: z.enum(['active', 'rotating']).meta({
+      description:
+        'Current state of the key. A `rotating` key has a successor, and is valid until it expires.',
+    }),
+    ...hints,
+    plan: plainText('The plan that the quota of the key is on.', PLAN_NAME_MAX_LENGTH),
+    perMinute: z.int32().min(1).meta({ description: 'Effective limit of requests per UTC minute.' }),
+    perDay: z.int32().min(1).meta({ description: 'Effective limit of requests per UTC day.' }),
+    ownLimits: z
+      .boolean()
+      .meta({ description: "Whether these limits are the quota's own instead of the plan's." }),
+    createdAt: dateTime('When the key was issued.'),
+    expiresAt: dateTime('When the key expires; null if it never does.').nullable(),
+    successor: z
+      .object({
+        ...successor,
+        revokedAt: dateTime('When the successor was revoked; null if it was not.').nullable(),
+      })
+      .nullable()
+      .meta({ description: 'The key that replaces this one; null if there is none.' }),
+  })
+  .meta({
+    id: 'OwnKey',
+    description: 'The API key of the request, without the key itself.',
+    examples: [
+      {
+        id: '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11',
+        name: "Ann's shop",
+        role: 'client',
+        scopes: ['pets:read', 'orders:read'],
+        allowedNetworks: null,
+        state: 'rotating',
+        prefix: 'ask_live_4fTq',
+        lastFour: 'x7Ab',
+        plan: 'pro',
+        perMinute: 300,
+        perDay: 10_000,
+        ownLimits: false,
+        createdAt: '2026-11-21T08:30:00.000Z',
+        expiresAt: '2026-12-02T08:30:00.000Z',
+        successor: {
+          prefix: 'ask_live_9mZc',
+          lastFour: 'q0Lw',
+          createdAt: '2026-12-01T08:30:00.000Z',
+          expiresAt: null,
+          revokedAt: null,
+        },
+      },
+    ],
+  });
+export type OwnKey = z.infer<typeof OwnKey>;
+
+/** A thief who rotates the key cannot lock its holder out at once. */
+const OVERLAP_MIN_SECONDS = 3600;
+
+export const RotateOwnKeyInput = z
+  .object({ overlapSeconds: overlapSeconds(OVERLAP_MIN_SECONDS, 'It is at least an hour.') }, BODY_MESSAGE)
+  .meta({
+    id: 'OwnRotation',
+    description: 'Options for the rotation of your key.',
+    examples: [{ overlapSeconds: 3600 }],
+  });
+export type RotateOwnKeyInput = z.infer<typeof RotateOwnKeyInput>;
+
+/** The successor of the key of a request, the only response with the key itself. */
+export const OwnSuccessor = IssuedKey.pick({ id: true, key: true })
+  .extend({ ...successor, overlapEndsAt: dateTime('Until then the key of the request works, too.') })
+  .meta({ id: 'OwnSuccessor', description: 'The key that replaces the key of the request.' });
+export type OwnSuccessor = z.infer<typeof OwnSuccessor>;
+
+export const OwnUsageQuery = z.object({
+  limit: limitParameter('Maximum number of entries returned.'),
+  period: periodParameter,
+  cursor: totalsCursor,
+});
+export type OwnUsageQuery = z.infer<typeof OwnUsageQuery>;
+
+/** The calls of a quota's keys to a deprecated operation. */
+export const OwnDeprecatedCalls = z
+  .object({
+    operation: DeprecatedCalls.shape.operation,
+    method: plainText('Its method.', 16),
+    path: plainText('Its path.', PATH_MAX_LENGTH),
+    deprecatedAt: dateTime('When it was deprecated.'),
+    removedAt: dateTime('From this time, it returns 410.'),
+    successor: plainText('Path and query of what to call instead, by the same method.', PATH_MAX_LENGTH),
+    requests: DeprecatedCalls.shape.requests,
+    lastAt: DeprecatedCalls.shape.lastAt,
+  })
+  .meta({
+    id: 'OwnDeprecatedCalls',
+    description: 'A deprecated operation that keys of your quota have called.',
+    examples: [
+      {
+        operation: 'getPet',
+        method: 'GET',
+        path: '/v1/pets/{petId}',
+        deprecatedAt: '2025-12-05T00:00:00.000Z',
+        removedAt: '2030-12-05T00:00:00.000Z',
+        successor: '/v1/pets?status=available',
+        requests: 12,
+        lastAt: '2026-11-21T08:30:00.000Z',
+      },
+    ],
+  });
+export type OwnDeprecatedCalls = z.infer<typeof OwnDeprecatedCalls>;

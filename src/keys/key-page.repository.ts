@@ -1,0 +1,161 @@
+import { Prisma } from '../database/generated/client.js';
+import type { Database } from '../database/in-transaction.js';
+import type { KeyPosition, KeyQuery, KeySort } from './key-query.schemas.js';
+import { HOURS_SHOWN, type KeyWithUsage } from './key.schemas.js';
+import { KEY, type KeyRecord } from './key.view.js';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** A sort order of keys: the value that they are sorted by, and the condition of those after a position. */
+interface SortOrder {
+  value: Prisma.Sql;
+  by: Prisma.Sql;
+  isAfter: (position: KeyPosition) => Prisma.Sql;
+}
+
+/** The time of the last request of the key `k`: the latest of its last day, whose rows are the first of the primary key, read backwards. */
+const LAST_USED = Prisma.sql`(
+  SELECT max(of_day.last_at) FROM (
+    SELECT last_at FROM usage
+    WHERE key_id = k.id AND period = 'day'
+    ORDER BY starts_at DESC FETCH FIRST 1 ROW WITH TIES
+  ) of_day
+)`;
+
+const NONE = Prisma.sql`NULL::text`;
+const EXPIRY = Prisma.sql`coalesce(k.expires_at, 'infinity')`;
+const LAST = Prisma.sql`coalesce(used.last_at, '-infinity')`;
+
+const SORT_ORDERS: Record<KeySort, SortOrder> = {
+  created: { value: NONE, by: Prisma.sql`k.id`, isAfter: ({ id }) => Prisma.sql`k.id > ${id}::uuid` },
+  '-created': { value: NONE, by: Prisma.sql`k.id DESC`, isAfter: ({ id }) => Prisma.sql`k.id < ${id}::uuid` },
+  name: {
+    value: Prisma.sql`k.name`,
+    by: Prisma.sql`k.name, k.id`,
+    isAfter: ({ id, value }) => Prisma.sql`(k.name, k.id) > (${value ?? ''}, ${id}::uuid)`,
+  },
+  lastUsed: {
+    value: Prisma.sql`used.last_at`,
+    by: Prisma.sql`${LAST} DESC, k.id DESC`,
+    isAfter: ({ id, value }) =>
+      Prisma.sql`(${LAST}, k.id) < (${value ?? '-infinity'}::timestamptz, ${id}::uuid)`,
+  },
+  expires: {
+    value: Prisma.sql`k.expires_at`,
+    by: Prisma.sql`${EXPIRY}, k.id`,
+    isAfter: ({ id, value }) =>
+      Prisma.sql`(${EXPIRY}, k.id) > (${value ?? 'infinity'}::timestamptz, ${id}::uuid)`,
+  },
+};
+
+/** Returns the keys of a page at `nowMs`, and the position of the last one, or null on the last page. */
+export async function findKeyPage(
+  database: Database,
+  query: KeyQuery,
+  bannedQuotas: string[],
+  nowMs: number,
+): Promise<{ records: KeyRecord[]; last: KeyPosition | null }> {
+  const { limit, sort = 'created', cursor } = query;
+  const { value, by, isAfter } = SORT_ORDERS[sort];
+  const rows = await database.$queryRaw<{ id: string; value: string | Date | null }[]>`
+    SELECT k.id, ${value} AS value
+    FROM api_keys k JOIN quotas q ON q.id = k.quota_id
+    ${sort === 'lastUsed' ? Prisma.sql`CROSS JOIN LATERAL (SELECT ${LAST_USED} AS last_at) used` : Prisma.empty}
+    WHERE ${cursor === undefined ? Prisma.sql`true` : isAfter(cursor)} ${filters(query, bannedQuotas, nowMs)}
+    ORDER BY ${by}
+    LIMIT ${limit + 1}`;
+  const ids = rows.slice(0, limit).map(({ id }) => id);
+  const records = await database.apiKey.findMany({ where: { id: { in: ids } }, ...KEY });
+  const byId = new Map(records.map((record) => [record.id, record]));
+  const last = rows.length > limit ? rows[limit - 1] : undefined;
+  return {
+    // A key that was deleted by hand meanwhile is left out.
+    records: ids.flatMap((id) => byId.get(id) ?? []),
+    last: last === undefined ? null : { sort, id: last.id, value: toText(last.value) },
+  };
+}
+
+/** Returns the usage of each of these keys, by id. Usage that is still in the journal is not included. */
+export async function usageOfKeys(
+  database: Database,
+  keys: readonly { id: string }[],
+  nowMs: number,
+): Promise<Map<string, Pick<KeyWithUsage, 'lastUsedAt' | 'requestsByHour'>>> {
+  const oldest = new Date((Math.floor(nowMs / HOUR_MS) - HOURS_SHOWN + 1) * HOUR_MS);
+  const rows = await database.$queryRaw<{ id: string; lastUsedAt: Date | null; requestsByHour: number[] }[]>`
+    SELECT
+      k.id,
+      ${LAST_USED} AS "lastUsedAt",
+      ARRAY(
+        SELECT coalesce(sum(u.succeeded + u.redirected + u.client_errors + u.server_errors), 0)::float8
+        FROM generate_series(0, ${HOURS_SHOWN - 1}::int) AS hour (number)
+        LEFT JOIN usage u ON
+          u.key_id = k.id AND u.period = 'hour'
+          AND u.starts_at = ${oldest}::timestamptz + make_interval(hours => hour.number)
+        GROUP BY hour.number
+        ORDER BY hour.number
+      ) AS "requestsByHour"
+    FROM unnest(${keys.map(({ id }) => id)}::uuid[]) AS k (id)`;
+  return new Map(
+    rows.map(({ id, lastUsedAt, requestsByHour }) => [
+      id,
+      { lastUsedAt: lastUsedAt?.toISOString() ?? null, requestsByHour },
+    ]),
+  );
+}
+
+function toText(value: string | Date | null): string | null {
+  return value instanceof Date ? value.toISOString() : value;
+}
+
+/** Returns the conditions of a page on the key `k` and its quota `q`, each after AND. */
+function filters(
+  { plan, quota, banned, state, search, expiresBefore, unusedSince }: KeyQuery,
+  bannedQuotas: string[],
+  nowMs: number,
+): Prisma.Sql {
+  const conditions: (Prisma.Sql | false)[] = [
+    plan !== undefined && Prisma.sql`q.plan = ${plan}`,
+    quota !== undefined && Prisma.sql`k.quota_id = ${quota}::uuid`,
+    // It is one array, because there may be more banned quotas than a statement may have parameters.
+    banned !== undefined && Prisma.sql`(k.quota_id = ANY (${bannedQuotas}::uuid[])) = ${banned}`,
+    state !== undefined && Prisma.sql`${stateAt(nowMs)} = ${state}`,
+    search !== undefined && matches(search),
+    expiresBefore !== undefined && Prisma.sql`${isValidAt(nowMs)} AND k.expires_at < ${expiresBefore}`,
+    unusedSince !== undefined && Prisma.sql`${isValidAt(nowMs)} AND ${isUnusedSince(unusedSince)}`,
+  ];
+  const given = conditions.filter((condition) => condition !== false);
+  return given.length === 0 ? Prisma.empty : Prisma.sql`AND ${Prisma.join(given, ' AND ')}`;
+}
+
+function isValidAt(nowMs: number): Prisma.Sql {
+  return Prisma.sql`k.revoked_at IS NULL AND coalesce(k.expires_at > ${new Date(nowMs)}, true)`;
+}
+
+function isUnusedSince(since: Date): Prisma.Sql {
+  const day = new Date(Math.floor(since.getTime() / DAY_MS) * DAY_MS);
+  return Prisma.sql`k.created_at < ${since} AND NOT EXISTS (
+    SELECT FROM usage since
+    WHERE since.key_id = k.id AND since.period = 'day' AND since.starts_at >= ${day} AND since.last_at >= ${since}
+  )`;
+}
+
+/** Returns the SQL of `keyState` for the key `k` at `nowMs`. */
+function stateAt(nowMs: number): Prisma.Sql {
+  return Prisma.sql`CASE
+    WHEN k.revoked_at IS NOT NULL THEN 'revoked'
+    WHEN k.expires_at <= ${new Date(nowMs)} THEN 'expired'
+    WHEN EXISTS (SELECT FROM api_keys successor WHERE successor.predecessor_id = k.id) THEN 'rotating'
+    ELSE 'active'
+  END`;
+}
+
+/** Returns the condition that the key `k` matches a search. */
+function matches(search: string): Prisma.Sql {
+  return Prisma.sql`(
+    strpos(lower(k.name), lower(${search})) > 0
+    OR right(k.id::text, ${search.length}::int) = lower(${search})
+    OR right(k.last_four, ${search.length}::int) = ${search}
+  )`;
+}

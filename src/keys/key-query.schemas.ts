@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { PLAN_NAME_MAX_LENGTH, isPlanName } from '../rate-limit/rules/plan-name.js';
+import { instant, instantParameter } from '../schemas/instant.js';
+import { cursorParameter, enumParameter, limitParameter, once } from '../schemas/pagination.js';
+import { lineParameter } from '../schemas/text-schemas.js';
+import { isUuid, uuidParameter } from '../schemas/uuid.js';
+import { KEY_STATES } from './key.schemas.js';
+
+/** The maximum number of characters of a search. The `Link` header of a page has them twice, encoded. */
+const SEARCH_MAX_LENGTH = 64;
+/** The length of a cursor with the longest name. */
+const CURSOR_MAX_LENGTH = 1536;
+const PLAN_MESSAGE = 'must be the name of a plan';
+const SORT_DEFAULT = 'created';
+export const KEY_SORTS = [SORT_DEFAULT, '-created', 'name', 'lastUsed', 'expires'] as const;
+export type KeySort = (typeof KEY_SORTS)[number];
+const SEPARATOR = '|';
+
+/** The position of a key in an order. */
+export interface KeyPosition {
+  sort: KeySort;
+  id: string;
+  /** The name, or the instant, by which the key is sorted; null for no instant, and in the orders by `id` alone. */
+  value: string | null;
+}
+
+/** It is in UTC, because PostgreSQL rejects an offset of 16 hours; the empty text is no instant. */
+const sortedInstant = z.literal('').or(instant.transform((value) => value.toISOString()));
+
+/** The values of a cursor's text, which a client may have forged. */
+const SORTED_VALUES: Record<KeySort, z.ZodType<string>> = {
+  created: z.literal(''),
+  '-created': z.literal(''),
+  name: z.string().refine((name) => !name.includes('\0')),
+  lastUsed: sortedInstant,
+  expires: sortedInstant,
+};
+
+/** Returns the position as the text of a cursor. */
+export function keyPositionText({ sort, id, value }: KeyPosition): string {
+  return [sort, id, value ?? ''].join(SEPARATOR);
+}
+
+function readKeyPosition(text: string): KeyPosition | null {
+  const [given, id = '', ...values] = text.split(SEPARATOR);
+  const sort = KEY_SORTS.find((each) => each === given);
+  if (sort === undefined || !isUuid(id)) {
+    return null;
+  }
+  const { success, data } = SORTED_VALUES[sort].safeParse(values.join(SEPARATOR));
+  return success ? { sort, id, value: data === '' ? null : data } : null;
+}
+
+export const keySearch = lineParameter(
+  'Only keys whose name contains this text, ignoring case, or whose id or key ends with it.',
+  SEARCH_MAX_LENGTH,
+);
+
+export const KeyQuery = z
+  .object({
+    limit: limitParameter('Maximum number of keys returned.'),
+    plan: z
+      .string(once(PLAN_MESSAGE))
+      .refine(isPlanName, PLAN_MESSAGE)
+      .optional()
+      .meta({ description: 'Only keys on this plan.', maxLength: PLAN_NAME_MAX_LENGTH }),
+    quota: uuidParameter('Only keys of this quota.'),
+    search: keySearch.optional(),
+    state: enumParameter(KEY_STATES, 'Only keys in this state.'),
+    banned: z
+      .enum(['true', 'false'], once('must be true or false'))
+      .transform((value) => value === 'true')
+      .pipe(z.boolean())
+      .optional()
+      .meta({ description: 'Only keys whose quota is banned now (`true`) or is not (`false`).' }),
+    expiresBefore: instantParameter('Only keys that are valid now and expire before this time.'),
+    unusedSince: instantParameter(
+      'Only valid keys that were issued before this time and have sent no request since. Requests are kept for 400 days.',
+    ),
+    sort: enumParameter(
+      KEY_SORTS,
+      'The order: `created` is oldest first, `-created` newest first, `name` by name, `lastUsed` by the last request, most ' +
+        'recent first, and `expires` soonest first. Keys that were never used, or never expire, are last.',
+    ).meta({ default: SORT_DEFAULT }),
+    /** The page begins after this key. */
+    cursor: cursorParameter(readKeyPosition, CURSOR_MAX_LENGTH),
+  })
+  .superRefine(({ sort = SORT_DEFAULT, cursor }, context) => {
+    if (cursor !== undefined && cursor.sort !== sort) {
+      const message = `belongs to the sort order ${cursor.sort}: follow the Link header of the page before`;
+      context.addIssue({ code: 'custom', path: ['cursor'], message });
+    }
+  });
+export type KeyQuery = z.infer<typeof KeyQuery>;

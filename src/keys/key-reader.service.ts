@@ -1,0 +1,101 @@
+import { Injectable } from '@nestjs/common';
+import { PrismaService } from '../database/prisma.service.js';
+import { ApiError } from '../http/api-error.js';
+import { type RateLimitStatus, rateLimitStatus } from '../rate-limit/rate-limit-status.schema.js';
+import { parseQuotaId, quotaBucketKey } from '../rate-limit/rules/bucket-key.js';
+import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
+import { Clock } from '../settings/clock.js';
+import { UsageJournal } from '../usage/usage.journal.js';
+import { findKeyPage, usageOfKeys } from './key-page.repository.js';
+import type { KeyPosition, KeyQuery } from './key-query.schemas.js';
+import { findBanEnd, findKey } from './key.repository.js';
+import type { KeyWithUsage } from './key.schemas.js';
+import { type KeyRecord, keyView, planFields } from './key.view.js';
+
+/** The number of matches that a message lists. */
+const MATCHES_MAX = 5;
+
+/** Reads keys with their usage, their names, and their rate-limit status. */
+@Injectable()
+export class KeyReader {
+  constructor(
+    private readonly database: PrismaService,
+    private readonly clock: Clock,
+    private readonly counters: FallbackCounterStore,
+    private readonly journal: UsageJournal,
+  ) {}
+
+  /** @throws ApiError `not_found`. */
+  async find(id: string): Promise<KeyWithUsage> {
+    const record = await findKey(this.database, id);
+    const banEnd = await findBanEnd(this.counters, record.quotaId);
+    await this.aggregateUsage();
+    const [key] = await this.withUsage([record], () => banEnd);
+    return key as KeyWithUsage;
+  }
+
+  /** Returns one page of the keys, and the position of the last one, or null on the last page. */
+  async page(query: KeyQuery): Promise<{ entries: KeyWithUsage[]; last: KeyPosition | null }> {
+    const bans = await this.counters.bans();
+    const bannedQuotas = [...bans.keys()].flatMap((bucketKey) => parseQuotaId(bucketKey) ?? []);
+    await this.aggregateUsage();
+    const { records, last } = await findKeyPage(this.database, query, bannedQuotas, this.clock.now());
+    const entries = await this.withUsage(records, (quotaId) => bans.get(quotaBucketKey(quotaId)) ?? null);
+    return { entries, last };
+  }
+
+  /**
+   * Returns the rate-limit status of a key's quota, also of a key that is no longer valid. Counts nothing.
+   *
+   * @throws ApiError `not_found`; `service_unavailable` while the counter store is away, because the limits are then counted locally.
+   */
+  async findRateLimit(id: string): Promise<RateLimitStatus> {
+    const record = await findKey(this.database, id);
+    const { plan, perMinute, perDay } = planFields(record);
+    if (perMinute === null || perDay === null) {
+      const bannedUntil = await findBanEnd(this.counters, record.quotaId);
+      return { plan, windows: [], refusalsUntilBan: null, bannedUntil: bannedUntil?.toISOString() ?? null };
+    }
+    const bucketKey = quotaBucketKey(record.quotaId);
+    const decision = await this.counters.peek({ bucketKey, perMinute, perDay });
+    if (decision.degraded) {
+      const message = 'The counter store, which holds the windows and the bans, is away. Try again shortly.';
+      throw new ApiError('service_unavailable', message);
+    }
+    return rateLimitStatus(plan, decision);
+  }
+
+  /** Returns the names of the keys with these ids, by id. A key that was deleted by hand is not included. */
+  async findNames(ids: readonly string[]): Promise<Map<string, string>> {
+    const keys = await this.database.$queryRaw<{ id: string; name: string }[]>`
+      SELECT id, name FROM api_keys WHERE id = ANY (${[...new Set(ids)]}::uuid[])`;
+    return new Map(keys.map(({ id, name }) => [id, name]));
+  }
+
+  /** Returns the first five ids that end with this text. */
+  async idsEndingWith(ending: string): Promise<string[]> {
+    const keys = await this.database.$queryRaw<{ id: string }[]>`
+      SELECT id FROM api_keys WHERE right(id::text, ${ending.length}::int) = ${ending} ORDER BY id LIMIT ${MATCHES_MAX}`;
+    return keys.map(({ id }) => id);
+  }
+
+  private async aggregateUsage(): Promise<void> {
+    try {
+      await this.journal.aggregate();
+    } catch {
+      // Keys can be read from a read-only database: without the usage that is still in the journal, which logs the failure.
+    }
+  }
+
+  private async withUsage(
+    records: KeyRecord[],
+    findBan: (quotaId: string) => Date | null,
+  ): Promise<KeyWithUsage[]> {
+    const nowMs = this.clock.now();
+    const usage = await usageOfKeys(this.database, records, nowMs);
+    return records.map((record) => ({
+      ...keyView(record, findBan(record.quotaId), nowMs),
+      ...usage.get(record.id)!,
+    }));
+  }
+}

@@ -1,0 +1,309 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Inject, Injectable } from '@nestjs/common';
+import { generateApiKey } from '../auth/rules/api-key.js';
+import { Clock } from '../settings/clock.js';
+import { type Database, inTransaction } from '../database/in-transaction.js';
+import { readServerTimeMs } from '../database/server-time.js';
+import type { Prisma } from '../database/generated/client.js';
+import { PrismaService } from '../database/prisma.service.js';
+import { ENVIRONMENT, type Environment } from '../settings/environment.js';
+import { ApiError } from '../http/api-error.js';
+import { type KeyRole, type Scope, scopesForRole } from '../auth/rules/scope.js';
+import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
+import { quotaBucketKey } from '../rate-limit/rules/bucket-key.js';
+import { queueKeyEvent } from '../webhooks/queue-events.js';
+import { type Action, type Actor, keyEvent, recordAuditEvent } from '../audit/audit.js';
+import { findBanEnd, findKey, lockKey, storedFields } from './key.repository.js';
+import {
+  type ChangePlanInput,
+  type CreateKeyInput,
+  type Key,
+  type IssuedKey,
+  type KeyLabelChange,
+  type RestrictKeyInput,
+  type RotatedKey,
+  type RotateKeyInput,
+} from './key.schemas.js';
+import { KEY, type KeyRecord, keyState, keyView, planFields, restrictionFields } from './key.view.js';
+import { quotaColumns } from './quota-plan.js';
+import { declareTables } from '../database/tables.js';
+
+declareTables({
+  api_keys: { privileges: 'SELECT, INSERT, UPDATE' },
+  quotas: { privileges: 'SELECT, INSERT, UPDATE' },
+});
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const OVERLAP_DEFAULT_SECONDS = DAY_MS / 1000;
+
+/** Issues, changes and revokes API keys. Each change and its audit event are one transaction. */
+@Injectable()
+export class KeyService {
+  constructor(
+    @Inject(PrismaService) private readonly database: Database,
+    @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'APP_ENV'>,
+    private readonly clock: Clock,
+    private readonly counters: FallbackCounterStore,
+  ) {}
+
+  /** Returns the service in the caller's transaction. */
+  within(transaction: Prisma.TransactionClient): KeyService {
+    return new KeyService(transaction, this.environment, this.clock, this.counters);
+  }
+
+  /**
+   * Issues a key with a quota of its own.
+   *
+   * @param key the key itself; a generated key by default.
+   * @throws ApiError `invalid_request` if there is no such plan, if neither the plan nor the input has limits, or if `expiresAt` is in
+   *   the past.
+   */
+  async issue(input: CreateKeyInput, actor: Actor, key = this.newKey()): Promise<IssuedKey> {
+    const { name, note = null, role = 'client', scopes = [], allowedNetworks = [], expiresAt = null } = input;
+    this.requireFuture(expiresAt);
+    requireWithinRole(role, scopes);
+    const record = await inTransaction(this.database, async (transaction) => {
+      const quota = await quotaColumns(transaction, input);
+      const fields = { name, note, role, scopes, allowedNetworks, expiresAt, ...storedFields(key) };
+      const data = { ...fields, quota: { create: quota } };
+      const issued = await transaction.apiKey.create({ data, ...KEY });
+      const label = { name, ...(note !== null && { note }) };
+      const after = { ...label, role, ...planFields(issued), ...restrictionFields(issued), expiresAt };
+      await recordAuditEvent(transaction, keyEvent(actor, 'key.issued', issued, null, after));
+      return issued;
+    });
+    // A new quota has no ban. A query of the counter store might fail, and the key could not be shown again.
+    return { ...this.view(record, null), key };
+  }
+
+  /** Returns whether this key was ever issued, also if it has expired or was revoked. */
+  async exists(key: string): Promise<boolean> {
+    const { hash } = storedFields(key);
+    return (await this.database.apiKey.count({ where: { hash } })) > 0;
+  }
+
+  /** @throws ApiError `not_found`. */
+  async find(id: string): Promise<Key> {
+    const record = await findKey(this.database, id);
+    return this.view(record, await findBanEnd(this.counters, record.quotaId));
+  }
+
+  /**
+   * Issues a successor on the same quota. Both keys work until the overlap ends, though the old key never works past its own expiry.
+   *
+   * @param maxPerDay the rotations that keys of the quota may have had in the UTC day, this one included.
+   * @throws ApiError `not_found`; `conflict` if the key is revoked, expired, already rotated, or rotated too often; `invalid_request` if
+   *   `expiresAt` is in the past.
+   */
+  async rotate(id: string, input: RotateKeyInput, actor: Actor, maxPerDay = Infinity): Promise<RotatedKey> {
+    const { overlapSeconds = OVERLAP_DEFAULT_SECONDS } = input;
+    const key = this.newKey();
+    let endsAt = new Date(0);
+    this.requireFuture(input.expiresAt ?? null);
+    const successor = await this.change(id, async (transaction, old) => {
+      const nowMs = await readServerTimeMs(transaction);
+      await requireRotatable(transaction, old, nowMs, maxPerDay);
+      const expiresAt = input.expiresAt ?? old.expiresAt;
+      const overlapEnd = new Date(nowMs + overlapSeconds * 1000);
+      endsAt = old.expiresAt !== null && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
+      await transaction.apiKey.update({ where: { id }, data: { expiresAt: endsAt } });
+      const { name, note, role, scopes, allowedNetworks, quotaId } = old;
+      const inherited = { name, note, role, scopes, allowedNetworks, quotaId };
+      const own = { expiresAt, predecessorId: id, createdAt: new Date(nowMs), ...storedFields(key) };
+      const created = await transaction.apiKey.create({ data: { ...inherited, ...own }, ...KEY });
+      const before = { expiresAt: old.expiresAt, successorId: null };
+      const after = { expiresAt: endsAt, successorId: created.id, successorExpiresAt: expiresAt };
+      await recordAuditEvent(transaction, keyEvent(actor, 'key.rotated', old, before, after));
+      await queueKeyEvent(transaction, 'key.rotated', old, {
+        expiresAt: endsAt,
+        successorId: created.id,
+      });
+      return created;
+    });
+    return { ...successor, key, overlapEndsAt: endsAt.toISOString() };
+  }
+
+  /**
+   * Revokes a key immediately and permanently. A second revocation changes nothing.
+   *
+   * @throws ApiError `not_found`.
+   */
+  async revoke(id: string, actor: Actor): Promise<Key> {
+    return this.change(id, async (transaction, old) => {
+      if (old.revokedAt !== null) {
+        return old;
+      }
+      const data = { revokedAt: new Date(this.clock.now()) };
+      const revoked = await transaction.apiKey.update({ where: { id }, data, ...KEY });
+      await recordAuditEvent(transaction, keyEvent(actor, 'key.revoked', old, { revokedAt: null }, data));
+      await queueKeyEvent(transaction, 'key.revoked', old, data);
+      return revoked;
+    });
+  }
+
+  /**
+   * Revokes a key that leaked, then every successor of it: its thief may have rotated it, but can no more. A second call goes on
+   * where the first has failed.
+   *
+   * @throws ApiError `not_found`.
+   */
+  async revokeLeaked(key: string, actor: Actor): Promise<Key> {
+    const leaked = await this.revoke(await this.findId(key), actor);
+    for (let next = leaked.successorId; next !== null;) {
+      ({ successorId: next } = await this.revoke(next, actor));
+    }
+    return leaked;
+  }
+
+  /**
+   * Returns the id of a key, for an administrator who has only the key itself.
+   *
+   * @throws ApiError `not_found`.
+   */
+  async findId(key: string): Promise<string> {
+    const { hash } = storedFields(key);
+    const found = await this.database.apiKey.findUnique({ where: { hash }, select: { id: true } });
+    if (found === null) {
+      throw new ApiError('not_found', 'This key was never issued here. Check that it was copied whole.');
+    }
+    return found.id;
+  }
+
+  /**
+   * Changes what a key may do, and from where.
+   *
+   * @throws ApiError `not_found`; `invalid_request` if the role of the key does not include one of the scopes.
+   */
+  async restrict(id: string, input: RestrictKeyInput, actor: Actor): Promise<Key> {
+    return this.edit(id, actor, 'key.restricted', restrictionFields, (transaction, old) => {
+      requireWithinRole(old.role, input.scopes);
+      const { scopes = old.scopes, allowedNetworks = old.allowedNetworks } = input;
+      return transaction.apiKey.update({ where: { id }, data: { scopes, allowedNetworks }, ...KEY });
+    });
+  }
+
+  /**
+   * Changes the name of a key, the note on it, or both.
+   *
+   * @throws ApiError `not_found`.
+   */
+  async label(id: string, { name, note }: KeyLabelChange, actor: Actor): Promise<Key> {
+    const fields = (key: KeyRecord) => ({ name: key.name, note: key.note });
+    return this.edit(id, actor, 'key.labeled', fields, (transaction, old) => {
+      const data = { name: name ?? old.name, note: note === undefined ? old.note : note };
+      return transaction.apiKey.update({ where: { id }, data, ...KEY });
+    });
+  }
+
+  /**
+   * Puts a key's quota on a plan, with limits of its own or those of the plan. The counts of the current windows are kept.
+   *
+   * @throws ApiError `not_found`; `invalid_request` if there is no such plan, or if neither the plan nor the input has limits.
+   */
+  async changePlan(id: string, input: ChangePlanInput, actor: Actor): Promise<Key> {
+    return this.edit(id, actor, 'key.plan_changed', planFields, async (transaction, { quotaId }) => {
+      const data = await quotaColumns(transaction, input);
+      await transaction.quota.update({ where: { id: quotaId }, data });
+      return findKey(transaction, id);
+    });
+  }
+
+  /**
+   * Ends the ban of a key's quota immediately. Without a ban, nothing changes.
+   *
+   * @throws ApiError `not_found`.
+   */
+  async unban(id: string, actor: Actor): Promise<Key> {
+    // While the counter store is away, it is unknown whether there is a ban.
+    await this.counters.ping();
+    const record = await inTransaction(this.database, async (transaction) => {
+      const locked = await lockKey(transaction, id);
+      const bannedUntil = await findBanEnd(this.counters, locked.quotaId);
+      if (bannedUntil !== null) {
+        const [before, after] = [{ bannedUntil }, { bannedUntil: null }];
+        await recordAuditEvent(transaction, keyEvent(actor, 'key.unbanned', locked, before, after));
+        // The ban is lifted last, because the counter store is not part of this transaction: if the event cannot be recorded, it stays.
+        await this.counters.liftBan(quotaBucketKey(locked.quotaId));
+      }
+      return locked;
+    });
+    // No ban is left. Another query of the counter store might fail, although the ban is lifted.
+    return this.view(record, null);
+  }
+
+  private newKey(): string {
+    return generateApiKey(this.environment.APP_ENV);
+  }
+
+  /** Runs `change` on a locked key in one transaction, and returns the key that it returns. */
+  private change(
+    id: string,
+    change: (transaction: Prisma.TransactionClient, old: KeyRecord) => Promise<KeyRecord>,
+  ): Promise<Key> {
+    return inTransaction(this.database, async (transaction) => {
+      const old = await lockKey(transaction, id);
+      // The ban is read first, because the change is undone if it cannot be read.
+      const bannedUntil = await findBanEnd(this.counters, old.quotaId);
+      return this.view(await change(transaction, old), bannedUntil);
+    });
+  }
+
+  /** Runs `change` as above, and records what it changed of `fields`, if anything. */
+  private edit(
+    id: string,
+    actor: Actor,
+    action: Action,
+    fields: (key: KeyRecord) => Prisma.InputJsonObject,
+    change: (transaction: Prisma.TransactionClient, old: KeyRecord) => Promise<KeyRecord>,
+  ): Promise<Key> {
+    return this.change(id, async (transaction, old) => {
+      const changed = await change(transaction, old);
+      const [before, after] = [fields(old), fields(changed)];
+      if (!isDeepStrictEqual(before, after)) {
+        await recordAuditEvent(transaction, keyEvent(actor, action, old, before, after));
+      }
+      return changed;
+    });
+  }
+
+  private view(record: KeyRecord, bannedUntil: Date | null): Key {
+    return keyView(record, bannedUntil, this.clock.now());
+  }
+
+  private requireFuture(expiresAt: Date | null): void {
+    if (expiresAt !== null && expiresAt.getTime() <= this.clock.now()) {
+      throw new ApiError('invalid_request', 'The request is invalid: expiresAt must be in the future.');
+    }
+  }
+}
+
+/** @throws ApiError `invalid_request` if the role does not include one of the scopes. */
+function requireWithinRole(role: KeyRole, scopes: readonly Scope[] = []): void {
+  if (!scopes.every((scope) => scopesForRole(role).includes(scope))) {
+    const message =
+      'The request is invalid: scopes must have no scope of administration, unless the role of the key is admin.';
+    throw new ApiError('invalid_request', message);
+  }
+}
+
+/** @throws ApiError `conflict`. */
+async function requireRotatable(database: Database, key: KeyRecord, nowMs: number, maxPerDay: number) {
+  const state = keyState(key, nowMs);
+  if (state === 'revoked' || state === 'expired') {
+    throw new ApiError('conflict', `The key is ${state}, so it cannot be rotated. Issue a new one.`);
+  }
+  if (key.successor !== null) {
+    const { id, revokedAt } = key.successor;
+    const advice =
+      revokedAt === null
+        ? `Rotate its successor ${id}.`
+        : `Its successor ${id} was revoked. Issue a new one.`;
+    throw new ApiError('conflict', `The key was rotated already. ${advice}`);
+  }
+  const today = new Date(Math.floor(nowMs / DAY_MS) * DAY_MS);
+  const where = { quotaId: key.quotaId, predecessorId: { not: null }, createdAt: { gte: today } };
+  if ((await database.apiKey.count({ where })) >= maxPerDay) {
+    const message = `Keys of this quota were rotated ${maxPerDay} times today. Try again after 00:00 UTC, or ask an administrator.`;
+    throw new ApiError('conflict', message);
+  }
+}

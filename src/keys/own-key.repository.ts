@@ -1,0 +1,55 @@
+import { Injectable } from '@nestjs/common';
+import { restrictionFields } from './key.view.js';
+import { PrismaService } from '../database/prisma.service.js';
+import { ApiError } from '../http/api-error.js';
+import type { Principal } from '../auth/principal.js';
+import type { OwnKey } from './account.schemas.js';
+
+const HINTS = { prefix: true, lastFour: true, createdAt: true, expiresAt: true } as const;
+const FIELDS = {
+  id: true,
+  name: true,
+  role: true,
+  scopes: true,
+  allowedNetworks: true,
+  ...HINTS,
+  quota: { select: { perMinute: true } },
+  successor: { select: { ...HINTS, revokedAt: true } },
+} as const;
+
+/** Reads the key of a request. */
+@Injectable()
+export class OwnKeyRepository {
+  constructor(private readonly prisma: PrismaService) {}
+
+  /**
+   * Returns the key of a request, with the limits that the headers of its response report.
+   *
+   * @throws ApiError `service_unavailable` for a key that was deleted by hand just now; the database's error.
+   */
+  async find({ keyId, quota: { plan, perMinute, perDay } }: Principal): Promise<OwnKey> {
+    const record = await this.prisma.apiKey.findUnique({ where: { id: keyId }, select: FIELDS });
+    if (record === null) {
+      throw new ApiError('service_unavailable', 'The API key changes just now. Try again shortly.');
+    }
+    const { quota, successor, ...key } = record;
+    return {
+      ...datesAsText(key),
+      ...restrictionFields(record),
+      state: successor === null ? 'active' : 'rotating',
+      plan,
+      perMinute,
+      perDay,
+      ownLimits: quota.perMinute !== null,
+      successor: successor && {
+        ...datesAsText(successor),
+        revokedAt: successor.revokedAt?.toISOString() ?? null,
+      },
+    };
+  }
+}
+
+function datesAsText<Fields extends { createdAt: Date; expiresAt: Date | null }>(fields: Fields) {
+  const { createdAt, expiresAt } = fields;
+  return { ...fields, createdAt: createdAt.toISOString(), expiresAt: expiresAt?.toISOString() ?? null };
+}

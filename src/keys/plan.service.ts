@@ -1,0 +1,75 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { inTransaction, type Database } from '../database/in-transaction.js';
+import { PrismaService } from '../database/prisma.service.js';
+import { ApiError } from '../http/api-error.js';
+import { type Page, toPage } from '../schemas/pagination.js';
+import { type Actor, recordAuditEvent } from '../audit/audit.js';
+import type { Limits } from '../schemas/limits.schema.js';
+import { isPlanName } from '../rate-limit/rules/plan-name.js';
+import type { Plan } from './plan.schemas.js';
+import { declareTables } from '../database/tables.js';
+
+declareTables({ plans: { privileges: 'SELECT, INSERT, UPDATE' } });
+
+const NAME_MESSAGE =
+  'The name of the plan must have 1 to 63 lower-case letters, digits and hyphens, and begin with a letter.';
+
+/** Lists, creates and changes plans. Each change and its audit event are one transaction. */
+@Injectable()
+export class PlanService {
+  constructor(@Inject(PrismaService) private readonly database: Database) {}
+
+  /** Returns one page of the plans in order of their names, after the name `after`. */
+  async page(limit: number, after?: string): Promise<Page<Plan>> {
+    const plans = await this.database.plan.findMany({
+      ...(after !== undefined && { where: { name: { gt: after } } }),
+      orderBy: { name: 'asc' },
+      take: limit + 1,
+    });
+    return toPage(plans, limit);
+  }
+
+  /** @throws ApiError `not_found`. */
+  async find(name: string): Promise<Plan> {
+    const plan = isPlanName(name) ? await this.database.plan.findUnique({ where: { name } }) : null;
+    if (plan === null) {
+      throw new ApiError('not_found', `There is no plan "${name}".`);
+    }
+    return plan;
+  }
+
+  /**
+   * Sets the limits of a plan, and creates it if it does not exist.
+   *
+   * @throws ApiError `invalid_request` if the name is not valid; `conflict` for a plan without limits, such as Enterprise, whose quotas
+   *   have their own.
+   */
+  async set(name: string, limits: Limits, actor: Actor): Promise<{ plan: Plan; created: boolean }> {
+    if (!isPlanName(name)) {
+      throw new ApiError('invalid_request', NAME_MESSAGE);
+    }
+    return inTransaction(this.database, async (transaction) => {
+      // Serializes concurrent calls, even if the plan has no row to lock yet.
+      await transaction.$executeRaw`LOCK TABLE plans IN SHARE ROW EXCLUSIVE MODE`;
+      const old = await transaction.plan.findUnique({ where: { name } });
+      if (old !== null && old.perMinute === null) {
+        throw new ApiError(
+          'conflict',
+          `Plan "${name}" has no limits of its own; give each of its keys theirs.`,
+        );
+      }
+      const plan = await transaction.plan.upsert({
+        where: { name },
+        create: { name, ...limits },
+        update: { ...limits },
+      });
+      const before = old === null ? null : { perMinute: old.perMinute, perDay: old.perDay };
+      if (before?.perMinute !== plan.perMinute || before.perDay !== plan.perDay) {
+        const action = old === null ? 'plan.created' : 'plan.changed';
+        const after = { perMinute: plan.perMinute, perDay: plan.perDay };
+        await recordAuditEvent(transaction, { actor, action, subject: `plan:${name}`, before, after });
+      }
+      return { plan, created: old === null };
+    });
+  }
+}

@@ -1,0 +1,72 @@
+import { Body, Controller, Get, HttpStatus, Param, Put, Query, Res } from '@nestjs/common';
+import { ApiConflictResponse, ApiParam } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
+import { Operation } from '../openapi/operation.decorator.js';
+import { pageLinks } from '../schemas/pagination.js';
+import { PageResponse, Responses } from '../openapi/responses.decorator.js';
+import { Tag } from '../openapi/tag.decorator.js';
+import type { Principal } from '../auth/principal.js';
+import { Limits } from '../schemas/limits.schema.js';
+import { PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
+import { Plan, PlanQuery } from './plan.schemas.js';
+import { PlanService } from './plan.service.js';
+
+const PATH = '/admin/plans';
+
+const PlanName = () =>
+  ApiParam({
+    name: 'plan',
+    description: 'Name of the plan.',
+    schema: { type: 'string', maxLength: PLAN_NAME_MAX_LENGTH, examples: ['free'] },
+  });
+
+@Tag('plans', 'Plans and their limits.')
+@Controller(PATH)
+export class PlansController {
+  constructor(private readonly plans: PlanService) {}
+
+  @Get()
+  @Operation('stable', 'admin:read', 'List plans', 'Returns one page of the plans, in order of their names.')
+  @PageResponse(Plan, 'A page of plans.')
+  async listPlans(
+    @Query({ schema: PlanQuery }) { limit, cursor }: PlanQuery,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Plan[]> {
+    const { entries, last } = await this.plans.page(limit, cursor);
+    reply.header('Link', pageLinks(PATH, { limit }, last?.name));
+    return entries;
+  }
+
+  @Get(':plan')
+  @PlanName()
+  @Operation('stable', 'admin:read', 'Get a plan', 'Returns a plan with its limits.')
+  @Responses({ status: 200, schema: Plan, description: 'The plan.' })
+  getPlan(@Param('plan') name: string): Promise<Plan> {
+    return this.plans.find(name);
+  }
+
+  @Put(':plan')
+  @ApiConflictResponse()
+  @PlanName()
+  @Operation(
+    'stable',
+    'admin:write',
+    'Set a plan',
+    'Sets the limits of a plan, and creates it if it does not exist. The limits apply within a second.',
+  )
+  @Responses({ status: 200, schema: Plan, description: 'The changed plan.' })
+  @Responses({ status: 201, schema: Plan, description: 'The new plan.', headers: ['Location'] })
+  async setPlan(
+    @Param('plan') name: string,
+    @Body({ schema: Limits }) limits: Limits,
+    @CurrentPrincipal() { keyId: actor }: Principal,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Plan> {
+    const { plan, created } = await this.plans.set(name, limits, actor);
+    if (created) {
+      reply.status(HttpStatus.CREATED).header('Location', `${PATH}/${plan.name}`);
+    }
+    return plan;
+  }
+}

@@ -1,0 +1,44 @@
+import { Controller, Get, Header } from '@nestjs/common';
+import { Operation } from '../openapi/operation.decorator.js';
+import { ApiError } from '../http/api-error.js';
+import { Responses } from '../openapi/responses.decorator.js';
+import { Tag } from '../openapi/tag.decorator.js';
+import { Health } from './health.schema.js';
+import { Readiness } from './readiness.js';
+
+const OK = { status: 'ok' };
+
+/** Reports to orchestrators and balancers, which have no key, whether the process is alive and ready; to administrators the health. */
+@Tag('health', 'Whether a replica is ready for requests, and the state of its parts.')
+@Controller()
+export class HealthController {
+  constructor(private readonly readiness: Readiness) {}
+
+  @Get('livez')
+  livez(): typeof OK {
+    return OK;
+  }
+
+  /** @throws ApiError `service_unavailable`. */
+  @Get('readyz')
+  @Header('Cache-Control', 'no-store')
+  async readyz(): Promise<typeof OK> {
+    const { ready } = await this.readiness.check();
+    if (!ready) {
+      throw new ApiError('service_unavailable', 'Not ready.');
+    }
+    return OK;
+  }
+
+  @Get('admin/health')
+  @Operation(
+    'stable',
+    'admin:read',
+    'Get the health',
+    'Returns whether the responding replica is ready for requests, and the state of its parts. The status is 200 even if it is not ready.',
+  )
+  @Responses({ status: 200, schema: Health, description: 'The health of the replica.' })
+  getHealth(): Promise<Health> {
+    return this.readiness.check();
+  }
+}

@@ -1,0 +1,106 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
+} from '@nestjs/common';
+import { RemovalWatch } from '../deprecation/removal-watch.js';
+import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
+import { Connections } from '../http/connections.js';
+import { ENVIRONMENT, type Environment } from '../settings/environment.js';
+import { DatabaseHealth, type DatabaseParts } from './database.health.js';
+import type { Health } from './health.schema.js';
+
+/** Requests within this time share one check, because no key is needed to request it. */
+const RESULT_LIFE_MS = 1000;
+const REMINDER_INTERVAL_MS = 60_000;
+
+/**
+ * Checks the parts of the service on request, and by itself: every second until the service is ready, then every minute. Logs each
+ * reason why it is not ready once, and repeats it every minute.
+ */
+@Injectable()
+export class Readiness implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly logger = new Logger(Readiness.name);
+  private readonly stopping = new AbortController();
+  private last: { parts: Promise<Health['parts']>; startMs: number; isOver: boolean } | null = null;
+  /** The reasons logged since the service was last ready, and the time of the last. */
+  private readonly logged = new Set<string>();
+  private loggedMs = 0;
+
+  constructor(
+    private readonly database: DatabaseHealth,
+    private readonly counters: FallbackCounterStore,
+    private readonly connections: Connections,
+    private readonly removals: RemovalWatch,
+    @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'COUNTER_STORE'>,
+  ) {}
+
+  /** Does not wait for the checks: until they succeed, the service listens and reports that it is not ready. */
+  onApplicationBootstrap(): void {
+    void this.watch();
+  }
+
+  /** Before the pools are closed, which a check in flight would report as an outage. */
+  onModuleDestroy(): void {
+    this.stopping.abort();
+  }
+
+  /** Checks all parts at once, or returns the result of a check that is still running, or started within the last second. */
+  async check(): Promise<Health> {
+    const nowMs = performance.now();
+    if (this.last === null || (this.last.isOver && nowMs - this.last.startMs >= RESULT_LIFE_MS)) {
+      this.last = { parts: this.checkAll(), startMs: nowMs, isOver: false };
+    }
+    const { last } = this;
+    const parts = await last.parts.finally(() => (last.isOver = true));
+    const { isDraining: draining } = this.connections;
+    return { ready: this.reportReadiness(parts), draining, warnings: this.removals.warnings, parts };
+  }
+
+  private async checkAll(): Promise<Health['parts']> {
+    return { ...(await this.database.check()), counterStore: this.checkCounterStore() };
+  }
+
+  /** The service is degraded, but not down, while the counter store is away. */
+  private checkCounterStore(): Health['parts']['counterStore'] {
+    const kind = this.environment.COUNTER_STORE === undefined ? 'postgresql' : 'redis';
+    const { outage } = this.counters;
+    if (outage === null) {
+      return { status: 'up', kind };
+    }
+    const message = `the counter store is away, so this replica counts locally: ${outage.error.message}`;
+    return { status: 'degraded', kind, since: outage.since.toISOString(), message };
+  }
+
+  /** Does not check the counter store, whose absence does not affect readiness. */
+  private async watch(): Promise<void> {
+    const { signal } = this.stopping;
+    while (!signal.aborted) {
+      const ready = this.reportReadiness(await this.database.check());
+      const restMs = ready ? REMINDER_INTERVAL_MS : RESULT_LIFE_MS;
+      await pause(restMs, undefined, { signal, ref: false }).catch(() => {});
+    }
+  }
+
+  /** Returns whether the service is ready, and logs why it is not; a shutdown is logged when it begins. */
+  private reportReadiness({ database, migrations }: DatabaseParts): boolean {
+    if (this.connections.isDraining || this.stopping.signal.aborted) {
+      return false;
+    }
+    const problem = database.message ?? migrations?.message;
+    if (problem === undefined) {
+      if (this.logged.size > 0) {
+        this.logged.clear();
+        this.logger.warn('Ready');
+      }
+    } else if (!this.logged.has(problem) || performance.now() - this.loggedMs >= REMINDER_INTERVAL_MS) {
+      this.logged.add(problem);
+      this.loggedMs = performance.now();
+      this.logger.error(`Not ready: ${problem}`);
+    }
+    return problem === undefined;
+  }
+}

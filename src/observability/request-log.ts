@@ -1,0 +1,111 @@
+import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
+import { operationName } from '../http/request-line.js';
+import type { Principal } from '../auth/principal.js';
+import { addressText } from '../http/rules/network.js';
+import type { RateLimitDecision } from '../rate-limit/rules/rate-limit-decision.js';
+
+/** It matches without the first letter, which may be an escape. */
+const API_KEY = /sk_(live|test)_[0-9A-Za-z]+/g;
+const CONTROLS = /\p{Cc}/gu;
+/** What nearly every text lacks, so that it needs no change. */
+const SUSPECT = /[^\x20-\x7e]|sk_/;
+
+/** No path of this service is longer; the rest would only fill the disk. */
+const MAX_LENGTH = 256;
+
+/** Logs one line for each request, when its response is sent. */
+export class RequestLog extends LogController {
+  /** Logs nothing: the line of the response has it all. */
+  override incomingRequest(): void {}
+
+  override requestCompleted(
+    error: Error | null | undefined,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): void {
+    const { decision, isShed, reportedWindow, traceFields } = request;
+    const isStatus = request.routeOptions.config.statusRequestsPerMinute !== undefined;
+    const isLimited = decision !== null || request.requiredRole !== null;
+    const principal = isLimited ? findPrincipal(request) : null;
+    request.log.info(
+      {
+        requestId: request.id,
+        ...traceFields,
+        method: request.method,
+        path: loggablePath(request),
+        operation: operationName(request),
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime * 10) / 10,
+        decision: isLimited ? decisionWord({ decision, isShed, isStatus }) : undefined,
+        window: reportedWindow?.name,
+        limit: reportedWindow?.limit,
+        remaining: reportedWindow?.remaining,
+        plan: principal?.quota.plan,
+        keyId: principal?.keyId,
+        quotaId: principal?.quota.id,
+        address: addressText(request.ip),
+        userAgent: loggableUserAgent(request),
+        ...(error && { err: error }),
+      },
+      'request',
+    );
+  }
+}
+
+/** Returns whose key the request has: as authenticated, or as last known if it was denied before. */
+function findPrincipal(request: FastifyRequest): Principal | null {
+  return request.authentication === null ? request.lastKnownPrincipal : request.authentication.principal;
+}
+
+/**
+ * How the rate limiter decided on a request, in one word.
+ *
+ * - `allowed`: it took one from each window.
+ * - `denied`: a window was full.
+ * - `banned`: it started or met a ban.
+ * - `local`: this replica allowed it by itself, because the counter store is away.
+ * - `uncounted`: it took nothing, such as `GET /v1/rate-limit`, or a request during a shutdown.
+ * - `shed`: the server was overloaded.
+ */
+type DecisionWord = 'allowed' | 'denied' | 'banned' | 'local' | 'uncounted' | 'shed';
+
+/** What the word depends on besides the decision, which is null if there was none. */
+interface DecidedRequest {
+  decision: Pick<RateLimitDecision, 'allowed' | 'ban' | 'degraded'> | null;
+  isShed: boolean;
+  /** Whether it requests its rate-limit status, which is counted apart. */
+  isStatus: boolean;
+}
+
+export function decisionWord({ decision, isShed, isStatus }: DecidedRequest): DecisionWord {
+  if (decision === null) {
+    return isShed ? 'shed' : 'uncounted';
+  }
+  if (!decision.allowed) {
+    return decision.ban === null ? 'denied' : 'banned';
+  }
+  if (isStatus) {
+    return 'uncounted';
+  }
+  return decision.degraded ? 'local' : 'allowed';
+}
+
+/** Returns the requested path without the query, cut, and without a key that somebody put into it. */
+export function loggablePath({ originalUrl }: Pick<FastifyRequest, 'originalUrl'>): string {
+  const end = originalUrl.indexOf('?');
+  const path = withoutKeys(end === -1 ? originalUrl : originalUrl.slice(0, end));
+  return path.length > MAX_LENGTH ? `${path.slice(0, MAX_LENGTH)}…` : path;
+}
+
+/** Returns the header `User-Agent`, cut, without control characters and keys; undefined if there is none. */
+export function loggableUserAgent({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined {
+  const userAgent = headers['user-agent']?.slice(0, MAX_LENGTH);
+  // Keys last: a control character between its letters would hide one.
+  return userAgent !== undefined && SUSPECT.test(userAgent)
+    ? withoutKeys(userAgent.replace(CONTROLS, ''))
+    : userAgent;
+}
+
+function withoutKeys(text: string): string {
+  return text.includes('sk_') ? text.replace(API_KEY, 'sk_$1_…') : text;
+}

@@ -1,0 +1,81 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import {
+  type Context,
+  defaultTextMapGetter,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Tracer,
+} from '@opentelemetry/api';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { loggablePath } from './request-log.js';
+import { knownMethod, routePath, routeTemplate, urlScheme } from '../http/request-line.js';
+
+/** Creates a span for each request of a protected path, in the client's trace if the request has a valid `traceparent`. */
+export class RequestSpans {
+  private readonly contexts = new AsyncLocalStorage<Context>();
+  private readonly propagator = new W3CTraceContextPropagator();
+
+  constructor(private readonly tracer: Tracer) {}
+
+  /** The context of the current request; undefined outside one. */
+  get current(): Context | undefined {
+    return this.contexts.getStore();
+  }
+
+  trace(fastify: FastifyInstance): void {
+    fastify.addHook('onRequest', (request, reply, done) => {
+      if (request.requiredRole === null) {
+        done();
+        return;
+      }
+      const sender = this.propagator.extract(ROOT_CONTEXT, request.headers, defaultTextMapGetter);
+      const span = this.start(request, sender);
+      const { traceId, spanId } = span.spanContext();
+      request.traceFields = { trace_id: traceId, span_id: spanId };
+      if (!span.isRecording()) {
+        // Its queries then have no spans either.
+        done();
+        return;
+      }
+      if (reply.raw.req.socket.destroyed || reply.raw.closed) {
+        end(span, reply);
+      } else {
+        reply.raw.once('close', () => end(span, reply));
+      }
+      this.contexts.run(trace.setSpan(sender, span), done);
+    });
+  }
+
+  /** Starts a span with the attributes and names of OpenTelemetry's semantic conventions for HTTP. */
+  private start(request: FastifyRequest, sender: Context): Span {
+    const { method, routeOptions } = request;
+    const { config } = routeOptions;
+    const known = knownMethod(method);
+    const attributes = {
+      'http.request.method': known,
+      'http.request.method_original': known === method ? undefined : method,
+      'url.path': loggablePath(request),
+      'url.scheme': urlScheme(request.protocol),
+      'client.address': request.ip,
+      'http.response.header.x-request-id': [request.id],
+      'http.route': routeTemplate(routePath(routeOptions)) || undefined,
+    };
+    const name = config.operation ?? (known === method ? method : 'HTTP');
+    return this.tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, sender);
+  }
+}
+
+function end(span: Span, { statusCode, raw }: FastifyReply): void {
+  if (raw.headersSent) {
+    span.setAttribute('http.response.status_code', statusCode);
+  }
+  if (!raw.writableFinished || statusCode >= 500) {
+    const failure = raw.writableFinished ? String(statusCode) : 'client_gone';
+    span.setAttribute('error.type', failure).setStatus({ code: SpanStatusCode.ERROR });
+  }
+  span.end();
+}

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { int32 } from './int32.js';
+
+/** Requests per UTC minute and UTC day: the limits of a plan, or those of a quota that override its plan's. */
+export const Limits = z
+  .object(
+    { perMinute: int32('Requests per UTC minute.'), perDay: int32('Requests per UTC day.') },
+    { error: 'the body must be a JSON object' },
+  )
+  .meta({
+    id: 'PlanLimits',
+    description: 'The limits of a plan. They apply to every quota on it without limits of its own.',
+    examples: [{ perMinute: 120, perDay: 3_000 }],
+  });
+export type Limits = z.infer<typeof Limits>;
+
+/** Returns the schema of a limit in responses, null if there is none. */
+export const shownLimit = (description: string) => z.int32().min(1).nullable().meta({ description });
+
+/** A quota's own limits, both or none. Without them, those of its plan apply. */
+export const ownLimits = {
+  perMinute: Limits.shape.perMinute.optional(),
+  perDay: Limits.shape.perDay.optional(),
+};
+
+/** Checks `ownLimits`: one limit without the other is reported as a fault of the missing one. */
+export const bothOrNone = z.superRefine<{ [Name in keyof Limits]?: number | undefined }>(
+  ({ perMinute, perDay }, context) => {
+    if ((perMinute === undefined) !== (perDay === undefined)) {
+      const missing = perMinute === undefined ? 'perMinute' : 'perDay';
+      const given = perMinute === undefined ? 'perDay' : 'perMinute';
+      context.addIssue({ code: 'custom', path: [missing], message: `is required with ${given}` });
+    }
+  },
+  // Also runs if another field is invalid, so that a response reports all faults.
+  { when: ({ value }) => typeof value === 'object' && value !== null },
+);

@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { cursorParameter, enumParameter, limitParameter } from '../schemas/pagination.js';
+import { dateTime, isPlainText, plainText, uuid } from '../schemas/text-schemas.js';
+import { isUuid } from '../schemas/uuid.js';
+import { EVENT_TYPES } from './event-types.js';
+import { BODY_MESSAGE, orRequired } from '../keys/key.schemas.js';
+
+const URL_MAX_LENGTH = 2048;
+const URL_MESSAGE = `must be an http(s) address without credentials, of at most ${URL_MAX_LENGTH} characters`;
+const EVENTS_MESSAGE = `must be a list of one or more of ${EVENT_TYPES.join(', ')}`;
+const TEXT_MAX_LENGTH = 1000;
+export const DELIVERY_STATES = ['pending', 'delivered', 'failed'] as const;
+
+export const CreateWebhookInput = z
+  .object(
+    {
+      url: z
+        .string(orRequired(URL_MESSAGE))
+        .max(URL_MAX_LENGTH, URL_MESSAGE)
+        .refine(isReceiverUrl, URL_MESSAGE)
+        .meta({ description: 'The http(s) address that gets the events.', format: 'uri' }),
+      events: z
+        .array(z.enum(EVENT_TYPES, EVENTS_MESSAGE), orRequired(EVENTS_MESSAGE))
+        .min(1, EVENTS_MESSAGE)
+        .max(EVENT_TYPES.length, EVENTS_MESSAGE)
+        .meta({ description: 'The types of the events that it receives.' }),
+    },
+    BODY_MESSAGE,
+  )
+  .meta({
+    id: 'NewWebhook',
+    description: 'A new webhook.',
+    examples: [{ url: 'https://ops.example/animal-store', events: ['quota.banned', 'key.expiring'] }],
+  });
+export type CreateWebhookInput = z.infer<typeof CreateWebhookInput>;
+
+export const Webhook = CreateWebhookInput.extend({
+  id: uuid('Identifier of the webhook.'),
+  previousSecretEndsAt: dateTime(
+    'Until when the secret before the last rotation signs too; null if there was none.',
+  ).nullable(),
+  createdAt: dateTime('When it was created.'),
+}).meta({ id: 'Webhook', description: 'A receiver of events, without its secret.' });
+
+export const WebhookWithSecret = Webhook.extend({
+  secret: plainText('Verifies deliveries. It is not shown again.', TEXT_MAX_LENGTH),
+}).meta({ id: 'WebhookWithSecret', description: 'A webhook with its new secret.' });
+
+export const WebhookDelivery = z
+  .object({
+    id: uuid('Identifier of the delivery, which is its `webhook-id`.'),
+    event: plainText('Type of the event.', TEXT_MAX_LENGTH),
+    payload: z
+      .record(z.string().max(TEXT_MAX_LENGTH), z.unknown())
+      .meta({ description: 'The body that is sent: `type`, `timestamp` and `data`.' }),
+    state: z.enum(DELIVERY_STATES).meta({ description: 'A `failed` one is not sent again by itself.' }),
+    attempts: z.int32().min(0).meta({ description: 'Attempts since it was queued, at first or again.' }),
+    createdAt: dateTime('When it was queued first.'),
+    lastAttemptAt: dateTime('When it was sent last; null if it was not.').nullable(),
+    nextAttemptAt: dateTime('When it is sent next; null if it is not pending.').nullable(),
+    lastFailure: plainText('Why the last attempt failed; null if it did not.', TEXT_MAX_LENGTH).nullable(),
+  })
+  .meta({ id: 'WebhookDelivery', description: 'An event for one webhook.' });
+
+export const DeliveryQuery = z.object({
+  limit: limitParameter('Maximum number of entries returned.'),
+  /** The page begins after this id. */
+  cursor: cursorParameter((text) => (isUuid(text) ? text : null)),
+  state: enumParameter(DELIVERY_STATES, 'Only deliveries in this state.'),
+});
+export type DeliveryQuery = z.infer<typeof DeliveryQuery>;
+
+function isReceiverUrl(text: string): boolean {
+  const { protocol, username, password } = new URL(URL.canParse(text) ? text : 'none:');
+  return isPlainText(text) && /^https?:$/.test(protocol) && username + password === '';
+}

@@ -1,0 +1,149 @@
+import { Injectable } from '@nestjs/common';
+import type { Prisma } from '../database/generated/client.js';
+import { type Database, inTransaction } from '../database/in-transaction.js';
+import { PrismaService } from '../database/prisma.service.js';
+import { readServerTimeMs } from '../database/server-time.js';
+import { ApiError } from '../http/api-error.js';
+import { type Page, toPage } from '../schemas/pagination.js';
+import { isUuid } from '../schemas/uuid.js';
+import { generateSecret } from './rules/signed-headers.js';
+import { type Actor, recordAuditEvent } from '../audit/audit.js';
+import type { CreateWebhookInput, DeliveryQuery } from './webhook.schemas.js';
+
+/** A change that causes an event queues it for each. */
+const WEBHOOKS_MAX = 20;
+const OVERLAP_MS = 86_400_000;
+
+const WEBHOOK = { omit: { secret: true, previousSecret: true } } as const;
+const DELIVERY = { omit: { webhookId: true, eventKey: true } } as const;
+
+/** A webhook without its secrets. */
+export type WebhookRecord = Prisma.WebhookGetPayload<typeof WEBHOOK>;
+/** A webhook with its new secret. */
+export type NewWebhook = WebhookRecord & { secret: string };
+export type DeliveryRecord = Prisma.WebhookDeliveryGetPayload<typeof DELIVERY>;
+
+/** Creates and changes webhooks, and shows their deliveries. Each change and its audit event are one transaction. */
+@Injectable()
+export class WebhookService {
+  constructor(private readonly database: PrismaService) {}
+
+  /** Returns all, oldest first. */
+  list(): Promise<WebhookRecord[]> {
+    return this.database.webhook.findMany({ orderBy: { id: 'asc' }, ...WEBHOOK });
+  }
+
+  /** @throws ApiError `not_found`. */
+  async find(id: string, database: Database = this.database): Promise<WebhookRecord> {
+    const found = isUuid(id) ? await database.webhook.findUnique({ where: { id }, ...WEBHOOK }) : null;
+    if (found === null) {
+      throw new ApiError('not_found', `There is no webhook with the id "${id}".`);
+    }
+    return found;
+  }
+
+  /** @throws ApiError `conflict` if there are as many as there may be. */
+  async create(input: CreateWebhookInput, actor: Actor): Promise<NewWebhook> {
+    const data = { ...input, secret: generateSecret() };
+    return this.change(async (transaction) => {
+      if ((await transaction.webhook.count()) >= WEBHOOKS_MAX) {
+        throw new ApiError('conflict', `There are ${WEBHOOKS_MAX} webhooks already. Delete one first.`);
+      }
+      const created = await transaction.webhook.create({ data, omit: { previousSecret: true } });
+      const event = { actor, subject: `webhook:${created.id}`, before: null, after: audited(input) };
+      await recordAuditEvent(transaction, { ...event, action: 'webhook.created' });
+      return created;
+    });
+  }
+
+  /**
+   * Replaces the secret. The old one signs too for a day, unless it is replaced again.
+   *
+   * @throws ApiError `not_found`.
+   */
+  async rotateSecret(id: string, actor: Actor): Promise<NewWebhook> {
+    const secret = generateSecret();
+    return this.change(async (transaction) => {
+      const { previousSecretEndsAt } = await this.find(id, transaction);
+      const nowMs = await readServerTimeMs(transaction);
+      const after = { previousSecretEndsAt: new Date(nowMs + OVERLAP_MS) };
+      await transaction.$executeRaw`
+        UPDATE webhooks
+        SET previous_secret = secret, previous_secret_ends_at = ${after.previousSecretEndsAt}, secret = ${secret}
+        WHERE id = ${id}::uuid`;
+      const event = { actor, subject: `webhook:${id}`, before: { previousSecretEndsAt }, after };
+      await recordAuditEvent(transaction, { ...event, action: 'webhook.secret_rotated' });
+      return { ...(await this.find(id, transaction)), secret };
+    });
+  }
+
+  /**
+   * Deletes a webhook with its deliveries.
+   *
+   * @throws ApiError `not_found`.
+   */
+  async delete(id: string, actor: Actor): Promise<WebhookRecord> {
+    return this.change(async (transaction) => {
+      const old = await this.find(id, transaction);
+      await transaction.webhook.deleteMany({ where: { id } });
+      const event = { actor, subject: `webhook:${id}`, before: audited(old), after: {} };
+      await recordAuditEvent(transaction, { ...event, action: 'webhook.deleted' });
+      return old;
+    });
+  }
+
+  /**
+   * Returns one page of the deliveries of a webhook, newest first.
+   *
+   * @throws ApiError `not_found`.
+   */
+  async deliveries(id: string, { limit, cursor, state }: DeliveryQuery): Promise<Page<DeliveryRecord>> {
+    await this.find(id);
+    const rows = await this.database.webhookDelivery.findMany({
+      where: { webhookId: id, ...(state && { state }), ...(cursor && { id: { lt: cursor } }) },
+      orderBy: { id: 'desc' },
+      take: limit + 1,
+      ...DELIVERY,
+    });
+    return toPage(rows, limit);
+  }
+
+  /**
+   * Queues a delivery again, for a day of attempts. A pending one is not, because it may be in flight.
+   *
+   * @throws ApiError `not_found`.
+   */
+  async resend(id: string, deliveryId: string, actor: Actor): Promise<DeliveryRecord> {
+    return inTransaction(this.database, async (transaction) => {
+      const nextAttemptAt = new Date(await readServerTimeMs(transaction));
+      const [delivery] = [id, deliveryId].every(isUuid)
+        ? await transaction.webhookDelivery.updateManyAndReturn({
+            where: { id: deliveryId, webhookId: id, state: { not: 'pending' } },
+            data: { state: 'pending', attempts: 0, nextAttemptAt },
+            ...DELIVERY,
+          })
+        : [];
+      if (delivery === undefined) {
+        const what = `delivery with the id "${deliveryId}" that is not pending`;
+        throw new ApiError('not_found', `The webhook "${id}" has no ${what}.`);
+      }
+      const after = { delivery: deliveryId, event: delivery.event };
+      const event = { actor, subject: `webhook:${id}`, before: null, after };
+      await recordAuditEvent(transaction, { ...event, action: 'webhook.delivery_resent' });
+      return delivery;
+    });
+  }
+
+  /** Runs a change after other changes of webhooks, so that it misses none. */
+  private change<Result>(work: (transaction: Prisma.TransactionClient) => Promise<Result>): Promise<Result> {
+    return inTransaction(this.database, async (transaction) => {
+      await transaction.$executeRaw`LOCK TABLE webhooks IN SHARE ROW EXCLUSIVE MODE`;
+      return work(transaction);
+    });
+  }
+}
+
+/** Returns what the append-only audit shows of a webhook. The rest of its URL may contain a secret. */
+function audited({ url, events }: CreateWebhookInput | WebhookRecord) {
+  return { url: new URL(url).origin, events };
+}

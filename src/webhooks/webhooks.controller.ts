@@ -1,0 +1,123 @@
+import { Body, Controller, Delete, Get, Header, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiConflictResponse, ApiParam } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
+import { Operation } from '../openapi/operation.decorator.js';
+import type { Principal } from '../auth/principal.js';
+import { PageResponse, Responses } from '../openapi/responses.decorator.js';
+import { Tag } from '../openapi/tag.decorator.js';
+import { pageLinks, pageSchema } from '../schemas/pagination.js';
+import {
+  CreateWebhookInput,
+  DeliveryQuery,
+  Webhook,
+  WebhookDelivery,
+  WebhookWithSecret,
+} from './webhook.schemas.js';
+import {
+  type DeliveryRecord,
+  type NewWebhook,
+  type WebhookRecord,
+  WebhookService,
+} from './webhook.service.js';
+
+const Id = (name: string, description: string) =>
+  ApiParam({ name, description, schema: { type: 'string', format: 'uuid', maxLength: 36 } });
+const WebhookId = () => Id('webhookId', 'Identifier of the webhook.');
+
+@Tag('webhooks', 'Receivers of events on keys and quotas, and their deliveries.')
+@Controller('/admin/webhooks')
+export class WebhooksController {
+  constructor(private readonly webhooks: WebhookService) {}
+
+  @Get()
+  @Operation(
+    'stable',
+    'admin:read',
+    'List webhooks',
+    'Returns all webhooks, without their secrets, oldest first.',
+  )
+  @Responses({ status: 200, schema: pageSchema(Webhook), description: 'The webhooks.' })
+  listWebhooks(): Promise<WebhookRecord[]> {
+    return this.webhooks.list();
+  }
+
+  @Post()
+  @Header('Cache-Control', 'no-store')
+  @ApiConflictResponse()
+  @Operation('stable', 'admin:write', 'Create a webhook', 'It receives events from then on. There may be 20.')
+  @Responses({
+    status: 201,
+    schema: WebhookWithSecret,
+    description: 'It is the only response with the secret.',
+    headers: ['NoStore'],
+  })
+  createWebhook(
+    @Body({ schema: CreateWebhookInput }) input: CreateWebhookInput,
+    @CurrentPrincipal() { keyId: actor }: Principal,
+  ): Promise<NewWebhook> {
+    return this.webhooks.create(input, actor);
+  }
+
+  @Delete(':webhookId')
+  @WebhookId()
+  @Operation('stable', 'admin:write', 'Delete a webhook', 'Deletes a webhook with its deliveries.')
+  @Responses({ status: 200, schema: Webhook, description: 'The deleted webhook.' })
+  deleteWebhook(
+    @Param('webhookId') id: string,
+    @CurrentPrincipal() { keyId: actor }: Principal,
+  ): Promise<WebhookRecord> {
+    return this.webhooks.delete(id, actor);
+  }
+
+  @Post(':webhookId/rotate')
+  @HttpCode(200)
+  @Header('Cache-Control', 'no-store')
+  @WebhookId()
+  @Operation(
+    'stable',
+    'admin:write',
+    'Rotate the secret',
+    'Both sign for 24 hours, or until the next rotation.',
+  )
+  @Responses({
+    status: 200,
+    schema: WebhookWithSecret,
+    description: 'It is the only response with the new secret.',
+    headers: ['NoStore'],
+  })
+  rotateWebhookSecret(
+    @Param('webhookId') id: string,
+    @CurrentPrincipal() { keyId: actor }: Principal,
+  ): Promise<NewWebhook> {
+    return this.webhooks.rotateSecret(id, actor);
+  }
+
+  @Get(':webhookId/deliveries')
+  @WebhookId()
+  @Operation('stable', 'admin:read', 'List deliveries', 'Returns one page of those of 30 days, newest first.')
+  @PageResponse(WebhookDelivery, 'A page of deliveries.')
+  async listWebhookDeliveries(
+    @Param('webhookId') id: string,
+    @Query({ schema: DeliveryQuery }) query: DeliveryQuery,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<DeliveryRecord[]> {
+    const { entries, last } = await this.webhooks.deliveries(id, query);
+    reply.header('Link', pageLinks(`/admin/webhooks/${id}/deliveries`, query, last?.id));
+    return entries;
+  }
+
+  @Post(':webhookId/deliveries/:deliveryId/resend')
+  @HttpCode(200)
+  @WebhookId()
+  @Id('deliveryId', 'Identifier of the delivery.')
+  @Operation('stable', 'admin:write', 'Send a delivery again', 'Queues a delivery again that is not pending.')
+  @Responses({ status: 200, schema: WebhookDelivery, description: 'The delivery, which is pending.' })
+  resendWebhookDelivery(
+    @Param('webhookId') id: string,
+    @Param('deliveryId') deliveryId: string,
+    @CurrentPrincipal() { keyId: actor }: Principal,
+  ): Promise<DeliveryRecord> {
+    return this.webhooks.resend(id, deliveryId, actor);
+  }
+}
