@@ -1,7 +1,9 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { AccountModule } from './keys/account.module.js';
-import { AdminModule } from './admin/admin.module.js';
+import { AuditModule } from './audit/audit.module.js';
+import { KeysModule } from './keys/keys.module.js';
+import { WebhookDeliveryModule } from './webhooks/webhook-delivery.module.js';
 import { DecisionCheckHook } from './http/decision-check.hook.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { LargeBodyHook } from './http/large-body.hook.js';
@@ -60,9 +62,11 @@ export const RESPONSE_HOOKS = [
     RateLimitModule,
     IdempotencyModule,
     AccountModule,
-    AdminModule,
+    KeysModule,
     UsageModule,
+    AuditModule,
     WebhooksModule,
+    WebhookDeliveryModule,
     HealthModule,
     MetricsModule,
   ],

@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import type { ApiError } from '../http/api-error.js';
 import type { Network } from '../http/rules/network.js';
-import type { KeyRole, Scope } from './rules/scope.js';
+import type { KeyRole } from '../http/request-line.js';
+import type { Scope } from './rules/scope.js';
 
 declare module 'fastify' {
   interface FastifyRequest {

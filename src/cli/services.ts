@@ -1,11 +1,14 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { AdminServicesModule } from '../keys/keys.module.js';
+import { AuditModule } from '../audit/audit.module.js';
 import { Clock } from '../settings/clock.js';
 import { DatabaseModule } from '../database/database.module.js';
 import { EmbeddedPostgresError, findEmbeddedPostgres } from '../database/embedded/embedded-postgres.js';
 import { type Environment, readProcessEnvironment } from '../settings/environment.js';
+import { KeysModule } from '../keys/keys.module.js';
 import { SettingsModule } from '../settings/settings.module.js';
+import { UsageModule } from '../usage/usage.module.js';
+import { WebhooksModule } from '../webhooks/webhooks.module.js';
 
 class Terminal {}
 
@@ -15,7 +18,10 @@ export async function openServices(environment: Environment): Promise<INestAppli
   await import('../app.module.js');
   const settings = SettingsModule.register(environment, new Clock());
   return NestFactory.createApplicationContext(
-    { module: Terminal, imports: [settings, DatabaseModule, AdminServicesModule] },
+    {
+      module: Terminal,
+      imports: [settings, DatabaseModule, KeysModule, UsageModule, AuditModule, WebhooksModule],
+    },
     // The error of a failure is enough.
     { logger: false, abortOnError: false },
   );

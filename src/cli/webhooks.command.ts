@@ -1,10 +1,6 @@
 import { Option } from 'commander';
 import { z } from 'zod';
-import {
-  CreateWebhookInput,
-  DELIVERY_STATES,
-  type DeliveryQuery,
-} from '../webhooks/webhook.schemas.js';
+import { CreateWebhookInput, DELIVERY_STATES, type DeliveryQuery } from '../webhooks/webhook.schemas.js';
 import { WebhookService } from '../webhooks/webhook.service.js';
 import { EVENT_TYPES } from '../webhooks/event-types.js';
 import { parsedBy, positiveInteger } from './arguments.js';

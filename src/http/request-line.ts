@@ -1,5 +1,7 @@
 import type { FastifyRequest } from 'fastify';
-import type { KeyRole } from '../auth/rules/scope.js';
+
+/** Which keys may call a path: those of clients, or of administrators. */
+export type KeyRole = 'client' | 'admin';
 
 declare module 'fastify' {
   interface FastifyRequest {

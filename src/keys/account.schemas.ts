@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
-import { BODY_MESSAGE, IssuedKey, overlapSeconds } from './key.schemas.js';
+import { IssuedKey, overlapSeconds } from './key.schemas.js';
 import { limitParameter } from '../schemas/pagination.js';
 import { restrictions } from './restrictions.js';
-import { dateTime, KEY_NAME_MAX_LENGTH, plainText, uuid } from '../schemas/text-schemas.js';
+import { BODY_MESSAGE, dateTime, KEY_NAME_MAX_LENGTH, plainText, uuid } from '../schemas/text-schemas.js';
 import { DeprecatedCalls, periodParameter, totalsCursor } from '../usage/usage.schemas.js';
 
 const KEY_MAX_LENGTH = 64;

@@ -1,7 +1,7 @@
 import { hashApiKey, keyHints } from '../auth/rules/api-key.js';
 import type { Prisma } from '../database/generated/client.js';
 import type { Database } from '../database/in-transaction.js';
-import { ApiError } from '../http/api-error.js';
+import { unknownKey } from '../auth/unknown-key.js';
 import { quotaBucketKey } from '../rate-limit/rules/bucket-key.js';
 import type { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
 import { isUuid } from '../schemas/uuid.js';
@@ -16,7 +16,7 @@ export function storedFields(key: string) {
 export async function findKey(database: Database, id: string): Promise<KeyRecord> {
   const record = isUuid(id) ? await database.apiKey.findUnique({ where: { id }, ...KEY }) : null;
   if (record === null) {
-    throw new ApiError('not_found', `There is no key with the id "${id}".`);
+    throw unknownKey(id);
   }
   return record;
 }

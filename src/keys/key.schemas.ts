@@ -10,6 +10,8 @@ import {
   plainText,
   TEXT_MESSAGE,
   uuid,
+  BODY_MESSAGE,
+  orRequired,
 } from '../schemas/text-schemas.js';
 import { bothOrNone, ownLimits, shownLimit } from '../schemas/limits.schema.js';
 import { PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
@@ -24,12 +26,6 @@ export const KEY_STATES = ['active', 'rotating', 'expired', 'revoked'] as const;
 export type KeyState = (typeof KEY_STATES)[number];
 /** One year, the maximum time for which a key and its successor both work. */
 export const OVERLAP_MAX_SECONDS = 31_536_000;
-export const BODY_MESSAGE = { error: 'the body must be a JSON object' };
-
-/** Returns the messages of a field: one if it is missing, else `message`. */
-export const orRequired = (message: string) => ({
-  error: ({ input }: { input?: unknown }) => (input === undefined ? 'is required' : message),
-});
 
 const givenText = (message = 'must be a string') => z.string(orRequired(message));
 

@@ -3,8 +3,7 @@ import { type OpenAPIObject, type OperationObject, SwaggerModule } from '@nestjs
 import { z } from 'zod';
 import type { Environment } from '../settings/environment.js';
 import { publicPrefix } from '../settings/public-prefix.js';
-import { roleForPath } from '../http/request-line.js';
-import type { KeyRole } from '../auth/rules/scope.js';
+import { type KeyRole, roleForPath } from '../http/request-line.js';
 import { jsonSchema, namedJsonSchemas } from '../schemas/json-schema.js';
 import { about, type About, aboutAdministration, securitySchemes } from './about.js';
 import { referencedComponents } from './components.js';

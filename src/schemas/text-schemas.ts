@@ -37,3 +37,11 @@ export function lineParameter(description: string, maxLength: number) {
 export function isPlainText(text: string): boolean {
   return text.isWellFormed() && !CONTROL.test(text);
 }
+
+/** The message of a body that is not an object. */
+export const BODY_MESSAGE = { error: 'the body must be a JSON object' };
+
+/** Returns the messages of a field: one if it is missing, else `message`. */
+export const orRequired = (message: string) => ({
+  error: ({ input }: { input?: unknown }) => (input === undefined ? 'is required' : message),
+});

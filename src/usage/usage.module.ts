@@ -1,12 +1,15 @@
 import { Module } from '@nestjs/common';
 import { UsageCleanup } from './usage.cleanup.js';
+import { UsageController } from './usage.controller.js';
 import { UsageHook } from './usage.hook.js';
 import { UsageJournal } from './usage.journal.js';
 import { UsageRecorder } from './usage.recorder.js';
 import { UsageRepository } from './usage.repository.js';
+import { UsageService } from './usage.service.js';
 
 @Module({
-  providers: [UsageJournal, UsageRepository, UsageRecorder, UsageHook, UsageCleanup],
-  exports: [UsageJournal, UsageRepository, UsageRecorder, UsageHook],
+  controllers: [UsageController],
+  providers: [UsageJournal, UsageRepository, UsageRecorder, UsageHook, UsageCleanup, UsageService],
+  exports: [UsageJournal, UsageRepository, UsageRecorder, UsageHook, UsageService],
 })
 export class UsageModule {}

@@ -3,13 +3,14 @@ import { PrismaService } from '../database/prisma.service.js';
 import { ApiError } from '../http/api-error.js';
 import { declaredRouteConfigs } from '../http/route-config.decorator.js';
 import { scopesForRole } from '../auth/rules/scope.js';
+import { unknownKey } from '../auth/unknown-key.js';
 import type { Page } from '../schemas/pagination.js';
+import { isUuid } from '../schemas/uuid.js';
 import { Clock } from '../settings/clock.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { replayLimits, smallestPlans } from './rules/what-if.js';
 import { UsageRepository } from './usage.repository.js';
 import type { OperationUsage, Usage } from './usage.schemas.js';
-import { findKey } from '../keys/key.repository.js';
 import type { Limits } from '../schemas/limits.schema.js';
 import type { ScopeSuggestion, UsageQuery } from './admin-usage.schemas.js';
 import type { WhatIf, WhatIfQuery } from './what-if.schemas.js';
@@ -32,7 +33,7 @@ export class UsageService {
    * @throws ApiError `not_found` if there is no such key.
    */
   async page({ days, cursor, ...query }: UsageQuery, id?: string): Promise<Page<Usage>> {
-    const keyId = id === undefined ? undefined : (await findKey(this.database, id)).id;
+    const keyId = id === undefined ? undefined : (await this.findKey(id)).id;
     return this.repository.page({ ...query, after: cursor, since: this.firstDay(days), keyId });
   }
 
@@ -42,7 +43,7 @@ export class UsageService {
    * @throws ApiError `not_found`.
    */
   async suggestScopes(id: string, days: number): Promise<ScopeSuggestion> {
-    const { quotaId, role } = await findKey(this.database, id);
+    const { quotaId, role } = await this.findKey(id);
     const since = this.firstDay(days);
     const usage = await this.repository.byOperation({ period: 'day', since, quotaId });
     const scopeByOperation = new Map(declaredRouteConfigs().map((route) => [route.operation, route.scope]));
@@ -63,6 +64,16 @@ export class UsageService {
     return { since: since.toISOString(), scopes };
   }
 
+  /** @throws ApiError `not_found`. */
+  private async findKey(id: string) {
+    const select = { id: true, quotaId: true, role: true };
+    const key = isUuid(id) ? await this.database.apiKey.findUnique({ where: { id }, select }) : null;
+    if (key === null) {
+      throw unknownKey(id);
+    }
+    return key;
+  }
+
   /** Returns the start of the first of these UTC days, of which the last is today. */
   private firstDay(days: number): Date {
     return new Date((Math.floor(this.clock.now() / DAY_MS) - days + 1) * DAY_MS);
@@ -74,7 +85,7 @@ export class UsageService {
    * @throws ApiError `not_found`; `invalid_request` if neither the plan nor the query has both limits.
    */
   async whatIf(id: string, query: WhatIfQuery): Promise<WhatIf> {
-    const { quotaId } = await findKey(this.database, id);
+    const { quotaId } = await this.findKey(id);
     const plans = await this.database.$queryRaw<(Limits & { name: string })[]>`
       SELECT name, per_minute AS "perMinute", per_day AS "perDay" FROM plans
       WHERE per_day IS NOT NULL ORDER BY per_day, per_minute, name`;

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { cursorParameter, enumParameter, limitParameter } from '../schemas/pagination.js';
-import { dateTime, isPlainText, plainText, uuid } from '../schemas/text-schemas.js';
+import { BODY_MESSAGE, dateTime, isPlainText, orRequired, plainText, uuid } from '../schemas/text-schemas.js';
 import { isUuid } from '../schemas/uuid.js';
 import { EVENT_TYPES } from './event-types.js';
-import { BODY_MESSAGE, orRequired } from '../keys/key.schemas.js';
 
 const URL_MAX_LENGTH = 2048;
 const URL_MESSAGE = `must be an http(s) address without credentials, of at most ${URL_MAX_LENGTH} characters`;

@@ -1,12 +1,7 @@
 import { Module } from '@nestjs/common';
-import { RateLimitModule } from '../rate-limit/rate-limit.module.js';
-import { WebhookEventWatch } from './event-watch.js';
-import { WebhookDeliverer } from './webhook-deliverer.js';
+import { WebhookService } from './webhook.service.js';
+import { WebhooksController } from './webhooks.controller.js';
 
-/** Finds events and delivers them. Administration only writes and reads the tables. */
-@Module({
-  imports: [RateLimitModule],
-  providers: [WebhookEventWatch, WebhookDeliverer],
-  exports: [WebhookDeliverer],
-})
+/** What administrators do with webhooks and their deliveries, over HTTP and from the terminal. */
+@Module({ controllers: [WebhooksController], providers: [WebhookService], exports: [WebhookService] })
 export class WebhooksModule {}

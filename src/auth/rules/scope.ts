@@ -1,4 +1,4 @@
-export type KeyRole = 'client' | 'admin';
+import type { KeyRole } from '../../http/request-line.js';
 
 /** What a key may be allowed to do; each operation declares the scope that it needs. A holder's own account needs none. */
 export const SCOPES = [
