@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { startApplication, type TestApplication } from '../support/service/application.js';
-import { TestClock } from '../support/counters/clock.js';
+import { MINUTE_MS, TestClock } from '../support/counters/clock.js';
 import { ApiDocument, type Operation, type Parameter, type Schema } from '../support/http/document.js';
 import { fieldFaults } from '../support/http/fields.js';
 import { send } from '../support/http/http.js';
@@ -189,7 +189,9 @@ describe('any request', () => {
   const seen = new Map<string, Set<number>>();
 
   beforeAll(async () => {
-    store = await startApplication({ environment: { ANONYMOUS_LIMIT: 1_000_000 } });
+    // Bans of a minute, which the windows of a response can describe, however long this takes.
+    const environment = { ANONYMOUS_LIMIT: 1_000_000, BAN_DURATIONS: [MINUTE_MS] };
+    store = await startApplication({ environment });
     const issue = async (...input: Parameters<typeof store.issue>) => (await store.issue(...input)).key;
     keys = {
       client: await issue(UNLIMITED),
