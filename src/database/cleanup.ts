@@ -7,8 +7,8 @@ const INTERVAL_MS = 60_000;
 const DELETE_BATCH = 5_000;
 
 /**
- * Returns the statement that deletes the rows of a table that meet a condition, at most `$1` of them. Locked rows are
- * skipped, so that a deletion takes part in no deadlock.
+ * Returns the statement that deletes the rows of a table that meet a condition, at most `$1` of them. Locked
+ * rows are skipped, so that a deletion takes part in no deadlock.
  */
 export function deletion(table: string, condition: string): Statement {
   return namedStatement(

@@ -12,8 +12,8 @@ export class Clock {
 }
 
 /**
- * The time of a database or a counter store, from its last response and the monotonic clock of this process; before the
- * first response, the time of this process.
+ * The time of a database or a counter store, from its last response and the monotonic clock of this process;
+ * before the first response, the time of this process.
  */
 export class ServerClock {
   private aheadOfMonotonicMs: number;

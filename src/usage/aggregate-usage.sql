@@ -1,9 +1,9 @@
 -- Moves journaled batches of all recorders, the oldest first, into the rows of their minutes, hours and days. Returns whether batches
 -- are left beyond the limit.
 --
--- $1 the maximum number of entries, though at least one batch is moved; $2 whether batches of the current minute are
--- included. An update of a row costs less per entry the more entries it adds, so a batch waits for the end of its minute
--- unless a reader needs it.
+-- $1 the maximum number of entries, though at least one batch is moved; $2 whether batches of the current
+-- minute are included. An update of a row costs less per entry the more entries it adds, so a batch waits for
+-- the end of its minute unless a reader needs it.
 --
 -- One statement empties the batches and updates the rows, so each entry is added once. An empty batch stays for an hour: one whose
 -- response was lost is sent again, and must not be stored again. A concurrent aggregation locks the same batches in the same order: it

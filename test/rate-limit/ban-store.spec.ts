@@ -17,7 +17,7 @@ import {
   summarize,
 } from '../support/counters/counting.js';
 
-/** The limit per minute, whatever the threshold of the service is: the tests are of what stores do with one. */
+/** The limit per minute, whatever the service's rule is: the tests are of what stores do with a threshold. */
 jest.mock('../../src/rate-limit/rules/ban.js', () => ({
   ...jest.requireActual('../../src/rate-limit/rules/ban.js'),
   banThreshold: ({ perMinute, perDay }: RateLimitRequest, banDurations: number[]) =>

@@ -153,7 +153,7 @@ describe.each(counterStores)('CounterStore in %s', (_name, start) => {
       }
     });
 
-    it('never goes back to yesterday: once the clock is before midnight, requests count in the new day', async () => {
+    it('never goes back to yesterday: once the clock is before midnight, the new day counts', async () => {
       clock.travelTo(new Date(MIDNIGHT));
       const request = newBucket(100, 5);
       await consume(request, 5);

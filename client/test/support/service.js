@@ -23,8 +23,8 @@ const CLEAN = {
 };
 
 /**
- * Starts the real service with a PostgreSQL of its own, open to pages of every origin. `travel` moves the clocks of both on
- * by milliseconds.
+ * Starts the real service with a PostgreSQL of its own, open to pages of every origin. `travel` moves the
+ * clocks of both on by milliseconds.
  */
 export async function startService() {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'animal-store-client-'));

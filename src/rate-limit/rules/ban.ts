@@ -12,8 +12,8 @@ export interface Ban {
 }
 
 /**
- * Returns how many refusals within a minute start a ban; null if none does, because bans are off or the client is
- * anonymous. Every store gets it with each bucket.
+ * Returns how many refusals within a minute start a ban; null if none does, because bans are off or the
+ * client is anonymous. Every store gets it with each bucket.
  *
  * @param banDurations milliseconds that the first ban lasts, the next, and so on; empty if bans are off.
  */

@@ -1,9 +1,10 @@
 -- Decides about the requests of one bucket, in one atomic step: allows them, counts refusals, starts a ban. The same rules as
 -- consume.sql, under the same specification tests.
 --
--- KEYS[1] the bucket's hash. ARGV: 1 the number of requests (0 reads and changes nothing), 2 the limit per minute,
--- 3 the limit per day or '', 4 how many refusals within a minute start a ban or '' if none does, 5 milliseconds since
--- the end of a ban after which its level falls by one, from 6 on the ban durations in milliseconds.
+-- KEYS[1] the bucket's hash. ARGV: 1 the number of requests (0 reads and changes nothing), 2 the limit per
+-- minute, 3 the limit per day or '', 4 how many refusals within a minute start a ban or '' if none does, 5
+-- milliseconds since the end of a ban after which its level falls by one, from 6 on the ban durations in
+-- milliseconds.
 --
 -- Lua has only doubles: milliseconds since 1970 need 41 bits of their 53, so every number here is exact. The hash is
 -- replicated by its effects, so a replica never reads its own clock (Redis 5 and later).
@@ -46,12 +47,13 @@ if not ban_lasts then
   end
   allowed = math.max(0, math.min(requests, room))
   denied = requests - allowed
-  -- The number of further refusals that starts a ban, or nil. If a lower threshold is reached already, it is 1.
+  -- The number of further refusals that starts a ban, or nil. If a lower threshold is reached already, it is
+  -- 1.
   local refusals_left = ban_threshold and math.max(1, ban_threshold - refusals)
   if refusals_left and denied >= refusals_left then
     denied = refusals_left
-    -- One level above that of the last ban, which falls by one each time that this long has passed since its end. The
-    -- last level repeats.
+    -- One level above that of the last ban, which falls by one each time that this long has passed since its
+    -- end. The last level repeats.
     local fallen = banned_until and math.floor((now_ms - banned_until) / level_falls_after_ms) or 0
     ban_level = math.min(levels, 1 + math.max(0, ban_level - fallen))
     banned_until = now_ms + ARGV[FIRST_DURATION + ban_level - 1]

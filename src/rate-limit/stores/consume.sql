@@ -3,7 +3,8 @@
 --
 -- $1 bucket keys, $2 the number of requests for each, $3 its limit per minute, $4 its limit per day or NULL,
 -- $5 how many refusals of a bucket within a minute start a ban, or NULL if none does,
--- $6 the ban durations in milliseconds, $7 milliseconds since the end of a ban after which its level falls by one.
+-- $6 the ban durations in milliseconds, $7 milliseconds since the end of a ban after which its level falls by
+-- one.
 --
 -- Allows as many requests of a bucket as there is room for. Each further request is denied and counts as a refusal. The refusal that
 -- reaches the threshold starts a ban, and the requests after it meet that ban, which counts nothing.
@@ -84,7 +85,8 @@ ON CONFLICT (bucket_key) DO UPDATE SET
         stored.banned_until IS NOT NULL
           AND EXCLUDED.ban_threshold IS NOT NULL
           AND stored.banned_until > to_timestamp(decision.now_ms / 1000::float8) AS lasts,
-        -- The number of further refusals that starts a ban, or NULL. If a lower threshold is reached already, it is 1.
+        -- The number of further refusals that starts a ban, or NULL. If a lower threshold is reached already,
+        -- it is 1.
         CASE
           WHEN EXCLUDED.ban_threshold IS NOT NULL THEN greatest(1, EXCLUDED.ban_threshold - windows.refusals)
         END AS refusals_left
@@ -109,8 +111,8 @@ ON CONFLICT (bucket_key) DO UPDATE SET
         END AS denied
         OFFSET 0
       ) AS denial,
-      -- One level above that of the last ban, which falls by one each time that $7 has passed since its end. The last
-      -- level repeats.
+      -- One level above that of the last ban, which falls by one each time that $7 has passed since its end.
+      -- The last level repeats.
       LATERAL (SELECT
         least(
           cardinality($6::bigint[]),

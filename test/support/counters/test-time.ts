@@ -9,7 +9,7 @@ let file: string | null = null;
 /** Returns how far the time of this test file is ahead of the machine's, in milliseconds. */
 export const testTimeAheadMs = (): number => aheadMs;
 
-/** Moves the time of this test file: of its clocks, and of the databases and Redis servers that take their time from it. */
+/** Moves the time of this test file: of its clocks, and of the databases and Redis servers that follow it. */
 export function setTestTimeAheadMs(milliseconds: number): void {
   aheadMs = milliseconds;
   if (file !== null) {
@@ -18,12 +18,13 @@ export function setTestTimeAheadMs(milliseconds: number): void {
 }
 
 /**
- * Returns the SQL that makes a database take its time from this test file, in sessions that begin after it. Functions of
- * its schema take the place of PostgreSQL's own, because `search_path` names it first.
+ * Returns the SQL that makes a database take its time from this test file, in sessions that begin after it.
+ * Functions of its schema take the place of PostgreSQL's own, because `search_path` names it first.
  */
 export function sqlOfTestTime(): string {
   const define = (name: string, volatility: string) => `
-    CREATE OR REPLACE FUNCTION public.${name}() RETURNS timestamptz LANGUAGE plpgsql ${volatility} PARALLEL SAFE SECURITY DEFINER AS $$
+    CREATE OR REPLACE FUNCTION public.${name}() RETURNS timestamptz
+    LANGUAGE plpgsql ${volatility} PARALLEL SAFE SECURITY DEFINER AS $$
     BEGIN
       RETURN pg_catalog.${name}() + make_interval(secs => pg_read_file('${openFile()}')::float8);
     END $$;`;
@@ -39,8 +40,8 @@ export function sqlOfTestTime(): string {
 export function commandOfTestTime(): string[] {
   // Without the C library's own memory functions, jemalloc asks for the time before faketime is ready.
   const libraries = `LD_PRELOAD=${FAKETIME}:libc.so.6`;
-  const file = `FAKETIME_TIMESTAMP_FILE=${openFile()}`;
-  return ['env', libraries, file, 'FAKETIME_NO_CACHE=1', 'FAKETIME_DONT_FAKE_MONOTONIC=1'];
+  const time = `FAKETIME_TIMESTAMP_FILE=${openFile()}`;
+  return ['env', libraries, time, 'FAKETIME_NO_CACHE=1', 'FAKETIME_DONT_FAKE_MONOTONIC=1'];
 }
 
 function openFile(): string {
