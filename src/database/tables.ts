@@ -1,5 +1,5 @@
 /** What the service does with the rows of a table, as privileges of PostgreSQL. */
-export interface TableUse {
+interface TableUse {
   /** Separated by ", ". Locks of rows, and of tables against other writers, require UPDATE. */
   privileges: string;
   /** The sequence of its identifiers, which requires USAGE. */

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import '../../src/app.module.js';
 import { declaredTables } from '../../src/database/tables.js';
 
 /** The health check asks for its privileges by the role that counts. */
@@ -13,6 +12,11 @@ function tablesOfModels(): [table: string, sequence: string | undefined][] {
     return [table, model.includes('autoincrement()') ? `${table}_id_seq` : undefined];
   });
 }
+
+// Every module declares its tables when it is loaded.
+beforeAll(async () => {
+  await import('../../src/app.module.js');
+});
 
 describe('declareTables', () => {
   it('is called for the table of each model, with its sequence if it has one', () => {

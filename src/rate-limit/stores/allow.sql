@@ -2,7 +2,7 @@
 -- bucket, and leaves the others to consume.sql. That could decide about these too, but costs PostgreSQL half as much again.
 --
 -- $1 bucket keys, $2 the number of requests for each, $3 its limit per minute, $4 its limit per day or NULL.
--- The store replaces the word with a colon by a table expression of $1 to $4: arrays for many buckets, plain values for one.
+-- For one bucket, the store replaces the arrays by plain values.
 --
 -- Rows are locked in the order of their keys, as in consume.sql. DO UPDATE reads a row only once it has the lock.
 INSERT INTO rate_limit_counters AS stored (
@@ -12,7 +12,7 @@ SELECT
   bucket_key, (now_ms / 60000)::int, requests, minute_limit, (now_ms / 86400000)::int, requests, day_limit, requests, requests
 FROM
   (SELECT (extract(epoch FROM statement_timestamp()) * 1000)::bigint AS now_ms) AS clock,
-  :requests AS bucket (bucket_key, requests, minute_limit, day_limit)
+  unnest($1::text[], $2::int[], $3::int[], $4::int[]) AS bucket (bucket_key, requests, minute_limit, day_limit)
 -- least() ignores NULL.
 WHERE requests <= least(minute_limit, day_limit)
 ORDER BY bucket_key
