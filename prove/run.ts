@@ -142,7 +142,7 @@ async function judge(databaseUrl: string): Promise<{ isProven: boolean; verdict:
     return { isProven: true, verdict: stdout };
   } catch (error) {
     const { stdout, message } = error as Error & { stdout?: string };
-    // With a table it has found violations; else it failed, or the tables could not be read.
+    // The verifier prints its table if it has found violations; otherwise it failed, or the tables could not be read.
     return { isProven: false, verdict: stdout || `There is no verdict: ${message}` };
   }
 }

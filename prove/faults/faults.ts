@@ -91,7 +91,7 @@ export class Faults {
     const replica = this.stage.replicas.find(isTarget) as Replica;
     const server = this.stage.servers.find(isTarget) as Server;
     const group = this.stage.groups.find(isTarget) as FailoverGroup;
-    // Of what fails over, the link is another one after a failover.
+    // After a failover, the link leads to another server.
     const proxy = this.stage.links.find(isTarget)?.proxy as Link['proxy'];
     const drivers: Record<FaultKind, Driver> = {
       'replica-kill': { cause: () => replica.end('SIGKILL'), undo: () => replica.start() },

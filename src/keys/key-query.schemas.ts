@@ -24,7 +24,7 @@ export interface KeyPosition {
   value: string | null;
 }
 
-/** It is in UTC, because PostgreSQL rejects an offset of 16 hours; the empty text is no instant. */
+/** An instant in UTC, because PostgreSQL rejects an offset of 16 hours; an empty text for a key without one. */
 const sortedInstant = z.literal('').or(instant.transform((value) => value.toISOString()));
 
 /** The values of a cursor's text, which a client may have forged. */

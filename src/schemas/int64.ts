@@ -9,7 +9,7 @@ export const int64 = z
   .bigint({ error: ({ input }) => (input === undefined ? 'is required' : MESSAGE) })
   .refine((value) => value >= MIN_INT64 && value <= MAX, MESSAGE);
 
-/** Returns the int64 of a text, or null when the text is none. */
+/** Returns the integer that a text has the digits of, or null if the text is not an int64. */
 export function parseInt64(text: string): bigint | null {
   if (!/^-?\d{1,19}$/.test(text)) {
     return null;

@@ -91,7 +91,7 @@ export const pageSchema = <Entry extends z.ZodType>(entry: Entry) => entry.array
 /**
  * Returns the schema of the query parameter `cursor`, whose value is the position after which the page begins.
  *
- * @param read returns the list's own position of the cursor's text, or null when it is none of this list.
+ * @param read returns the list's own position of the cursor's text, or null if the text is not such a position.
  */
 export function cursorParameter<Position>(
   read: (position: string) => Position | null,

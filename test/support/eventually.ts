@@ -22,7 +22,7 @@ export async function eventually(expectation: () => Promise<unknown>, deadlineMs
 export function until(isSo: () => boolean | Promise<boolean>, deadlineMs = 10_000): Promise<void> {
   return eventually(async () => {
     if (!(await isSo())) {
-      throw new Error('It did not come about in time');
+      throw new Error('The condition was not met in time');
     }
   }, deadlineMs);
 }

@@ -43,7 +43,7 @@ export const keyRateLimitQuery = (store: AnimalStore, id: string, pollMs: number
     staleTime: 0,
   });
 
-/** The queries that a change of a key affects: keys and their limits, the audit, the bans of the traffic, and the signed-in key if it is that. */
+/** The queries that a change of a key affects: keys, limits, audit, bans, and the signed-in key. */
 const TOUCHED = ['keys', 'audit', 'traffic', 'own-key'];
 
 /** Returns a function that reloads what a change of a key affects. Until then, the pages show the key from the response. */

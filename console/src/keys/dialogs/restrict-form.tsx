@@ -26,7 +26,7 @@ export function RestrictForm({ apiKey, onClose, onChanged }: KeyFormProps) {
     initialValues,
     send: (given) => {
       const { scopes, allowedNetworks } = toRestrictions(given, apiKey.role);
-      // What was not changed here may have been changed elsewhere meanwhile.
+      // Sends changed fields alone: another administrator may have changed the others meanwhile.
       return store.admin.keys.restrict(apiKey.id, {
         ...(given.scopes !== initialValues.scopes && { scopes }),
         ...(given.allowedNetworks !== initialValues.allowedNetworks && { allowedNetworks }),
