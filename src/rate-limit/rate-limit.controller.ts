@@ -1,4 +1,5 @@
 import { Controller, Get, Req } from '@nestjs/common';
+import { ApiExtension } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { requirePrincipal } from '../auth/principal.js';
 import { AddRouteConfig } from '../http/route-config.decorator.js';
@@ -14,6 +15,7 @@ const REQUESTS_PER_MINUTE = 60;
 export class RateLimitController {
   @Get()
   @AddRouteConfig({ statusRequestsPerMinute: REQUESTS_PER_MINUTE })
+  @ApiExtension('x-counted', false)
   @Operation(
     'stable',
     null,

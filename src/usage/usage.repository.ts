@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Prisma } from '../database/generated/client.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { ApiError } from '../http/api-error.js';
+import { uncountedOperations } from '../rate-limit/uncounted-operations.js';
 import { toPage } from '../schemas/pagination.js';
 import type { Period } from './rules/periods.js';
 import type { MinuteOfRequests } from './rules/what-if.js';
@@ -30,8 +31,6 @@ const REQUESTS = Prisma.sql`sum(succeeded + redirected + client_errors + server_
 const SUMS_BY_START = Prisma.raw(
   `starts_at, ${['succeeded', 'redirected', 'client_errors', 'server_errors', 'refusals'].map((count) => `sum(${count}) AS ${count}`).join(', ')}`,
 );
-/** Its requests have a limit of their own, and take nothing from the windows. */
-const UNCOUNTED_OPERATION = 'getRateLimit';
 
 /** Selects usage of one period that started in a range, of all keys, of one, or of those of a quota. */
 export interface UsageSelection {
@@ -125,7 +124,7 @@ export class UsageRepository {
   minutesOfQuota(quotaId: string, since: Date) {
     return this.read<MinuteOfRequests>(Prisma.sql`
       SELECT starts_at AS "startsAt", ${REQUESTS}
-      ${selectedUsage({ period: 'minute', since, quotaId }, Prisma.sql`AND operation <> ${UNCOUNTED_OPERATION}`)}
+      ${selectedUsage({ period: 'minute', since, quotaId }, Prisma.sql`AND operation <> ALL (${uncountedOperations()})`)}
       GROUP BY starts_at
       ORDER BY starts_at`);
   }

@@ -3,6 +3,7 @@ import { PeriodicDatabaseTask } from '../database/periodic-task.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { loadSql } from '../database/statement.js';
 import { DeprecatedOperations } from '../deprecation/deprecated-operations.js';
+import { uncountedOperations } from '../rate-limit/uncounted-operations.js';
 import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { queueEvents, type WebhookEvent } from './queue-events.js';
@@ -40,6 +41,7 @@ export class WebhookEventWatch extends PeriodicDatabaseTask {
       this.environment.COUNTER_STORE === undefined,
       JSON.stringify(bans),
       JSON.stringify(removals),
+      uncountedOperations(),
     );
     await queueEvents(this.prisma, events);
     // No event is found again after so long, except a ban of months.

@@ -2,7 +2,8 @@
 -- are inserted for 20 webhooks well within the timeout of a statement: the type, the subject, the data.
 --
 -- $1 whether PostgreSQL counts requests: another store cannot be searched, so that usage tells the use of a
--- day, $2 the end of each ban by bucket, $3 the removal of each deprecated operation, both as JSON.
+-- day, $2 the end of each ban by bucket, $3 the removal of each deprecated operation, both as JSON, $4 the operations
+-- whose requests use nothing.
 WITH clock AS MATERIALIZED (
   SELECT now, floor(extract(epoch FROM now) / 86400)::int AS day
   FROM (SELECT statement_timestamp()) AS clock (now)
@@ -17,10 +18,9 @@ used AS (
   SELECT bucket_key, day_used::float8 AS used FROM rate_limit_counters JOIN clock USING (day)
   WHERE $1::bool
   UNION ALL
-  -- Requests for the rate-limit status use nothing.
   SELECT 'quota:' || quota_id, sum(succeeded + redirected + client_errors + server_errors - refusals)::float8
   FROM usage, clock
-  WHERE NOT $1::bool AND period = 'day' AND starts_at = to_timestamp(day * 86400.0) AND operation <> 'getRateLimit'
+  WHERE NOT $1::bool AND period = 'day' AND starts_at = to_timestamp(day * 86400.0) AND operation <> ALL ($4::text[])
   GROUP BY quota_id
 ),
 event AS (
