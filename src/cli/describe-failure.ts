@@ -30,7 +30,7 @@ export function describeFailure(error: unknown): string {
     // Only Redis: with counters in PostgreSQL, the error is PostgreSQL's own.
     return `${error.message} (check COUNTER_STORE)`;
   }
-  if (error instanceof Error && 'code' in error && UNMIGRATED.test(String(error.code))) {
+  if (hasCode(error, UNMIGRATED)) {
     return `The database lacks the tables of this version: ${HOW_TO_MIGRATE}. ${databaseReason(error)}`;
   }
   if (hasCode(error, PERMISSION_DENIED)) {

@@ -39,7 +39,8 @@ interface DatabaseFailure {
   message?: unknown;
   cause?: unknown;
   kind?: unknown;
-  originalCode?: unknown;
+  originalCode?: string;
+  originalMessage?: string;
   syscall?: unknown;
   meta?: { driverAdapterError?: unknown };
   errors?: unknown[];
@@ -91,8 +92,24 @@ function failures(error: unknown): DatabaseFailure[] {
   return [error, ...[cause, meta?.driverAdapterError, ...errors].flatMap(failures)];
 }
 
-/** Returns, on one line, why a query failed. Prisma's messages start with the code around the call; some errors have only a code. */
+/**
+ * Returns, on one line, why a query failed: PostgreSQL's own message, if it sent one. Prisma's messages start
+ * with the call; some errors have only a code.
+ */
 export function databaseReason(error: unknown): string {
   const { message, code } = error as { message?: string; code?: string };
-  return message?.trimEnd().split('\n').at(-1) || code || String(error);
+  return (
+    findOriginal(error)?.originalMessage ?? (message?.trimEnd().split('\n').at(-1) || code || String(error))
+  );
+}
+
+/** Returns the SQLSTATE of an error of Prisma or `pg`, else its code, else its name. */
+export function errorType(error: unknown): string {
+  const { code, name = 'Error' } = Object(error) as { code?: string; name?: string };
+  return findOriginal(error)?.originalCode ?? code ?? name;
+}
+
+/** Returns what Prisma's adapter keeps of PostgreSQL's error. */
+function findOriginal(error: unknown): DatabaseFailure | undefined {
+  return failures(error).find(({ originalCode }) => originalCode !== undefined);
 }

@@ -1,5 +1,6 @@
 import { tracingChannel } from 'node:diagnostics_channel';
 import { type Span, SpanKind, SpanStatusCode, type Tracer } from '@opentelemetry/api';
+import { errorType } from '../database/availability.js';
 import { type LoadNotice, LOADS } from '../database/batcher.js';
 import type { Environment } from '../settings/environment.js';
 import type { RequestSpans } from './request-spans.js';
@@ -38,10 +39,9 @@ export function traceLoads(
       span?.end();
     },
     error: (notice: LoadNotice & { error: unknown }) => {
-      const { code, name = 'Error' } = Object(notice.error) as { code?: string; name?: string };
       spans
         .get(notice)
-        ?.setAttribute('error.type', code ?? name)
+        ?.setAttribute('error.type', errorType(notice.error))
         .setStatus({ code: SpanStatusCode.ERROR });
     },
   };
