@@ -61,21 +61,6 @@ describe('a page of the console over the limit', () => {
       expect(timer).toMatch(ABOUT_AN_HOUR);
     }
   });
-
-  it('says so in place of the documents, which have a limit of their own', async () => {
-    let end = () => Promise.resolve();
-    const page = await open('/try', {
-      isAlone: true,
-      prepare: async (each) => {
-        await each.clock.install();
-        end = await respond(each, '**/openapi.json', 429, { 'retry-after': '30' });
-      },
-    });
-    await page.getByText('The next request is allowed in').waitFor();
-    await end();
-    await page.clock.fastForward(MINUTE_MS);
-    await page.getByRole('heading', { name: 'List animals' }).waitFor();
-  });
 });
 
 describe('a list of the console that cannot be loaded again', () => {
