@@ -75,6 +75,8 @@ export class DatabaseHealth {
       // The table of migrations may not be readable.
       return { database: down(faults.map(({ fault }) => fault).join('; ')) };
     }
+    // Otherwise the first requests would wait until Prisma's engine is loaded.
+    await this.prisma.$connect();
     const pending = await pendingMigrations((statement) => this.query(statement));
     if (pending.length === 0) {
       return { database: UP, migrations: { ...UP, pending } };
