@@ -1,5 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { KeyReader } from '../keys/key-reader.service.js';
+import { unknownKey } from '../auth/require-key.js';
 import { ApiError } from '../http/api-error.js';
 import { isUuid } from '../schemas/uuid.js';
 
@@ -19,7 +20,7 @@ export async function findKeyId(services: INestApplicationContext, text: string)
   const ending = ENDING.exec(text)?.[1]?.toLowerCase();
   const [id, ...others] = ending === undefined ? [] : await services.get(KeyReader).idsEndingWith(ending);
   if (id === undefined) {
-    throw new ApiError('not_found', `There is no key with the id "${text}".`);
+    throw unknownKey(text);
   }
   if (others.length > 0) {
     const ids = [id, ...others].join(', ');

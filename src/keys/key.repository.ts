@@ -1,7 +1,7 @@
 import { hashApiKey, keyHints } from '../auth/rules/api-key.js';
 import type { Prisma } from '../database/generated/client.js';
 import type { Database } from '../database/in-transaction.js';
-import { unknownKey } from '../auth/unknown-key.js';
+import { requireKey } from '../auth/require-key.js';
 import { quotaBucketKey } from '../rate-limit/rules/bucket-key.js';
 import type { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
 import { isUuid } from '../schemas/uuid.js';
@@ -13,12 +13,8 @@ export function storedFields(key: string) {
 }
 
 /** @throws ApiError `not_found`. */
-export async function findKey(database: Database, id: string): Promise<KeyRecord> {
-  const record = isUuid(id) ? await database.apiKey.findUnique({ where: { id }, ...KEY }) : null;
-  if (record === null) {
-    throw unknownKey(id);
-  }
-  return record;
+export function findKey(database: Database, id: string): Promise<KeyRecord> {
+  return requireKey(id, (where) => database.apiKey.findUnique({ where, ...KEY }));
 }
 
 /**

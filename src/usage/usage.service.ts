@@ -3,9 +3,8 @@ import { PrismaService } from '../database/prisma.service.js';
 import { ApiError } from '../http/api-error.js';
 import { declaredRouteConfigs } from '../http/route-config.decorator.js';
 import { scopesForRole } from '../auth/rules/scope.js';
-import { unknownKey } from '../auth/unknown-key.js';
+import { requireKey } from '../auth/require-key.js';
 import type { Page } from '../schemas/pagination.js';
-import { isUuid } from '../schemas/uuid.js';
 import { Clock } from '../settings/clock.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { replayLimits, smallestPlans } from './rules/what-if.js';
@@ -65,13 +64,9 @@ export class UsageService {
   }
 
   /** @throws ApiError `not_found`. */
-  private async findKey(id: string) {
+  private findKey(id: string) {
     const select = { id: true, quotaId: true, role: true };
-    const key = isUuid(id) ? await this.database.apiKey.findUnique({ where: { id }, select }) : null;
-    if (key === null) {
-      throw unknownKey(id);
-    }
-    return key;
+    return requireKey(id, (where) => this.database.apiKey.findUnique({ where, select }));
   }
 
   /** Returns the start of the first of these UTC days, of which the last is today. */
