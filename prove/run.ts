@@ -142,7 +142,8 @@ async function judge(databaseUrl: string): Promise<{ isProven: boolean; verdict:
     return { isProven: true, verdict: stdout };
   } catch (error) {
     const { stdout, message } = error as Error & { stdout?: string };
-    // The verifier prints its table if it has found violations; otherwise it failed, or the tables could not be read.
+    // The verifier prints its table if it has found violations. Without one, it failed, or the tables could not
+    // be read.
     return { isProven: false, verdict: stdout || `There is no verdict: ${message}` };
   }
 }

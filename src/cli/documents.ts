@@ -8,7 +8,10 @@ import { Clock } from '../settings/clock.js';
 import { readEnvironment } from '../settings/environment.js';
 import { createDocuments, documentText } from '../openapi/document.js';
 
-/** The first step of `npm run documents`: generates the documents from the routes' declarations and the default settings, without a database. */
+/**
+ * The first step of `npm run documents`: generates the documents from the routes' declarations and the
+ * default settings, without a database.
+ */
 const environment = readEnvironment({});
 const connections = new Connections(environment, await createLogger(environment));
 const module = AppModule.register(environment, new Clock(), connections);

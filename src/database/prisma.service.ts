@@ -17,7 +17,8 @@ const TRANSACTIONS_SHARE = 0.3;
 type Pools = Record<'queries' | 'transactions', pg.Pool>;
 
 /**
- * Returns Prisma's adapter. Prisma names the schema in its statements, so it is found by the first connection.
+ * Returns Prisma's adapter. Prisma names the schema in its statements, so it is found by the first
+ * connection.
  */
 function createAdapter(pools: Pools, connectionString: string | undefined): SqlDriverAdapterFactory {
   const { provider, adapterName } = new PrismaPg(pools.queries);

@@ -13,8 +13,9 @@ const logger = new Logger('Database');
 type Query = pg.QueryConfig | string;
 
 /**
- * Returns the method `query` of a pool: it runs a statement that is a transaction of its own. That is repeated
- * after a conflict, and if only its preparation failed; a transaction of several statements could not be.
+ * Returns the method `query` of a pool: it runs a statement that is a transaction of its own. That is
+ * repeated after a conflict, and if only its preparation failed; a transaction of several statements could
+ * not be.
  */
 export function singleStatements(pool: pg.Pool): (query: Query) => Promise<pg.QueryResult> {
   let arePrepared = true;

@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { SqlQuery } from '@prisma/driver-adapter-utils';
 
-/** A statement of SQL that PostgreSQL plans once per connection. Its name is that of its metrics and traces. */
+/**
+ * A statement of SQL that PostgreSQL plans once per connection. Its name is that of its metrics and traces.
+ */
 export interface Statement<Row = unknown> {
   name: string;
   text: string;
@@ -16,8 +18,8 @@ export interface Statement<Row = unknown> {
 const preparedNames = new Map<string, string>();
 
 /**
- * Returns a statement of this text. Its prepared name has a hash of the text, because two releases may share a
- * pooler's sessions.
+ * Returns a statement of this text. Its prepared name has a hash of the text, because two releases may share
+ * a pooler's sessions.
  *
  * @param name at most 50 bytes, because PostgreSQL keeps 63 with the hash.
  */
@@ -34,8 +36,9 @@ export function loadSql<Row>(module: string, name: string): Statement<Row> {
 }
 
 /**
- * Returns the prepared name of a query if it is a statement, else an empty text, which prepares none. Prisma's
- * own queries are not prepared: their number is not bounded, and one plan may not suit all of their values.
+ * Returns the prepared name of a query if it is a statement, else an empty text, which prepares none.
+ * Prisma's own queries are not prepared: their number is not bounded, and one plan may not suit all of their
+ * values.
  */
 export function findPreparedName({ sql }: SqlQuery): string {
   return preparedNames.get(sql) ?? '';

@@ -11,7 +11,10 @@ export const EVERY_PRIVILEGE = 'SELECT, INSERT, UPDATE, DELETE';
 
 const declared: Record<string, TableUse> = {};
 
-/** Declares the tables of a module, by their names. The health check reports what the service may not do with them. */
+/**
+ * Declares the tables of a module, by their names. The health check reports what the service may not do with
+ * them.
+ */
 export function declareTables(tables: Record<string, TableUse>): void {
   Object.assign(declared, tables);
 }

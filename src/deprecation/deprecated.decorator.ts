@@ -4,7 +4,9 @@ import { AddRouteConfig } from '../http/route-config.decorator.js';
 import { LifecycleGuard } from './lifecycle.guard.js';
 import type { Deprecation } from './rules/lifecycle.js';
 
-/** Marks a route as deprecated. Must stand below `@Operation()`, which would otherwise lose its description. */
+/**
+ * Marks a route as deprecated. Must stand below `@Operation()`, which would otherwise lose its description.
+ */
 export function Deprecated(deprecation: Deprecation) {
   return applyDecorators(
     AddRouteConfig({ deprecation }),

@@ -5,8 +5,8 @@ import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { lifecycleError } from './rules/lifecycle.js';
 
 /**
- * Denies requests to operations that are removed, or experimental and not offered. `@Deprecated()` and `@Operation()` put it behind
- * the global guards.
+ * Denies requests to operations that are removed, or experimental and not offered. `@Deprecated()` and
+ * `@Operation()` put it behind the global guards.
  */
 @Injectable()
 export class LifecycleGuard implements CanActivate {

@@ -3,8 +3,8 @@ import type { FastifyRequest } from 'fastify';
 import type { ResponseHook } from './response-hook.js';
 
 /**
- * Makes a response 500 if its handler did not wait for the decision, because it may be data for a client that is
- * denied.
+ * Makes a response 500 if its handler did not wait for the decision, because it may be data for a client that
+ * is denied.
  */
 @Injectable()
 export class DecisionCheckHook implements ResponseHook {

@@ -14,7 +14,9 @@ interface WrittenPage {
   tag: string;
 }
 
-/** Writes the pages of a list: once for all requests that share a page, which must have the same parameters. */
+/**
+ * Writes the pages of a list: once for all requests that share a page, which must have the same parameters.
+ */
 export class PageWriter<Entry> {
   private readonly write: (value: unknown) => string;
   private readonly written = new WeakMap<Page<Entry>, WrittenPage>();

@@ -10,9 +10,9 @@ export interface CreationTarget {
 }
 
 /**
- * Returns the statement that creates records for many requests: $1 and on are their columns, one array each. It
- * returns for each request the identifier of its record, or null if the request is not valid. It creates all
- * valid records or none.
+ * Returns the statement that creates records for many requests: $1 and on are their columns, one array each.
+ * It returns for each request the identifier of its record, or null if the request is not valid. It creates
+ * all valid records or none.
  *
  * Identifiers are drawn before anything is written, in the order of the requests: the order in which INSERT
  * returns rows is not promised.
@@ -32,12 +32,12 @@ export function createText({ table, columns, condition }: CreationTarget): strin
 
 /**
  * Returns the statement that creates records for many requests, of which some have an `Idempotency-Key`: its
- * quota $1 and key $2, the fingerprint $3, and the JSON $4 of the record after its identifier. $5 and on are the
- * columns of the records. A key occurs once at most.
+ * quota $1 and key $2, the fingerprint $3, and the JSON $4 of the record after its identifier. $5 and on are
+ * the columns of the records. A key occurs once at most.
  *
  * It returns for each request whether its record was created, whether it is valid, whether a response stored
- * earlier is to the same request, and the body and the path of the new or the stored response. Without a body,
- * a request that is valid has the key of another in flight.
+ * earlier is to the same request, and the body and the path of the new or the stored response. Without a
+ * body, a request that is valid has the key of another in flight.
  *
  * The arrays are read by SELECTs of their own, which hide their length from the planner: otherwise it plans
  * each execution anew, which costs more than the execution. With generate_series it expects a thousand rows,

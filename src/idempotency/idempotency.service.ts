@@ -8,7 +8,10 @@ import { requirePrincipal } from '../auth/principal.js';
 import type { MetricsRegistry, MetricsSource } from '../metrics/metrics-registry.js';
 import { conflict, type CreationResponse, type IdempotentRequest } from './creation-batcher.js';
 
-/** 1 to 255 visible ASCII characters. Node joins a repeated header with a comma and a space, so it is rejected. */
+/**
+ * 1 to 255 visible ASCII characters. Node joins a repeated header with a comma and a space, so it is
+ * rejected.
+ */
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
 /** Creates a record, or returns the response stored for an earlier request with the same key. */

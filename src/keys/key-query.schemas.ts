@@ -24,7 +24,9 @@ export interface KeyPosition {
   value: string | null;
 }
 
-/** An instant in UTC, because PostgreSQL rejects an offset of 16 hours; an empty text for a key without one. */
+/**
+ * An instant in UTC, because PostgreSQL rejects an offset of 16 hours; an empty text for a key without one.
+ */
 const sortedInstant = z.literal('').or(instant.transform((value) => value.toISOString()));
 
 /** The values of a cursor's text, which a client may have forged. */

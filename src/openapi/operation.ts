@@ -27,7 +27,10 @@ const PROMISES = {
   experimental: 'It may change or be removed without notice. It is available only if `EXPERIMENTAL` is on.',
 };
 
-/** Returns the operation with its stability in the description, with shared headers, and with references to its error responses. */
+/**
+ * Returns the operation with its stability in the description, with shared headers, and with references to
+ * its error responses.
+ */
 export function completeOperation(operation: OperationObject, method: string, path: string): OperationObject {
   const stability = readStability(operation);
   const lifecycle = [

@@ -48,8 +48,9 @@ const file = (name: string, content: Buffer): StaticDocument => ({
 });
 
 /**
- * The page that shows the OpenAPI documents with Swagger UI, and the files that it loads. `SwaggerModule.setup()`
- * is not used, because its inline styles violate a strict policy, and it serves every file of the package.
+ * The page that shows the OpenAPI documents with Swagger UI, and the files that it loads.
+ * `SwaggerModule.setup()` is not used, because its inline styles violate a strict policy, and it serves every
+ * file of the package.
  */
 export const REFERENCE_PAGE: StaticDocument[] = [
   ...Object.entries({ '/docs': 'docs/', '/docs/': './' }).map(([path, folder]) => ({

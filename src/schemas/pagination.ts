@@ -89,9 +89,11 @@ export function toPage<Entry>(rows: Entry[], limit: number): Page<Entry> {
 export const pageSchema = <Entry extends z.ZodType>(entry: Entry) => entry.array().max(LIMIT_MAX);
 
 /**
- * Returns the schema of the query parameter `cursor`, whose value is the position after which the page begins.
+ * Returns the schema of the query parameter `cursor`, whose value is the position after which the page
+ * begins.
  *
- * @param read returns the list's own position of the cursor's text, or null if the text is not such a position.
+ * @param read returns the list's own position of the cursor's text, or null if the text is not such a
+ *   position.
  */
 export function cursorParameter<Position>(
   read: (position: string) => Position | null,

@@ -129,7 +129,10 @@ export class UsageRepository {
       ORDER BY starts_at`);
   }
 
-  /** Returns one page of the keys that called deprecated operations, by operation and key: no further call changes this order. */
+  /**
+   * Returns one page of the keys that called deprecated operations, by operation and key: no further call
+   * changes this order.
+   */
   async deprecatedCalls(limit: number, after?: DeprecatedCallsPosition) {
     const isAfter = after && Prisma.sql`AND (operation, key_id) > (${after.operation}, ${after.keyId}::uuid)`;
     const rows = await this.read<DeprecatedCalls>(Prisma.sql`

@@ -4,7 +4,7 @@
 -- the next. The next attempt is planned before this one, so it follows even a crash, and other replicas keep
 -- away meanwhile without a transaction that stays open. A fifth of the wait is random, so that deliveries
 -- that failed together are not repeated together. SKIP LOCKED keeps concurrent claims from waiting for each
--- other, and from taking the same rows.
+-- other, and from claiming the same rows.
 WITH clock AS MATERIALIZED (
   SELECT statement_timestamp() AS now
 ),

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { declaredTables } from '../../src/database/tables.js';
 
-/** The health check asks for its privileges by the role that counts. */
+/** The health check compares its privileges with those of the role that counts. */
 const COUNTERS = 'rate_limit_counters';
 
 /** Returns the tables of Prisma's models, with the sequence of those whose identifiers count up. */

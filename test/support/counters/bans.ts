@@ -1,6 +1,8 @@
 import type { TestDatabase } from '../database/database.js';
 
-/** Returns how many refusals within a minute start a ban: the documented rule, apart from the service's code. */
+/**
+ * Returns how many refusals within a minute start a ban: the documented rule, apart from the service's code.
+ */
 export const refusalsBeforeBan = (perMinute: number): number => perMinute;
 
 /** Returns how many requests within a minute start a ban of a quota that has used nothing. */

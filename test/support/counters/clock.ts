@@ -8,7 +8,9 @@ export const MINUTE_MS = 60 * SECOND_MS;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
-/** A clock that a test sets, together with the others of its file and with the stores that follow its time. */
+/**
+ * A clock that a test sets, together with the others of its file and with the stores that follow its time.
+ */
 export class TestClock extends Clock {
   private stoppedAtMs: number | null = null;
 

@@ -38,7 +38,7 @@ export function sqlOfTestTime(): string {
 
 /** Returns the words before a command that make a program take its time from this test file. */
 export function commandOfTestTime(): string[] {
-  // Without the C library's own memory functions, jemalloc asks for the time before faketime is ready.
+  // Without the C library's own memory functions, jemalloc reads the time before faketime is ready.
   const libraries = `LD_PRELOAD=${FAKETIME}:libc.so.6`;
   const time = `FAKETIME_TIMESTAMP_FILE=${openFile()}`;
   return ['env', libraries, time, 'FAKETIME_NO_CACHE=1', 'FAKETIME_DONT_FAKE_MONOTONIC=1'];

@@ -10,7 +10,10 @@ export async function plansMade({ app }: TestApplication, statements: string) {
   return rows.map(({ name, custom, generic }) => [name, custom, generic] as const);
 }
 
-/** Returns a client of its own; its idle connections keep no process alive, and a database is dropped all the same. */
+/**
+ * Returns a client of its own; its idle connections keep no process alive, and a database is dropped all the
+ * same.
+ */
 export function openPrisma(environment: Environment): PrismaService {
   return new PrismaService(environment);
 }
