@@ -9,25 +9,22 @@ const DATES = new Set(['date', 'sunset', 'x-api-key-expires']);
  * Returns a line for each header field that violates its RFC or contradicts another field. The document describes the other forms,
  * such as integers.
  */
-export function fieldFaults(headers: Headers, { isBanned }: { isBanned: boolean }): string[] {
+export function fieldFaults(headers: Headers): string[] {
   const malformed = [...headers].filter(
     ([name, value]) =>
       // Only this form of an HTTP-date may be sent (RFC 9110, section 5.6.7).
       (DATES.has(name) && new Date(value).toUTCString() !== value) || (name === 'link' && !LINKS.test(value)),
   );
-  return [
-    ...malformed.map((field) => field.join(': ')),
-    ...windowFaults(headers, isBanned),
-    ...sunsetFaults(headers),
-  ];
+  return [...malformed.map((field) => field.join(': ')), ...windowFaults(headers), ...sunsetFaults(headers)];
 }
 
-/** Compares both forms of the rate-limit headers. A ban may end later than any window. */
-function windowFaults(headers: Headers, isBanned: boolean): string[] {
+/** Compares both forms of the rate-limit headers. A ban, which all windows report alike, may end later than a window. */
+function windowFaults(headers: Headers): string[] {
   const field = (name: string) => headers.get(name) ?? '';
   const policies = parseItems(field('RateLimit-Policy'));
   const limits = parseItems(field('RateLimit'));
   const [tightest, remaining] = [Number(field('X-RateLimit-Limit')), Number(field('X-RateLimit-Remaining'))];
+  const isBanned = limits.every(([, { r, t }]) => r === 0 && t === limits[0]?.[1]['t']);
   const areSound = policies.every(([name, { q, w }], index) => {
     const [limited, { r, t }] = limits[index] ?? ['none', {}];
     return limited === name && isWithin(r, q) && (isWithin(t, w) || isBanned);
