@@ -1,45 +1,25 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { PrismaPg } from '@prisma/adapter-pg';
-import type { SqlDriverAdapterFactory } from '@prisma/driver-adapter-utils';
-import type pg from 'pg';
+import type { ArgType, SqlQuery } from '@prisma/driver-adapter-utils';
 import type { MetricsRegistry, MetricsSource, Sample } from '../metrics/metrics-registry.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
-import { findSchema } from '../../prisma/session-settings.mjs';
+import { AdapterFactory, type Pools, toRows } from './adapter.js';
 import { createPool } from './connection-pool.js';
 import { PrismaClient } from './generated/client.js';
-import { findPreparedName, type Statement } from './statement.js';
+import type { Statement } from './statement.js';
 
 /** Longer than the wait for a connection: the first transaction of a process loads Prisma's engine too. */
 const TRANSACTION_WAIT_MS = 5000;
 /** The share of the connections that transactions have. */
 const TRANSACTIONS_SHARE = 0.3;
 
-type Pools = Record<'queries' | 'transactions', pg.Pool>;
-
-/**
- * Returns Prisma's adapter. Prisma names the schema in its statements, so it is found by the first
- * connection.
- */
-function createAdapter(pools: Pools, connectionString: string | undefined): SqlDriverAdapterFactory {
-  const { provider, adapterName } = new PrismaPg(pools.queries);
-  return {
-    provider,
-    adapterName,
-    connect: async () => {
-      const schema = await findSchema(pools.queries, connectionString);
-      const options = { schema, statementNameGenerator: findPreparedName };
-      const adapter = await new PrismaPg(pools.queries, options).connect();
-      const transactions = await new PrismaPg(pools.transactions, options).connect();
-      adapter.startTransaction = (isolationLevel) => transactions.startTransaction(isolationLevel);
-      return adapter;
-    },
-  };
-}
+const SCALAR: ArgType = { scalarType: 'unknown', arity: 'scalar' };
+const LIST: ArgType = { scalarType: 'unknown', arity: 'list' };
 
 /** Prisma's client, on two pools: a transaction that waits for a lock must delay neither keys nor animals. */
 @Injectable()
 export class PrismaService extends PrismaClient implements OnApplicationShutdown, MetricsSource {
   readonly pools: Pools;
+  private readonly adapter: AdapterFactory;
   /**
    * The maximum of an operation's batches in flight: two, unless those of four operations would leave no
    * connection to keys and usage.
@@ -54,13 +34,15 @@ export class PrismaService extends PrismaClient implements OnApplicationShutdown
       queries: createPool(environment, queries),
       transactions: createPool(environment, transactions),
     };
+    const adapter = new AdapterFactory(pools, DATABASE_URL);
     super({
-      adapter: createAdapter(pools, DATABASE_URL),
+      adapter,
       // Other formats have each query keep its stack.
       errorFormat: 'minimal',
       transactionOptions: { maxWait: TRANSACTION_WAIT_MS },
     });
     this.pools = pools;
+    this.adapter = adapter;
     this.maxBatchesInFlight = queries > 2 * 4 ? 2 : 1;
   }
 
@@ -80,18 +62,29 @@ export class PrismaService extends PrismaClient implements OnApplicationShutdown
     );
   }
 
-  /** Runs a statement, and returns its rows. @throws Prisma's error. */
-  query<Row>({ text }: Statement<Row>, ...values: unknown[]): Promise<Row[]> {
-    return this.$queryRawUnsafe<Row[]>(text, ...values);
+  /**
+   * Runs a statement, and returns its rows, with the types of `$queryRaw`, which costs a fifth of the
+   * throughput of the busiest operations.
+   *
+   * @throws the error of Prisma's adapter.
+   */
+  async query<Row>(statement: Statement<Row>, ...values: unknown[]): Promise<Row[]> {
+    const adapter = await this.adapter.connect();
+    return toRows<Row>(await adapter.queryRaw(toQuery(statement, values)));
   }
 
-  /** Runs a statement, and returns the number of rows that it changed. @throws Prisma's error. */
-  execute({ text }: Statement, ...values: unknown[]): Promise<number> {
-    return this.$executeRawUnsafe(text, ...values);
+  /** Runs a statement, and returns the number of rows that it changed. @throws the error of Prisma's adapter. */
+  async execute(statement: Statement, ...values: unknown[]): Promise<number> {
+    const adapter = await this.adapter.connect();
+    return adapter.executeRaw(toQuery(statement, values));
   }
 
   async onApplicationShutdown(): Promise<void> {
     await this.$disconnect();
     await Promise.all(Object.values(this.pools).map((pool) => pool.end()));
   }
+}
+
+function toQuery({ text }: Statement, args: unknown[]): SqlQuery {
+  return { sql: text, args, argTypes: args.map((value) => (Array.isArray(value) ? LIST : SCALAR)) };
 }

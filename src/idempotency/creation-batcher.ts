@@ -102,8 +102,7 @@ export class CreationBatcher<Input> extends Batcher<Creation<Input>, CreationRes
       this.createOnce,
       idempotent.map((request) => request?.quotaId ?? null),
       idempotent.map((request) => request?.key ?? null),
-      // Of an array that begins with null, Prisma would send buffers as Base64.
-      idempotent.map((request) => request && `\\x${request.fingerprint.toString('hex')}`),
+      idempotent.map((request) => request?.fingerprint ?? null),
       creations.map(({ input }) => this.writeWithoutId(input)),
       ...this.toColumns(creations),
     );

@@ -2,7 +2,7 @@ import { closeSync, write, writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 
 /** Text is gathered until it has this many characters, or is this old: a write costs more than a line. */
-const GATHERED_LENGTH = 16 * 1024;
+const GATHERED_LENGTH = 32 * 1024;
 const GATHERED_MS = 100;
 /** The characters that are kept while nothing can be written: about 2,000 requests. */
 const MAX_LENGTH = 1024 * 1024;
