@@ -1,9 +1,9 @@
 /** Makes one small change at a time to the rules, and reports each change (mutant) that no spec beside them detects. */
 export default {
   mutate: ['src/**/rules/*.ts', '!**/*.spec.ts'],
-  ignorePatterns: ['*', '!src/**', '!jest.*.js', '!package.json'],
+  ignorePatterns: ['*', '!src/**', '!test/jest.*.js', '!package.json'],
   testRunner: 'jest',
-  jest: { configFile: 'jest.rules.config.js' },
+  jest: { configFile: 'test/jest.rules.config.js' },
   coverageAnalysis: 'perTest',
   reporters: ['clear-text', 'progress'],
   clearTextReporter: { reportTests: false },

@@ -1,12 +1,13 @@
 /** The quick tests: rules beside their code, and promises of the running service. `npm run test:full` has the rest. */
 export default {
+  rootDir: '..',
   testMatch: [
     '<rootDir>/src/**/*.spec.ts',
     '<rootDir>/console/src/**/*.spec.ts',
     '<rootDir>/test/**/*.spec.ts',
   ],
-  globalSetup: './test/support/global-setup.mjs',
-  globalTeardown: './test/support/global-teardown.mjs',
+  globalSetup: '<rootDir>/test/support/global-setup.mjs',
+  globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
   testEnvironment: 'node',
   maxWorkers: 2,
   // A bound for what hangs: on a machine with other work, the first application of a file may take long to load.
