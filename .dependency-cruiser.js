@@ -26,7 +26,7 @@ export default {
       severity: 'error',
       from: {
         orphan: true,
-        pathNot: ['\\.d\\.m?ts$', '^test/support/.*\\.mjs$', '^src/cli/probe\\.ts$'],
+        pathNot: ['\\.d\\.m?ts$', '^test/.*\\.mjs$', '^src/cli/probe\\.ts$'],
       },
       to: {},
     },
@@ -105,7 +105,7 @@ export default {
   ],
   options: {
     doNotFollow: { path: ['node_modules'] },
-    exclude: { path: '^(src/database/generated|test/generators)' },
+    exclude: { path: '^(src/database/generated|test/openapi/generators)' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {

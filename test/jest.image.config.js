@@ -7,8 +7,8 @@ import quick from './jest.config.js';
 export default {
   ...quick,
   testMatch: ['<rootDir>/test/**/*.image-spec.ts'],
-  globalSetup: '<rootDir>/test/support/image-setup.mjs',
-  globalTeardown: '<rootDir>/test/support/image-teardown.mjs',
+  globalSetup: '<rootDir>/test/deploy/image/setup.mjs',
+  globalTeardown: '<rootDir>/test/deploy/image/teardown.mjs',
   // They watch how long things take.
   maxWorkers: 1,
   testTimeout: 120_000,

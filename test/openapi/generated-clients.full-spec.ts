@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { shareApplication } from '../support/service/application.js';
 
 const ROOT = path.resolve(__dirname, '..', '..');
-const FOLDER = path.join(ROOT, 'test', 'generators');
+const FOLDER = path.join(__dirname, 'generators');
 const program = (name: string) => path.join(ROOT, 'node_modules', '.bin', name);
 
 /** Runs a program in the folder, and returns its output. */
@@ -18,7 +18,7 @@ describe('a client that @hey-api/openapi-ts generates from the OpenAPI documents
   beforeAll(async () => {
     await rm(path.join(FOLDER, '.generated'), { recursive: true, force: true });
     for (const name of ['openapi', 'admin-openapi']) {
-      const files = ['--input', `../../${name}.json`, '--output', `.generated/${name}`];
+      const files = ['--input', `../../../${name}.json`, '--output', `.generated/${name}`];
       await run(program('openapi-ts'), ...files, '--client', '@hey-api/client-fetch');
     }
   });

@@ -6,7 +6,7 @@ import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
 import { settings } from '../../src/settings/environment.js';
 import { SECRETS } from '../../src/settings/secret-files.js';
-import { type ComposeFile, readComposeFile } from '../image/support/compose-file.js';
+import { type ComposeFile, readComposeFile } from './compose-file.js';
 
 const ROOT = path.join(__dirname, '..', '..');
 const FILES = ['docker-compose.yml', 'docker-compose.secrets.yml'];

@@ -12,9 +12,9 @@ import type { IIngress, INetworkPolicy } from 'kubernetes-models/networking.k8s.
 import type { IPodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import type { ISecret, IService, IServiceAccount } from 'kubernetes-models/v1';
 import { parseAllDocuments } from 'yaml';
-import { findProgram } from '../../support/programs/programs.js';
+import { findProgram } from '../support/programs/programs.js';
 
-export const DEPLOY = path.join(__dirname, '..', '..', '..', 'deploy');
+export const DEPLOY = path.join(__dirname, '..', '..', 'deploy');
 
 /** A type with all its fields, which a test would fail without. */
 type Complete<T> = T extends object ? { [Name in keyof T]-?: Complete<NonNullable<T[Name]>> } : T;

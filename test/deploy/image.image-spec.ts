@@ -13,10 +13,10 @@ import getPort from 'get-port';
 import { send } from '../support/http/http.js';
 import { startRedis } from '../support/counters/redis.js';
 import { query } from '../support/database/database.js';
-import { command } from './support/command.js';
-import { type ComposeFile, overlay, readComposeFile } from './support/compose-file.js';
-import { Container } from './support/container.js';
-import { builtImage } from './support/image.js';
+import { command } from './image/command.js';
+import { type ComposeFile, overlay, readComposeFile } from './compose-file.js';
+import { Container } from './image/container.js';
+import { builtImage } from './image/image.js';
 
 const PROJECT = path.join(__dirname, '..', '..');
 const COMPOSE_FILE = path.join(PROJECT, 'docker-compose.yml');

@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import getPort from 'get-port';
-import { builtImage } from '../image/support/image.js';
+import { builtImage } from './image/image.js';
 import { DebianPostgres, describeOnDebianPostgres } from '../support/database/debian-postgres.js';
 import { query } from '../support/database/database.js';
 import { send } from '../support/http/http.js';
 import { type Haproxy, startHaproxy } from '../support/programs/load-balancers.js';
 import { scrape } from '../support/programs/prometheus.js';
-import { type Deployment, findKubectls, Manifests } from './support/manifests.js';
-import { Pod } from './support/pod.js';
+import { type Deployment, findKubectls, Manifests } from './manifests.js';
+import { Pod } from './image/pod.js';
 
 const CLIENTS = 4;
 /** The time of load after the pod has stopped. */

@@ -3,10 +3,10 @@ import { chmod, chown, mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Container } from '../../image/support/container.js';
-import type { Image } from '../../image/support/image.js';
+import { Container } from './container.js';
+import type { Image } from './image.js';
 import { until } from '../../support/eventually.js';
-import type { ContainerSpec, PodSpec } from './manifests.js';
+import type { ContainerSpec, PodSpec } from '../manifests.js';
 
 /** The folder where `Container` mounts secrets, as a user and with rights that it does not take from a specification. */
 const SECRETS = '/run/secrets/';

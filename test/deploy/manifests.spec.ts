@@ -12,7 +12,7 @@ import {
   type Labels,
   Manifests,
   type PodSpec,
-} from './support/manifests.js';
+} from './manifests.js';
 
 const NAMESPACE = 'animal-store';
 /** Connections of a replica beside its pools: one that counts, and one for key changes. */
@@ -34,7 +34,7 @@ const selects = (selector: { matchLabels?: Labels } | undefined, labels: Labels)
 
 /** Returns the faults of objects by the schemas of their kinds. @throws Error if a kind has no schema. */
 function validate(...objects: object[]): string[][] {
-  const program = path.join(__dirname, 'support/schemas.mjs');
+  const program = path.join(__dirname, 'schemas.mjs');
   return JSON.parse(execFileSync('node', [program], { input: JSON.stringify(objects), encoding: 'utf8' }));
 }
 
