@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { locateProgram } from '../test/support/programs/programs.js';
-import { hasDebianPostgres } from '../test/support/database/debian-postgres.js';
+import { hasDebianPostgres } from '../test/support/programs/debian-postgres.js';
 import type { StoreName } from './options.js';
 import { Refusal } from './refusal.js';
-import { FAKETIME } from '../test/support/programs/faketime.js';
+import { FAKETIME } from '../test/support/time/faketime.js';
 
 const REDIS = { 'redis-server': 'redis-server' };
 /** The programs that a store needs, by their Debian packages. */

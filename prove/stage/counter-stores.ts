@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { startRedis, startRedisCluster } from '../../test/support/counters/redis.js';
-import { type DatabaseProxy, startDatabaseProxy } from '../../test/support/database/database-proxy.js';
+import { startRedis, startRedisCluster } from '../../test/support/programs/redis.js';
+import { type DatabaseProxy, startDatabaseProxy } from '../../test/support/programs/database-proxy.js';
 import { createFolder } from '../../test/support/programs/programs.js';
 import type { StoreName } from '../options.js';
 import type { Guard } from './guard.js';

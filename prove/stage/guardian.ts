@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { listChildren, signal } from '../../test/support/database/debian-postgres.js';
+import { listChildren, signal } from '../../test/support/programs/debian-postgres.js';
 
 /** What the guardian ends or removes once the run is gone, however that ended. */
 export interface Guarded {

@@ -1,4 +1,4 @@
-import { PatroniCluster } from '../../test/support/database/patroni.js';
+import { PatroniCluster } from '../../test/support/programs/patroni.js';
 import { type Failover, type FailoverGroup, FailoverWatch } from './failover-watch.js';
 import type { Guard } from './guard.js';
 import type { DatabaseServer } from './server.js';

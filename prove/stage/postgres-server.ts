@@ -1,4 +1,4 @@
-import { DebianPostgres } from '../../test/support/database/debian-postgres.js';
+import { DebianPostgres } from '../../test/support/programs/debian-postgres.js';
 import type { Guard } from './guard.js';
 import type { DatabaseServer } from './server.js';
 

@@ -1,4 +1,4 @@
-import { SentinelGroup } from '../../test/support/counters/sentinel-group.js';
+import { SentinelGroup } from '../../test/support/programs/sentinel-group.js';
 import { type Failover, type FailoverGroup, FailoverWatch, PATIENCE_MS } from './failover-watch.js';
 import type { Guard } from './guard.js';
 import type { Server } from './server.js';

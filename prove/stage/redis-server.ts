@@ -1,5 +1,5 @@
 import { until } from '../../test/support/eventually.js';
-import { type RedisServer as RunningRedis, startRedis } from '../../test/support/counters/redis.js';
+import { type RedisServer as RunningRedis, startRedis } from '../../test/support/programs/redis.js';
 import type { Guard } from './guard.js';
 import type { Server } from './server.js';
 

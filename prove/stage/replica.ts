@@ -1,7 +1,7 @@
 import { setPriority } from 'node:os';
 import { until } from '../../test/support/eventually.js';
 import { send } from '../../test/support/http/http.js';
-import { FAKETIME } from '../../test/support/programs/faketime.js';
+import { FAKETIME } from '../../test/support/time/faketime.js';
 import { ServiceProcess } from '../../test/support/service/service-process.js';
 import type { Guard } from './guard.js';
 

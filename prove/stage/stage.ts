@@ -1,4 +1,4 @@
-import { startDatabaseProxy } from '../../test/support/database/database-proxy.js';
+import { startDatabaseProxy } from '../../test/support/programs/database-proxy.js';
 import { freePort } from '../../test/support/programs/free-port.js';
 import type { Options, StoreName } from '../options.js';
 import { COUNTER_STORES, type Link } from './counter-stores.js';

@@ -1,9 +1,9 @@
 import type { AuditEvent } from '../../src/audit/audit.schemas.js';
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { headers } from '../../src/openapi/headers.js';
-import { HOUR_MS } from '../support/counters/clock.js';
+import { HOUR_MS } from '../support/time/clock.js';
 import { useAdministration } from '../support/keys/administration.js';
-import { ban, bannedUntil } from '../support/counters/bans.js';
+import { ban, bannedUntil } from '../support/keys/bans.js';
 import { expectError } from '../support/http/expectations.js';
 import { type HttpResponse, send } from '../support/http/http.js';
 import { parseLinks } from '../support/http/links.js';

@@ -6,11 +6,11 @@ import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import type { Environment } from '../../src/settings/environment.js';
 import { startApplication } from '../support/service/application.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
-import { type DatabaseProxy, startDatabaseProxy } from '../support/database/database-proxy.js';
+import { type DatabaseProxy, startDatabaseProxy } from '../support/programs/database-proxy.js';
 import type { HttpResponse } from '../support/http/http.js';
 import { issueKey } from '../support/keys/keys.js';
-import { CountingService } from '../support/keys/counting-service.js';
-import { staleness } from '../support/faults/staleness.js';
+import { CountingService } from './counting-service.js';
+import { staleness } from './staleness.js';
 import { until } from '../support/eventually.js';
 
 const MAX_STALE_MS = 1000;

@@ -1,8 +1,8 @@
 import { startApplication } from '../support/service/application.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import type { HttpResponse } from '../support/http/http.js';
-import { CountingService } from '../support/keys/counting-service.js';
-import { staleness } from '../support/faults/staleness.js';
+import { CountingService } from './counting-service.js';
+import { staleness } from './staleness.js';
 
 const MAX_STALE_MS = 1000;
 const WIDE = { plan: 'wide' };

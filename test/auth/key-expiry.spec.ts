@@ -1,7 +1,7 @@
 import { TERMINAL } from '../../src/audit/audit.js';
 import { KeyService } from '../../src/keys/key.service.js';
 import { PetRepository } from '../../src/pets/pet.repository.js';
-import { HOUR_MS, WrongClock } from '../support/counters/clock.js';
+import { HOUR_MS, WrongClock } from '../support/time/clock.js';
 
 import { eventually } from '../support/eventually.js';
 import { startApplication, type TestApplication, useApplication } from '../support/service/application.js';

@@ -1,7 +1,7 @@
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
-import { type DatabaseProxy, startDatabaseProxy } from '../support/database/database-proxy.js';
+import { type DatabaseProxy, startDatabaseProxy } from '../support/programs/database-proxy.js';
 import { until } from '../support/eventually.js';
 import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';
 import { send } from '../support/http/http.js';

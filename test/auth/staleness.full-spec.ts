@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
-import { type DatabaseProxy, startDatabaseProxy } from '../support/database/database-proxy.js';
+import { type DatabaseProxy, startDatabaseProxy } from '../support/programs/database-proxy.js';
 import { type HttpResponse, send } from '../support/http/http.js';
 import { issueKey, UNLIMITED } from '../support/keys/keys.js';
 import type { ServiceProcess } from '../support/service/service-process.js';
 import { ServiceProcesses } from '../support/service/service-processes.js';
-import { staleness } from '../support/faults/staleness.js';
+import { staleness } from './staleness.js';
 import { until } from '../support/eventually.js';
 
 const PROMISE_MS = 1000;

@@ -1,13 +1,5 @@
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
-import {
-  admin,
-  expectSound,
-  HOSTILE_NAME,
-  open,
-  revoke,
-  store,
-  useConsole,
-} from '../support/browser/console-service.js';
+import { admin, expectSound, HOSTILE_NAME, open, revoke, store, useConsole } from './console-service.js';
 import { send } from '../support/http/http.js';
 
 let shop: IssuedKey;

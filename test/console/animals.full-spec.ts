@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { until } from '../support/eventually.js';
-import { open, respond, store, useConsole } from '../support/browser/console-service.js';
+import { open, respond, store, useConsole } from './console-service.js';
 
 useConsole();
 beforeEach(() => store.database.query('TRUNCATE pets RESTART IDENTITY CASCADE'));

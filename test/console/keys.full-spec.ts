@@ -1,5 +1,5 @@
-import { DAY_MS } from '../support/counters/clock.js';
-import { expectSound, open, store, useConsole } from '../support/browser/console-service.js';
+import { DAY_MS } from '../support/time/clock.js';
+import { expectSound, open, store, useConsole } from './console-service.js';
 import { send } from '../support/http/http.js';
 
 useConsole();

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
-import { HOUR_MS, MINUTE_MS } from '../support/counters/clock.js';
-import { ban, refusalsBeforeBan } from '../support/counters/bans.js';
+import { HOUR_MS, MINUTE_MS } from '../support/time/clock.js';
+import { ban, refusalsBeforeBan } from '../support/keys/bans.js';
 import {
   expectSound,
   open,
@@ -10,7 +10,7 @@ import {
   SIGNED_OUT,
   store,
   useConsole,
-} from '../support/browser/console-service.js';
+} from './console-service.js';
 import { send } from '../support/http/http.js';
 
 /** What is left of the bans here. The clock of the store is up to some minutes ahead of the header `Date`. */

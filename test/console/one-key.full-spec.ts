@@ -1,16 +1,8 @@
 import type { Page } from 'playwright-core';
 import type { CreateKeyInput } from '../../src/keys/key.schemas.js';
-import { requestsBeforeBan } from '../support/counters/bans.js';
-import { DAY_MS } from '../support/counters/clock.js';
-import {
-  admin,
-  expectSound,
-  open,
-  reconnect,
-  signIn,
-  store,
-  useConsole,
-} from '../support/browser/console-service.js';
+import { requestsBeforeBan } from '../support/keys/bans.js';
+import { DAY_MS } from '../support/time/clock.js';
+import { admin, expectSound, open, reconnect, signIn, store, useConsole } from './console-service.js';
 import { UsageRecorder } from '../../src/usage/usage.recorder.js';
 import { until } from '../support/eventually.js';
 import { send } from '../support/http/http.js';

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { startApplication } from '../support/service/application.js';
-import { admin, expectSound, open, store, useConsole } from '../support/browser/console-service.js';
+import { admin, expectSound, open, store, useConsole } from './console-service.js';
 
 useConsole();
 beforeAll(() =>

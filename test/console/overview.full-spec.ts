@@ -1,13 +1,6 @@
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { UsageRecorder } from '../../src/usage/usage.recorder.js';
-import {
-  admin,
-  expectSound,
-  open,
-  OWN_CLOCK,
-  store,
-  useConsole,
-} from '../support/browser/console-service.js';
+import { admin, expectSound, open, OWN_CLOCK, store, useConsole } from './console-service.js';
 import { send } from '../support/http/http.js';
 
 const HEADERS = [

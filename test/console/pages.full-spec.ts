@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
-import { layoutShift } from '../support/browser/console.js';
+import { layoutShift } from '../support/programs/browser.js';
 import {
   admin,
   APPEARANCES,
@@ -11,7 +11,7 @@ import {
   SIGNED_OUT,
   store,
   useConsole,
-} from '../support/browser/console-service.js';
+} from './console-service.js';
 import { send } from '../support/http/http.js';
 
 /** Panels whose last line depends on their data move a few pixels. */

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { ConsoleBrowser, findBrowser } from '../support/browser/console.js';
+import { ConsoleBrowser, findBrowser } from '../support/programs/browser.js';
 import { type PrefixProxy, startPrefixProxy } from '../support/programs/prefix-proxy.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 

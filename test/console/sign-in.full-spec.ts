@@ -12,7 +12,7 @@ import {
   store,
   OWN_CLOCK,
   useConsole,
-} from '../support/browser/console-service.js';
+} from './console-service.js';
 import { send } from '../support/http/http.js';
 
 let client: IssuedKey;

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { Webhook as Verifier } from 'standardwebhooks';
-import { admin, expectSound, open, store, useConsole } from '../support/browser/console-service.js';
-import { MINUTE_MS } from '../support/counters/clock.js';
+import { admin, expectSound, open, store, useConsole } from './console-service.js';
+import { MINUTE_MS } from '../support/time/clock.js';
 import { eventually, until } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
-import { respondWith, useReceiver } from '../support/webhooks/receiver.js';
+import { respondWith, useReceiver } from '../support/programs/receiver.js';
 
 useConsole();
 const receiver = useReceiver();

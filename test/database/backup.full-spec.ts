@@ -1,12 +1,12 @@
 import path from 'node:path';
 import { createDatabase, query } from '../support/database/database.js';
-import { DebianPostgres, describeOnDebianPostgres } from '../support/database/debian-postgres.js';
+import { DebianPostgres, describeOnDebianPostgres } from '../support/programs/debian-postgres.js';
 import { documented } from '../support/documented-commands.js';
 import { until } from '../support/eventually.js';
 import { readPages } from '../support/http/pages.js';
 import { send } from '../support/http/http.js';
 import { issueKey } from '../support/keys/keys.js';
-import { isServed, Load } from '../support/load/load.js';
+import { isServed, Load } from '../support/http/load.js';
 import { prisma } from '../support/database/prisma-cli.js';
 import { run } from '../support/service/service-process.js';
 import { ServiceProcesses } from '../support/service/service-processes.js';

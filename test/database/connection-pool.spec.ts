@@ -3,7 +3,7 @@ import { createPool } from '../../src/database/connection-pool.js';
 import { RequestDeadlineError, withLastStart } from '../../src/database/request-deadline.js';
 import { startApplication } from '../support/service/application.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
-import { hold } from '../support/load/holding.js';
+import { hold } from '../support/database/holding.js';
 import { send } from '../support/http/http.js';
 
 describe('createPool', () => {

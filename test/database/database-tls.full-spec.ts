@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { DebianPostgres, describeOnDebianPostgres } from '../support/database/debian-postgres.js';
+import { DebianPostgres, describeOnDebianPostgres } from '../support/programs/debian-postgres.js';
 import { eventually, until } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
 import { issueKey } from '../support/keys/keys.js';

@@ -238,7 +238,7 @@ async function start(): Promise<{ owner: ChildProcess; url: string }> {
 }
 
 function forkOwner(): ChildProcess {
-  const owner = fork(resolve('test/support/database/postgres-owner.mjs'), [dataDir], { execArgv: [] });
+  const owner = fork(resolve('test/database/postgres-owner.mjs'), [dataDir], { execArgv: [] });
   owners.push(owner);
   return owner;
 }

@@ -14,7 +14,7 @@ import { OWN_MIGRATIONS } from '../support/database/own-migrations.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { prisma as runPrisma } from '../support/database/prisma-cli.js';
 import { until } from '../support/eventually.js';
-import { hold } from '../support/load/holding.js';
+import { hold } from '../support/database/holding.js';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 /** A migration that a test adds. */

@@ -4,7 +4,7 @@ import { applyPendingMigrations } from '../../src/database/migrations.js';
 import { ApiKeyChangeListener } from '../../src/auth/api-key-change-listener.js';
 import type { Environment } from '../../src/settings/environment.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
-import { HOUR_MS, TestClock } from '../support/counters/clock.js';
+import { HOUR_MS, TestClock } from '../support/time/clock.js';
 import { createDatabase, query, type TestDatabase } from '../support/database/database.js';
 import { send } from '../support/http/http.js';
 import { countKeyLookUps } from '../support/keys/key-look-ups.js';

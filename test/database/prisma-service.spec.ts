@@ -1,6 +1,6 @@
 import { isDatabaseUnavailable } from '../../src/database/availability.js';
 import { PrismaService } from '../../src/database/prisma.service.js';
-import { startDatabaseProxy } from '../support/database/database-proxy.js';
+import { startDatabaseProxy } from '../support/programs/database-proxy.js';
 import { createDatabase } from '../support/database/database.js';
 
 describe('PrismaService', () => {

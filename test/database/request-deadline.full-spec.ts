@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type HttpResponse, type Init, send } from '../support/http/http.js';
-import { startDatabaseProxy } from '../support/database/database-proxy.js';
+import { startDatabaseProxy } from '../support/programs/database-proxy.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { UNLIMITED } from '../support/keys/keys.js';
-import { hold } from '../support/load/holding.js';
+import { hold } from '../support/database/holding.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { eventually } from '../support/eventually.js';
 

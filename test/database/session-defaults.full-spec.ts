@@ -1,8 +1,8 @@
 import { PrismaService } from '../../src/database/prisma.service.js';
 import { UsageRecorder } from '../../src/usage/usage.recorder.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
-import { requestsBeforeBan } from '../support/counters/bans.js';
-import { HOUR_MS } from '../support/counters/clock.js';
+import { requestsBeforeBan } from '../support/keys/bans.js';
+import { HOUR_MS } from '../support/time/clock.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { until } from '../support/eventually.js';
 import { send } from '../support/http/http.js';

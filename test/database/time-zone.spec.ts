@@ -1,6 +1,6 @@
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { UsageRecorder } from '../../src/usage/usage.recorder.js';
-import { HOUR_MS } from '../support/counters/clock.js';
+import { HOUR_MS } from '../support/time/clock.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { eventually } from '../support/eventually.js';
 import { send } from '../support/http/http.js';

@@ -1,7 +1,7 @@
 import { inTransaction } from '../../src/database/in-transaction.js';
 import { PrismaService } from '../../src/database/prisma.service.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
-import { startDatabaseProxy } from '../support/database/database-proxy.js';
+import { startDatabaseProxy } from '../support/programs/database-proxy.js';
 import { eventually } from '../support/eventually.js';
 
 /** The timeout of a query, with tolerance for a busy machine. */

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parse, stringify } from 'yaml';
-import { describeOnPrometheus, promtool } from '../support/programs/prometheus-server.js';
+import { describeOnPrometheus, promtool } from './prometheus-server.js';
 
 const ROOT = path.join(__dirname, '..', '..');
 const RULES = path.join(ROOT, 'deploy', 'prometheus', 'rules.yml');

@@ -3,19 +3,15 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import getPort from 'get-port';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
-import { type DatabaseProxy, startDatabaseProxy } from '../support/database/database-proxy.js';
-import { requestsBeforeBan } from '../support/counters/bans.js';
-import { hasRedis, type RedisServer, startRedis } from '../support/counters/redis.js';
+import { type DatabaseProxy, startDatabaseProxy } from '../support/programs/database-proxy.js';
+import { requestsBeforeBan } from '../support/keys/bans.js';
+import { hasRedis, type RedisServer, startRedis } from '../support/programs/redis.js';
 import { until } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
 import { issueKey } from '../support/keys/keys.js';
-import { hold } from '../support/load/holding.js';
-import { type Alertmanager, hasAlertmanager, startAlertmanager } from '../support/programs/alertmanager.js';
-import {
-  describeOnPrometheus,
-  type PrometheusServer,
-  startPrometheus,
-} from '../support/programs/prometheus-server.js';
+import { hold } from '../support/database/holding.js';
+import { type Alertmanager, hasAlertmanager, startAlertmanager } from './alertmanager.js';
+import { describeOnPrometheus, type PrometheusServer, startPrometheus } from './prometheus-server.js';
 import { ServiceProcesses } from '../support/service/service-processes.js';
 
 const RULES = path.join(__dirname, '..', '..', 'deploy', 'prometheus', 'rules.yml');

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
-import { describeOnPrometheus, promtool } from '../support/programs/prometheus-server.js';
+import { describeOnPrometheus, promtool } from './prometheus-server.js';
 
 const ROOT = path.join(__dirname, '..', '..');
 const read = (file: string) => parse(readFileSync(path.join(ROOT, file), 'utf8'), { merge: true });

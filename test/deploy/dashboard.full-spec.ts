@@ -3,17 +3,13 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import getPort from 'get-port';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
-import { type DatabaseProxy, startDatabaseProxy } from '../support/database/database-proxy.js';
+import { type DatabaseProxy, startDatabaseProxy } from '../support/programs/database-proxy.js';
 import { until } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
 import { issueKey } from '../support/keys/keys.js';
-import { hold } from '../support/load/holding.js';
-import { scrape } from '../support/programs/prometheus.js';
-import {
-  describeOnPrometheus,
-  type PrometheusServer,
-  startPrometheus,
-} from '../support/programs/prometheus-server.js';
+import { hold } from '../support/database/holding.js';
+import { scrape } from '../support/http/metrics.js';
+import { describeOnPrometheus, type PrometheusServer, startPrometheus } from './prometheus-server.js';
 import { ServiceProcesses } from '../support/service/service-processes.js';
 
 interface Panel {

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import getPort from 'get-port';
 import { builtImage } from './image/image.js';
-import { DebianPostgres, describeOnDebianPostgres } from '../support/database/debian-postgres.js';
+import { DebianPostgres, describeOnDebianPostgres } from '../support/programs/debian-postgres.js';
 import { query } from '../support/database/database.js';
 import { send } from '../support/http/http.js';
 import { type Haproxy, startHaproxy } from '../support/programs/load-balancers.js';
-import { scrape } from '../support/programs/prometheus.js';
+import { scrape } from '../support/http/metrics.js';
 import { type Deployment, findKubectls, Manifests } from './manifests.js';
 import { Pod } from './image/pod.js';
 

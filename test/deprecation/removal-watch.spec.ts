@@ -4,7 +4,7 @@ import { eventually } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
 import { UNLIMITED } from '../support/keys/keys.js';
 import { aggregateUsage, recordUsage } from '../support/keys/usage.js';
-import { scrape } from '../support/programs/prometheus.js';
+import { scrape } from '../support/http/metrics.js';
 import { startApplication, useApplication } from '../support/service/application.js';
 
 const store = useApplication({ environment: { METRICS_PORT: 0 } });

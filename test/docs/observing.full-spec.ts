@@ -36,7 +36,7 @@ async function serve(settings: Record<string, string>) {
     APP_ENV: 'staging',
     NODE_ENV: 'production',
     SHUTDOWN_DELAY: '0s',
-    NODE_OPTIONS: `--require ${path.join(__dirname, '..', 'support', 'service', 'loaded-packages.cjs')}`,
+    NODE_OPTIONS: `--require ${path.join(__dirname, 'loaded-packages.cjs')}`,
     LOADED_PACKAGES,
     ...settings,
   });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { until } from '../support/eventually.js';
-import { hold } from '../support/load/holding.js';
+import { hold } from '../support/database/holding.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { documented } from '../support/documented-commands.js';
 

@@ -1,9 +1,9 @@
 import path from 'node:path';
-import { DebianPostgres, describeOnDebianPostgres } from '../support/database/debian-postgres.js';
-import { expectPromisesKept, type Readiness } from '../support/faults/fault-promises.js';
-import { type Course, type Fault, suffer } from '../support/faults/faults.js';
-import { hasVolumes, Volume } from '../support/faults/volume.js';
-import { OperatedService } from '../support/service/operated-service.js';
+import { DebianPostgres, describeOnDebianPostgres } from '../support/programs/debian-postgres.js';
+import { expectPromisesKept, type Readiness } from './fault-promises.js';
+import { type Course, type Fault, suffer } from './faults.js';
+import { hasVolumes, Volume } from '../support/programs/volume.js';
+import { OperatedService } from './operated-service.js';
 
 const DATA_MEGABYTES = 60;
 /** Extends the existing tables: rows that are rolled back take space too. */

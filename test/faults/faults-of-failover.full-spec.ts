@@ -1,13 +1,13 @@
 import { query } from '../support/database/database.js';
-import { type DatabaseProxy, startDatabaseProxy } from '../support/database/database-proxy.js';
-import { hasPatroni, PatroniCluster } from '../support/database/patroni.js';
+import { type DatabaseProxy, startDatabaseProxy } from '../support/programs/database-proxy.js';
+import { hasPatroni, PatroniCluster } from '../support/programs/patroni.js';
 import { eventually, until } from '../support/eventually.js';
-import { expectPromisesKept, type Readiness } from '../support/faults/fault-promises.js';
-import { suffer } from '../support/faults/faults.js';
+import { expectPromisesKept, type Readiness } from './fault-promises.js';
+import { suffer } from './faults.js';
 import { send } from '../support/http/http.js';
 import { issueKey } from '../support/keys/keys.js';
-import { LimitedClient } from '../support/load/limited-client.js';
-import { OperatedService } from '../support/service/operated-service.js';
+import { LimitedClient } from './limited-client.js';
+import { OperatedService } from './operated-service.js';
 
 const LIMIT = 20;
 /** Longer than Patroni takes to replace a primary. */

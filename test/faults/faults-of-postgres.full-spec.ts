@@ -1,13 +1,13 @@
-import { refusalsBeforeBan, requestsBeforeBan } from '../support/counters/bans.js';
-import { untilMinuteLasts } from '../support/counters/clock.js';
-import { DebianPostgres, describeOnDebianPostgres } from '../support/database/debian-postgres.js';
+import { refusalsBeforeBan, requestsBeforeBan } from '../support/keys/bans.js';
+import { untilMinuteLasts } from '../support/time/clock.js';
+import { DebianPostgres, describeOnDebianPostgres } from '../support/programs/debian-postgres.js';
 import { eventually } from '../support/eventually.js';
-import { expectPromisesKept, type Readiness } from '../support/faults/fault-promises.js';
-import { type Course, type Fault, suffer } from '../support/faults/faults.js';
-import { hold } from '../support/load/holding.js';
+import { expectPromisesKept, type Readiness } from './fault-promises.js';
+import { type Course, type Fault, suffer } from './faults.js';
+import { hold } from '../support/database/holding.js';
 import { send } from '../support/http/http.js';
 import { issueKey } from '../support/keys/keys.js';
-import { OPERATED_ROLE, OperatedService } from '../support/service/operated-service.js';
+import { OPERATED_ROLE, OperatedService } from './operated-service.js';
 import { query } from '../support/database/database.js';
 
 /** More than it takes to ban a key. */

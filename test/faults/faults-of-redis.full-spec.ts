@@ -1,11 +1,11 @@
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { until } from '../support/eventually.js';
-import { expectPromisesKept } from '../support/faults/fault-promises.js';
-import { type Fault, suffer } from '../support/faults/faults.js';
+import { expectPromisesKept } from './fault-promises.js';
+import { type Fault, suffer } from './faults.js';
 import { send } from '../support/http/http.js';
 import { issueKey, UNLIMITED } from '../support/keys/keys.js';
-import { type DatabaseProxy, startDatabaseProxy } from '../support/database/database-proxy.js';
-import { describeOnRedis, type RedisServer, startRedis } from '../support/counters/redis.js';
+import { type DatabaseProxy, startDatabaseProxy } from '../support/programs/database-proxy.js';
+import { describeOnRedis, type RedisServer, startRedis } from '../support/programs/redis.js';
 import { ServiceProcesses } from '../support/service/service-processes.js';
 
 /** A request waits for the query in flight and for its own, 750 ms each; the rest is a margin for a busy machine. */

@@ -1,11 +1,7 @@
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import getPort from 'get-port';
-import {
-  expectResponsesInFormAndInTime,
-  expectNothingLost,
-  expectTruthfulHealth,
-} from '../support/faults/fault-promises.js';
-import { type Course, suffer } from '../support/faults/faults.js';
+import { expectResponsesInFormAndInTime, expectNothingLost, expectTruthfulHealth } from './fault-promises.js';
+import { type Course, suffer } from './faults.js';
 import { issueKey, UNLIMITED } from '../support/keys/keys.js';
 import { ServiceProcesses } from '../support/service/service-processes.js';
 

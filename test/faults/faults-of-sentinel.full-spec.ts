@@ -1,12 +1,12 @@
-import { describeOnRedis } from '../support/counters/redis.js';
-import { SentinelGroup } from '../support/counters/sentinel-group.js';
+import { describeOnRedis } from '../support/programs/redis.js';
+import { SentinelGroup } from '../support/programs/sentinel-group.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { until } from '../support/eventually.js';
-import { expectPromisesKept } from '../support/faults/fault-promises.js';
-import { suffer } from '../support/faults/faults.js';
+import { expectPromisesKept } from './fault-promises.js';
+import { suffer } from './faults.js';
 import { send } from '../support/http/http.js';
 import { issueKey, UNLIMITED } from '../support/keys/keys.js';
-import { LimitedClient } from '../support/load/limited-client.js';
+import { LimitedClient } from './limited-client.js';
 import { run } from '../support/service/service-process.js';
 import { ServiceProcesses } from '../support/service/service-processes.js';
 

@@ -5,7 +5,7 @@ import { readEnvironment } from '../../src/settings/environment.js';
 import { FallbackCounterStore } from '../../src/rate-limit/stores/fallback-counter-store.js';
 import { PostgresCounterStore } from '../../src/rate-limit/stores/postgres-counter-store.js';
 import { addressBucketKey } from '../../src/rate-limit/rules/bucket-key.js';
-import { TestClock } from '../support/counters/clock.js';
+import { TestClock } from '../support/time/clock.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { until } from '../support/eventually.js';
 import { heapBytes } from '../support/service/heap.js';

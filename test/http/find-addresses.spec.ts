@@ -1,7 +1,7 @@
 import dns from 'node:dns/promises';
 import { findAddresses } from '../../src/http/find-addresses.js';
 import { until } from '../support/eventually.js';
-import { DnsServer } from '../support/webhooks/dns-server.js';
+import { DnsServer } from '../support/programs/dns-server.js';
 
 const NEVER = new AbortController().signal;
 let server: DnsServer;

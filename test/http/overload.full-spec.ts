@@ -5,7 +5,7 @@ import { createDatabase, type TestDatabase } from '../support/database/database.
 import { issueKey, UNLIMITED } from '../support/keys/keys.js';
 import { ServiceProcesses } from '../support/service/service-processes.js';
 
-const OPEN_LOOP = path.join(__dirname, '..', 'support', 'load', 'open-loop.mjs');
+const OPEN_LOOP = path.join(__dirname, 'open-loop.mjs');
 /** The default. */
 const MAX_CONCURRENT_REQUESTS = 250;
 /**

@@ -8,11 +8,11 @@ import { MetricsServer } from '../../src/observability/metrics.server.js';
 import { useApplication } from '../support/service/application.js';
 import { until } from '../support/eventually.js';
 import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';
-import { hold } from '../support/load/holding.js';
+import { hold } from '../support/database/holding.js';
 import { type HttpResponse, type Init, send } from '../support/http/http.js';
 import { dial, head } from '../support/http/raw-http.js';
-import { scrape } from '../support/programs/prometheus.js';
-import { slotsTaken } from '../support/service/slots.js';
+import { scrape } from '../support/http/metrics.js';
+import { slotsTaken } from './slots.js';
 
 /** The number of slots of each operation. */
 const MAX = 2;

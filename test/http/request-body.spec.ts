@@ -7,9 +7,9 @@ import { ConcurrencyLimit } from '../../src/http/concurrency-limit.js';
 import { shareApplication } from '../support/service/application.js';
 import { eventually, until } from '../support/eventually.js';
 import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';
-import { hold } from '../support/load/holding.js';
+import { hold } from '../support/database/holding.js';
 import { dial, head, parseResponse, toHttpResponse } from '../support/http/raw-http.js';
-import { slotsTaken } from '../support/service/slots.js';
+import { slotsTaken } from './slots.js';
 import { UNLIMITED } from '../support/keys/keys.js';
 
 const PET = JSON.stringify({ name: 'Rex', categoryId: 7 });

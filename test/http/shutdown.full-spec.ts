@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Connections } from '../../src/http/connections.js';
 import { startApplication } from '../support/service/application.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
-import { startDatabaseProxy } from '../support/database/database-proxy.js';
+import { startDatabaseProxy } from '../support/programs/database-proxy.js';
 import { eventually, until } from '../support/eventually.js';
 import {
   expectError,
@@ -14,7 +14,7 @@ import {
   expectRateLimitHeaders,
 } from '../support/http/expectations.js';
 import getPort from 'get-port';
-import { hold } from '../support/load/holding.js';
+import { hold } from '../support/database/holding.js';
 import { send } from '../support/http/http.js';
 import { issueKey, UNLIMITED } from '../support/keys/keys.js';
 import { expectLocksWaitedFor } from '../support/database/locks.js';

@@ -6,7 +6,7 @@ import { Connections } from '../../src/http/connections.js';
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { eventually, until } from '../support/eventually.js';
-import { hold } from '../support/load/holding.js';
+import { hold } from '../support/database/holding.js';
 import { expectLocksWaitedFor } from '../support/database/locks.js';
 import { dial, head, sendRaw } from '../support/http/raw-http.js';
 

@@ -1,7 +1,7 @@
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { eventually } from '../support/eventually.js';
 import { expectError } from '../support/http/expectations.js';
-import { hold } from '../support/load/holding.js';
+import { hold } from '../support/database/holding.js';
 import { type HttpResponse, send } from '../support/http/http.js';
 import { issueKey, UNLIMITED } from '../support/keys/keys.js';
 import { ServiceProcess } from '../support/service/service-process.js';

@@ -3,13 +3,13 @@ import { IdempotencyCleanup } from '../../src/idempotency/idempotency.cleanup.js
 import type { IdempotentRequest } from '../../src/idempotency/creation-batcher.js';
 import { OrderRepository } from '../../src/orders/order.repository.js';
 import { PetRepository } from '../../src/pets/pet.repository.js';
-import { DAY_MS } from '../support/counters/clock.js';
+import { DAY_MS } from '../support/time/clock.js';
 import { startApplication, type TestApplication, useApplication } from '../support/service/application.js';
 import { eventually } from '../support/eventually.js';
 import { expectError } from '../support/http/expectations.js';
-import { hold } from '../support/load/holding.js';
+import { hold } from '../support/database/holding.js';
 import { type HttpResponse, send } from '../support/http/http.js';
-import { fakeIntervals } from '../support/load/intervals.js';
+import { fakeIntervals } from '../support/time/intervals.js';
 import { expectLocksWaitedFor } from '../support/database/locks.js';
 import { plansMade } from '../support/database/queries.js';
 import { UNLIMITED } from '../support/keys/keys.js';

@@ -2,7 +2,7 @@ import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { KeyService } from '../../src/keys/key.service.js';
 import { TERMINAL } from '../../src/audit/audit.js';
 
-import { DAY_MS, MINUTE_MS } from '../support/counters/clock.js';
+import { DAY_MS, MINUTE_MS } from '../support/time/clock.js';
 import { recordUsage } from '../support/keys/usage.js';
 import { UsageRepository } from '../../src/usage/usage.repository.js';
 import { useApplication } from '../support/service/application.js';

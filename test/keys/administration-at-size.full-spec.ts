@@ -1,6 +1,6 @@
-import { DAY_MS } from '../support/counters/clock.js';
-import { ban } from '../support/counters/bans.js';
-import { hold } from '../support/load/holding.js';
+import { DAY_MS } from '../support/time/clock.js';
+import { ban } from '../support/keys/bans.js';
+import { hold } from '../support/database/holding.js';
 import { encodeCursor } from '../../src/schemas/pagination.js';
 import { useAdministration } from '../support/keys/administration.js';
 import { startApplication } from '../support/service/application.js';

@@ -1,6 +1,6 @@
 import type { IssuedKey, Key, KeyWithUsage } from '../../src/keys/key.schemas.js';
 import { encodeCursor } from '../../src/schemas/pagination.js';
-import { DAY_MS, HOUR_MS } from '../support/counters/clock.js';
+import { DAY_MS, HOUR_MS } from '../support/time/clock.js';
 import { recordUsage } from '../support/keys/usage.js';
 import { useAdministration } from '../support/keys/administration.js';
 import { expectInvalid } from '../support/http/expectations.js';

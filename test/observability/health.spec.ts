@@ -9,7 +9,7 @@ import { eventually } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
 import { countKeyLookUps } from '../support/keys/key-look-ups.js';
 import { OWN_MIGRATIONS } from '../support/database/own-migrations.js';
-import { hasRedis, startRedis } from '../support/counters/redis.js';
+import { hasRedis, startRedis } from '../support/programs/redis.js';
 
 const READY = { status: 'ok' };
 const NOT_READY = { code: 'service_unavailable', message: 'Not ready.', status: 503 };

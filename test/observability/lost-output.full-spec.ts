@@ -7,16 +7,16 @@ import getPort from 'get-port';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { expectLocksWaitedFor } from '../support/database/locks.js';
 import { eventually, until } from '../support/eventually.js';
-import { hasVolumes, Volume } from '../support/faults/volume.js';
+import { hasVolumes, Volume } from '../support/programs/volume.js';
 import { send } from '../support/http/http.js';
 import { issueKey, UNLIMITED } from '../support/keys/keys.js';
-import { hold } from '../support/load/holding.js';
-import { scrape } from '../support/programs/prometheus.js';
-import { StalledPipe } from '../support/service/log-readers.js';
+import { hold } from '../support/database/holding.js';
+import { scrape } from '../support/http/metrics.js';
+import { StalledPipe } from './log-readers.js';
 import { CLEAN } from '../support/service/service-process.js';
 
 const ROOT = path.join(__dirname, '..', '..');
-const LOST_TERMINAL = path.join(__dirname, '..', 'support', 'service', 'lost-terminal.py');
+const LOST_TERMINAL = path.join(__dirname, 'lost-terminal.py');
 const GRACE_MS = 5_000;
 /** A start and several thousand requests take longer on a busy machine. */
 const PATIENCE_MS = 60_000;

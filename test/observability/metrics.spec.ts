@@ -6,14 +6,14 @@ import type { AddressInfo } from 'node:net';
 import { MetricsServer } from '../../src/observability/metrics.server.js';
 import { CounterStore } from '../../src/rate-limit/stores/counter-store.js';
 import type { PostgresCounterStore } from '../../src/rate-limit/stores/postgres-counter-store.js';
-import { refusalsBeforeBan, requestsBeforeBan } from '../support/counters/bans.js';
+import { refusalsBeforeBan, requestsBeforeBan } from '../support/keys/bans.js';
 import { shareApplication, startApplication, type TestApplication } from '../support/service/application.js';
-import { startDatabaseProxy } from '../support/database/database-proxy.js';
+import { startDatabaseProxy } from '../support/programs/database-proxy.js';
 import { until } from '../support/eventually.js';
 import { expectError } from '../support/http/expectations.js';
 import { type Init, send } from '../support/http/http.js';
 import { head, sendRaw, toHttpResponse } from '../support/http/raw-http.js';
-import { scrape } from '../support/programs/prometheus.js';
+import { scrape } from '../support/http/metrics.js';
 
 const ANY_PORT = { METRICS_PORT: 0 };
 const REQUESTS = 'http_server_request_duration_seconds';

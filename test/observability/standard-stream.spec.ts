@@ -1,6 +1,6 @@
 import { openSync } from 'node:fs';
 import { until } from '../support/eventually.js';
-import { StalledPipe } from '../support/service/log-readers.js';
+import { StalledPipe } from './log-readers.js';
 import { StandardStream } from '../../src/settings/standard-stream.js';
 
 const LINE = `${'x'.repeat(1023)}\n`;

@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { type Collector, type ReceivedSpan, startCollector } from '../support/programs/collector.js';
 import { readEnvironment } from '../../src/settings/environment.js';
-import { hold } from '../support/load/holding.js';
+import { hold } from '../support/database/holding.js';
 import { send } from '../support/http/http.js';
 import { expectLocksWaitedFor } from '../support/database/locks.js';
 import { eventually } from '../support/eventually.js';

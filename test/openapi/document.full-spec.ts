@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { startApplication, type TestApplication } from '../support/service/application.js';
-import { MINUTE_MS, TestClock } from '../support/counters/clock.js';
+import { MINUTE_MS, TestClock } from '../support/time/clock.js';
 import { ApiDocument, type Operation, type Parameter, type Schema } from '../support/http/document.js';
-import { fieldFaults } from '../support/http/fields.js';
+import { fieldFaults } from './fields.js';
 import { send } from '../support/http/http.js';
 import { UNLIMITED } from '../support/keys/keys.js';
 

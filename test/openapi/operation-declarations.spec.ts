@@ -2,7 +2,7 @@ import type { RouteOptions } from 'fastify';
 import FindMyWay, { type HTTPMethod } from 'find-my-way';
 import { DeprecatedOperations } from '../../src/deprecation/deprecated-operations.js';
 import type { Deprecation } from '../../src/deprecation/rules/lifecycle.js';
-import { DAY_MS } from '../support/counters/clock.js';
+import { DAY_MS } from '../support/time/clock.js';
 import { startApplication } from '../support/service/application.js';
 
 /** The notice that docs/versioning.md promises. */

@@ -11,7 +11,7 @@ import {
   findBrowser,
   type OpenOptions,
   scrollsSideways,
-} from '../support/browser/console.js';
+} from '../support/programs/browser.js';
 import { ApiDocument } from '../support/http/document.js';
 import { until } from '../support/eventually.js';
 import { UNLIMITED } from '../support/keys/keys.js';

@@ -8,7 +8,7 @@ import { startApplication, type TestApplication, useApplication } from '../suppo
 import { expectError, expectInvalid, expectRateLimitHeaders } from '../support/http/expectations.js';
 import { type HttpResponse, listedIds, send } from '../support/http/http.js';
 import { parseLinks } from '../support/http/links.js';
-import { hold } from '../support/load/holding.js';
+import { hold } from '../support/database/holding.js';
 import { readPages } from '../support/http/pages.js';
 
 const PATH = '/v1/store/orders';

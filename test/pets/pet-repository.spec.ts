@@ -5,7 +5,7 @@ import type { Page } from '../../src/schemas/pagination.js';
 import { startApplication, useApplication } from '../support/service/application.js';
 import { expectLocksWaitedFor } from '../support/database/locks.js';
 import { eventually } from '../support/eventually.js';
-import { hold } from '../support/load/holding.js';
+import { hold } from '../support/database/holding.js';
 
 const store = useApplication();
 let pets: PetRepository;

@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Change, Evidence, Fault, Request } from '../../prove/verifier/evidence.js';
 import { readEvidence } from '../../prove/verifier/evidence.js';
 import { unproven, verify } from '../../prove/verify.js';
-import { refusalsBeforeBan } from '../support/counters/bans.js';
+import { refusalsBeforeBan } from '../support/keys/bans.js';
 
 /** The monotonic time at which a minute of the wall clock begins. */
 const MINUTE_MS = 600_000;

@@ -1,6 +1,6 @@
 import type { RateLimitDecision, RateLimitRequest } from '../../src/rate-limit/rules/rate-limit-decision.js';
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../support/counters/clock.js';
-import { sharedStores } from '../support/counters/counter-stores.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../support/time/clock.js';
+import { sharedStores } from '../support/counter-stores.js';
 import {
   banEnd,
   clock,
@@ -15,7 +15,7 @@ import {
   remaining,
   store,
   summarize,
-} from '../support/counters/counting.js';
+} from './counting.js';
 
 /** The limit per minute, whatever the service's rule is: the tests are of what stores do with a threshold. */
 jest.mock('../../src/rate-limit/rules/ban.js', () => ({

@@ -1,6 +1,6 @@
 import type { RateLimitRequest } from '../../src/rate-limit/rules/rate-limit-decision.js';
-import { sharedStores } from '../support/counters/counter-stores.js';
-import { consume, newBucket, openForEach, store, summarize } from '../support/counters/counting.js';
+import { sharedStores } from '../support/counter-stores.js';
+import { consume, newBucket, openForEach, store, summarize } from './counting.js';
 
 /** Another rule than the service's: whatever it is, the stores get its result with each bucket. */
 const mockThreshold = jest.fn<number | null, [RateLimitRequest]>();

@@ -1,7 +1,7 @@
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
-import { SECOND_MS } from '../support/counters/clock.js';
+import { SECOND_MS } from '../support/time/clock.js';
 import { listPetsTimes, startApplication, type TestApplication } from '../support/service/application.js';
-import { bannedUntil, refusalsBeforeBan, requestsBeforeBan } from '../support/counters/bans.js';
+import { bannedUntil, refusalsBeforeBan, requestsBeforeBan } from '../support/keys/bans.js';
 import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';
 import { type HttpResponse, send } from '../support/http/http.js';
 

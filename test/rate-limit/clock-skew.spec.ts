@@ -1,7 +1,7 @@
 import { readEnvironment } from '../../src/settings/environment.js';
-import { DAY_MS, MINUTE_MS, WrongClock } from '../support/counters/clock.js';
-import { type ServiceHome, sharedStores } from '../support/counters/counter-stores.js';
-import { descending } from '../support/counters/counting.js';
+import { DAY_MS, MINUTE_MS, WrongClock } from '../support/time/clock.js';
+import { type ServiceHome, sharedStores } from '../support/counter-stores.js';
+import { descending } from './counting.js';
 import { send } from '../support/http/http.js';
 import { limitHeaders } from '../support/http/rate-limit-headers.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';

@@ -1,6 +1,6 @@
-import { refusalsBeforeBan } from '../support/counters/bans.js';
-import { DAY_MS, MINUTE_MS, SECOND_MS } from '../support/counters/clock.js';
-import { counterStores } from '../support/counters/counter-stores.js';
+import { refusalsBeforeBan } from '../support/keys/bans.js';
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '../support/time/clock.js';
+import { counterStores } from '../support/counter-stores.js';
 import {
   allowed,
   clock,
@@ -12,7 +12,7 @@ import {
   openForEach,
   remaining,
   store,
-} from '../support/counters/counting.js';
+} from './counting.js';
 import type { RateLimitDecision, RateLimitRequest } from '../../src/rate-limit/rules/rate-limit-decision.js';
 
 const MIDNIGHT = Date.UTC(2027, 2, 6);

@@ -2,15 +2,15 @@ import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { CounterStore } from '../../src/rate-limit/stores/counter-store.js';
 import { FallbackCounterStore } from '../../src/rate-limit/stores/fallback-counter-store.js';
 import type { PostgresCounterStore } from '../../src/rate-limit/stores/postgres-counter-store.js';
-import { ban, refusalsBeforeBan } from '../support/counters/bans.js';
-import { descending } from '../support/counters/counting.js';
-import { type DatabaseProxy, startDatabaseProxy } from '../support/database/database-proxy.js';
+import { ban, refusalsBeforeBan } from '../support/keys/bans.js';
+import { descending } from './counting.js';
+import { type DatabaseProxy, startDatabaseProxy } from '../support/programs/database-proxy.js';
 import { expectLocksWaitedFor } from '../support/database/locks.js';
 import { eventually, until } from '../support/eventually.js';
 import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';
 import { type HttpResponse, send } from '../support/http/http.js';
 import { isDegraded, remaining } from '../support/http/rate-limit-headers.js';
-import { hold } from '../support/load/holding.js';
+import { hold } from '../support/database/holding.js';
 import { listPetsTimes, startApplication, type TestApplication } from '../support/service/application.js';
 
 /** Much less than any deadline. */

@@ -7,18 +7,10 @@ import {
 } from '../../src/rate-limit/stores/counter-store.js';
 import { FallbackCounterStore } from '../../src/rate-limit/stores/fallback-counter-store.js';
 import { LocalCounterStore } from '../../src/rate-limit/stores/local-counter-store.js';
-import { MINUTE_MS, TestClock } from '../support/counters/clock.js';
-import { refusalsBeforeBan } from '../support/counters/bans.js';
-import type { AnyCounterStore } from '../support/counters/counter-stores.js';
-import {
-  allowed,
-  banEnd,
-  consume,
-  descending,
-  newBucket,
-  remaining,
-  summarize,
-} from '../support/counters/counting.js';
+import { MINUTE_MS, TestClock } from '../support/time/clock.js';
+import { refusalsBeforeBan } from '../support/keys/bans.js';
+import type { AnyCounterStore } from '../support/counter-stores.js';
+import { allowed, banEnd, consume, descending, newBucket, remaining, summarize } from './counting.js';
 
 const PING_INTERVAL_MS = 500;
 /** By how much a clock is ahead. */

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { RateLimitDecision, RateLimitRequest } from '../../src/rate-limit/rules/rate-limit-decision.js';
-import { DAY_MS, MINUTE_MS } from '../support/counters/clock.js';
-import { requestsBeforeBan } from '../support/counters/bans.js';
-import { type AnyCounterStore, counterStores, sharedStores } from '../support/counters/counter-stores.js';
-import { clock, consume, home, newBucket, openForEach, store } from '../support/counters/counting.js';
-import { QuotaModel } from '../support/counters/quota-model.js';
+import { DAY_MS, MINUTE_MS } from '../support/time/clock.js';
+import { requestsBeforeBan } from '../support/keys/bans.js';
+import { type AnyCounterStore, counterStores, sharedStores } from '../support/counter-stores.js';
+import { clock, consume, home, newBucket, openForEach, store } from './counting.js';
+import { QuotaModel } from './quota-model.js';
 
 const RUNS = 60;
 /** The least distance to the end of a window when requests are sent, so that all of them are on one side of it. */

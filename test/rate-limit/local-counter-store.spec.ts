@@ -1,6 +1,6 @@
 import { LocalCounterStore } from '../../src/rate-limit/stores/local-counter-store.js';
-import { HOUR_MS } from '../support/counters/clock.js';
-import { newBucket, NOON, remaining } from '../support/counters/counting.js';
+import { HOUR_MS } from '../support/time/clock.js';
+import { newBucket, NOON, remaining } from './counting.js';
 
 describe('LocalCounterStore', () => {
   it('has bounded memory: it evicts the least recently used bucket, and addresses never evict quotas', () => {

@@ -6,11 +6,11 @@ import { FallbackCounterStore } from '../../src/rate-limit/stores/fallback-count
 import { RateLimiter } from '../../src/rate-limit/rate-limiter.js';
 import { UsageRepository } from '../../src/usage/usage.repository.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
-import { TestClock } from '../support/counters/clock.js';
+import { TestClock } from '../support/time/clock.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { eventually, until } from '../support/eventually.js';
 import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';
-import { hold } from '../support/load/holding.js';
+import { hold } from '../support/database/holding.js';
 import { type HttpResponse, send } from '../support/http/http.js';
 import { expectLocksWaitedFor } from '../support/database/locks.js';
 

@@ -10,9 +10,9 @@ import type { RateLimitDecision, RateLimitRequest } from '../../src/rate-limit/r
 import type { CountingConnection } from '../../src/rate-limit/stores/postgres-connection.js';
 import { CounterCleanup } from '../../src/rate-limit/stores/counter-cleanup.js';
 import { PostgresCounterStore } from '../../src/rate-limit/stores/postgres-counter-store.js';
-import { refusalsBeforeBan } from '../support/counters/bans.js';
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../support/counters/clock.js';
-import { postgresHome, type ServiceHome } from '../support/counters/counter-stores.js';
+import { refusalsBeforeBan } from '../support/keys/bans.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../support/time/clock.js';
+import { postgresHome, type ServiceHome } from '../support/counter-stores.js';
 import {
   allowed,
   banEnd,
@@ -27,13 +27,13 @@ import {
   remaining,
   store,
   summarize,
-} from '../support/counters/counting.js';
+} from './counting.js';
 import type { TestDatabase } from '../support/database/database.js';
 import { expectLocksWaitedFor } from '../support/database/locks.js';
 import { openPrisma } from '../support/database/queries.js';
 import { eventually, until } from '../support/eventually.js';
-import { hold } from '../support/load/holding.js';
-import { fakeIntervals } from '../support/load/intervals.js';
+import { hold } from '../support/database/holding.js';
+import { fakeIntervals } from '../support/time/intervals.js';
 
 /** Blocks the event loop of this process. */
 function block(milliseconds: number): void {

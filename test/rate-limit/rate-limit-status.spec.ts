@@ -1,6 +1,6 @@
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
-import { refusalsBeforeBan } from '../support/counters/bans.js';
-import { MINUTE_MS } from '../support/counters/clock.js';
+import { refusalsBeforeBan } from '../support/keys/bans.js';
+import { MINUTE_MS } from '../support/time/clock.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';
 import { send } from '../support/http/http.js';

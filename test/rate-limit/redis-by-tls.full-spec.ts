@@ -5,7 +5,7 @@ import {
   type RedisServer,
   startRedis,
   startRedisCluster,
-} from '../support/counters/redis.js';
+} from '../support/programs/redis.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { until } from '../support/eventually.js';
 import { send } from '../support/http/http.js';

@@ -5,13 +5,13 @@ import { readEnvironment } from '../../src/settings/environment.js';
 import type { RateLimitRequest } from '../../src/rate-limit/rules/rate-limit-decision.js';
 import { CounterStoreError } from '../../src/rate-limit/stores/counter-store.js';
 import { RedisCounterStore } from '../../src/rate-limit/stores/redis-counter-store.js';
-import { requestsBeforeBan } from '../support/counters/bans.js';
-import { DAY_MS, MINUTE_MS, TestClock } from '../support/counters/clock.js';
-import { redisKey } from '../support/counters/counter-stores.js';
-import { consume, descending, newBucket, NOON, remaining } from '../support/counters/counting.js';
+import { requestsBeforeBan } from '../support/keys/bans.js';
+import { DAY_MS, MINUTE_MS, TestClock } from '../support/time/clock.js';
+import { redisKey } from '../support/counter-stores.js';
+import { consume, descending, newBucket, NOON, remaining } from './counting.js';
 import { eventually, until } from '../support/eventually.js';
 import getPort from 'get-port';
-import { describeOnMovableRedis, type RedisServer, startMovableRedis } from '../support/counters/redis.js';
+import { describeOnMovableRedis, type RedisServer, startMovableRedis } from '../support/programs/redis.js';
 
 /** The time limit of a query while the server is away or hangs: the deadline of a response, with some tolerance. */
 const QUICK_MS = 1000;

@@ -5,9 +5,9 @@ import type { RateLimitRequest } from '../../src/rate-limit/rules/rate-limit-dec
 import { FallbackCounterStore } from '../../src/rate-limit/stores/fallback-counter-store.js';
 import { RedisCounterStore } from '../../src/rate-limit/stores/redis-counter-store.js';
 import { Clock } from '../../src/settings/clock.js';
-import { refusalsBeforeBan, requestsBeforeBan } from '../support/counters/bans.js';
-import { untilMinuteLasts } from '../support/counters/clock.js';
-import { consume } from '../support/counters/counting.js';
+import { refusalsBeforeBan, requestsBeforeBan } from '../support/keys/bans.js';
+import { untilMinuteLasts } from '../support/time/clock.js';
+import { consume } from './counting.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { eventually, until } from '../support/eventually.js';
 import getPort from 'get-port';
@@ -18,7 +18,7 @@ import {
   type RedisServer,
   startRedis,
   startRedisCluster,
-} from '../support/counters/redis.js';
+} from '../support/programs/redis.js';
 import { run, ServiceProcess } from '../support/service/service-process.js';
 
 /** More than it takes to ban a key. */

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { useApplication } from '../support/service/application.js';
 
-const CLIENT = path.join(__dirname, '..', 'support', 'load', 'waiting-client.mjs');
+const CLIENT = path.join(__dirname, 'waiting-client.mjs');
 const PER_MINUTE = 20;
 /** Fewer than the limit per minute, as documented. */
 const IN_FLIGHT = PER_MINUTE - 1;

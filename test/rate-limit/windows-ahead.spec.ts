@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { readEnvironment } from '../../src/settings/environment.js';
-import { requestsBeforeBan } from '../support/counters/bans.js';
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../support/counters/clock.js';
+import { requestsBeforeBan } from '../support/keys/bans.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../support/time/clock.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
-import { type ServiceHome, sharedStores } from '../support/counters/counter-stores.js';
+import { type ServiceHome, sharedStores } from '../support/counter-stores.js';
 
 import { documented } from '../support/documented-commands.js';
 import { type HttpResponse, send } from '../support/http/http.js';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
-import { type DatabaseProxy, startDatabaseProxy } from '../support/database/database-proxy.js';
+import { type DatabaseProxy, startDatabaseProxy } from '../support/programs/database-proxy.js';
 import { eventually } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
 import { issueKey } from '../support/keys/keys.js';

@@ -3,7 +3,7 @@ import getPort from 'get-port';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { issueKey, UNLIMITED } from '../support/keys/keys.js';
 import { aggregateUsage } from '../support/keys/usage.js';
-import { isServed, Load } from '../support/load/load.js';
+import { isServed, Load } from '../support/http/load.js';
 import { haproxy, type Haproxy, startHaproxy } from '../support/programs/load-balancers.js';
 import type { Ended, ServiceProcess } from '../support/service/service-process.js';
 import { ServiceProcesses } from '../support/service/service-processes.js';

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { ConsoleBrowser } from '../support/browser/console.js';
+import { ConsoleBrowser } from '../support/programs/browser.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { until } from '../support/eventually.js';
 import { send } from '../support/http/http.js';

@@ -1,4 +1,4 @@
-import { DAY_MS } from '../support/counters/clock.js';
+import { DAY_MS } from '../support/time/clock.js';
 import { recordUsage } from '../support/keys/usage.js';
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { encodeCursor } from '../../src/schemas/pagination.js';

@@ -1,5 +1,5 @@
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
-import { DAY_MS, MINUTE_MS } from '../support/counters/clock.js';
+import { DAY_MS, MINUTE_MS } from '../support/time/clock.js';
 import { expectError, expectInvalid } from '../support/http/expectations.js';
 import { send } from '../support/http/http.js';
 import { useAdministration } from '../support/keys/administration.js';

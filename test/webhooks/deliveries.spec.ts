@@ -7,14 +7,14 @@ import type { WebhookDelivery, WebhookWithSecret } from '../../src/webhooks/webh
 import { PrismaService } from '../../src/database/prisma.service.js';
 import { WebhookDeliverer } from '../../src/webhooks/webhook-deliverer.js';
 import { createDatabase } from '../support/database/database.js';
-import { HOUR_MS } from '../support/counters/clock.js';
+import { HOUR_MS } from '../support/time/clock.js';
 import { useAdministration } from '../support/keys/administration.js';
 import { eventually, until } from '../support/eventually.js';
 import { expectError } from '../support/http/expectations.js';
 import { startApplication, useApplication } from '../support/service/application.js';
-import { DnsServer } from '../support/webhooks/dns-server.js';
-import { insertDeliveries } from '../support/webhooks/insert-deliveries.js';
-import { type ReceivedRequest, respondWith, useReceiver } from '../support/webhooks/receiver.js';
+import { DnsServer } from '../support/programs/dns-server.js';
+import { insertDeliveries } from './insert-deliveries.js';
+import { type ReceivedRequest, respondWith, useReceiver } from '../support/programs/receiver.js';
 
 const admin = useAdministration({ environment: { WEBHOOK_PRIVATE_ADDRESSES: true } });
 const receiver = useReceiver();

@@ -5,7 +5,7 @@ import type { WebhookDelivery } from '../../src/webhooks/webhook.schemas.js';
 import { UsageJournal } from '../../src/usage/usage.journal.js';
 import { WebhookEventWatch } from '../../src/webhooks/event-watch.js';
 import { EVENT_TYPES } from '../../src/webhooks/event-types.js';
-import { ban } from '../support/counters/bans.js';
+import { ban } from '../support/keys/bans.js';
 import { send } from '../support/http/http.js';
 import { useAdministration } from '../support/keys/administration.js';
 import { recordUsage } from '../support/keys/usage.js';

@@ -1,8 +1,8 @@
 import { UsageJournal } from '../../src/usage/usage.journal.js';
 import { WebhookEventWatch } from '../../src/webhooks/event-watch.js';
 import { readEnvironment } from '../../src/settings/environment.js';
-import { requestsBeforeBan } from '../support/counters/bans.js';
-import { type ServiceHome, sharedStores } from '../support/counters/counter-stores.js';
+import { requestsBeforeBan } from '../support/keys/bans.js';
+import { type ServiceHome, sharedStores } from '../support/counter-stores.js';
 import { send } from '../support/http/http.js';
 import { recordUsage } from '../support/keys/usage.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';

@@ -8,8 +8,8 @@ import { send } from '../support/http/http.js';
 import { issueKey, UNLIMITED } from '../support/keys/keys.js';
 import { KeptOutput } from '../support/programs/kept-output.js';
 import { CLEAN } from '../support/service/service-process.js';
-import { DnsServer } from '../support/webhooks/dns-server.js';
-import { insertDeliveries } from '../support/webhooks/insert-deliveries.js';
+import { DnsServer } from '../support/programs/dns-server.js';
+import { insertDeliveries } from './insert-deliveries.js';
 
 const MAIN = path.join(__dirname, '..', '..', 'dist', 'main.js');
 /** An address of this machine alone, because `resolv.conf` names no port. */

@@ -3,8 +3,8 @@ import { eventually, until } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
 import { issueKey } from '../support/keys/keys.js';
 import { ServiceProcesses } from '../support/service/service-processes.js';
-import { insertDeliveries } from '../support/webhooks/insert-deliveries.js';
-import { useReceiver } from '../support/webhooks/receiver.js';
+import { insertDeliveries } from './insert-deliveries.js';
+import { useReceiver } from '../support/programs/receiver.js';
 
 const WIDE = { plan: 'enterprise', perMinute: 1_000_000, perDay: 10_000_000 } as const;
 const KEYS = 60;

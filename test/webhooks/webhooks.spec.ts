@@ -1,4 +1,4 @@
-import { HOUR_MS, WrongClock } from '../support/counters/clock.js';
+import { HOUR_MS, WrongClock } from '../support/time/clock.js';
 import { type HttpResponse, send } from '../support/http/http.js';
 import { startApplication } from '../support/service/application.js';
 import { useAdministration } from '../support/keys/administration.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { sqlOfTestTime } from '../counters/test-time.js';
+import { sqlOfTestTime } from '../time/test-time.js';
 
 export interface TestDatabase {
   url: string;

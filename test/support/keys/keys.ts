@@ -4,7 +4,7 @@ import { KeyService } from '../../../src/keys/key.service.js';
 import { openServices } from '../../../src/cli/services.js';
 import { readEnvironment } from '../../../src/settings/environment.js';
 import type { TestDatabase } from '../database/database.js';
-import { patiently } from '../patience.js';
+import { patiently } from '../database/patience.js';
 
 /** The plan and limits of a key that no test exhausts. */
 export const UNLIMITED = { plan: 'enterprise', perMinute: 10_000_000, perDay: 100_000_000 } as const;

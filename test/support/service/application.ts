@@ -4,11 +4,11 @@ import { TERMINAL } from '../../../src/audit/audit.js';
 import type { IssuedKey, CreateKeyInput } from '../../../src/keys/key.schemas.js';
 import { KeyService } from '../../../src/keys/key.service.js';
 import { type Environment, readEnvironment } from '../../../src/settings/environment.js';
-import { TestClock } from '../counters/clock.js';
+import { TestClock } from '../time/clock.js';
 import { createDatabase, type TestDatabase } from '../database/database.js';
 import { type HttpResponse, type Init, send } from '../http/http.js';
 import { UNLIMITED } from '../keys/keys.js';
-import { patiently } from '../patience.js';
+import { patiently } from '../database/patience.js';
 
 export interface TestApplication {
   url: string;

@@ -1,4 +1,4 @@
-import { send } from '../http/http.js';
+import { send } from './http.js';
 
 /** One line of a metric. */
 interface Sample {

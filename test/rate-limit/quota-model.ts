@@ -1,6 +1,6 @@
-import type { RateLimitDecision } from '../../../src/rate-limit/rules/rate-limit-decision.js';
-import { refusalsBeforeBan } from './bans.js';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from './clock.js';
+import type { RateLimitDecision } from '../../src/rate-limit/rules/rate-limit-decision.js';
+import { refusalsBeforeBan } from '../support/keys/bans.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../support/time/clock.js';
 
 const BAN_DURATIONS_MS = [MINUTE_MS, 5 * MINUTE_MS, HOUR_MS, DAY_MS];
 

@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { eventually } from '../eventually.js';
-import { freePort } from '../programs/free-port.js';
-import { haproxy } from '../programs/load-balancers.js';
-import { asNobody, createFolder, findProgram, type Program, startProgram } from '../programs/programs.js';
+import { freePort } from './free-port.js';
+import { haproxy } from './load-balancers.js';
+import { asNobody, createFolder, findProgram, type Program, startProgram } from './programs.js';
 import { type DatabaseProxy, startDatabaseProxy } from './database-proxy.js';
 import { findPostmaster, freezeServer, POSTGRES_PROGRAMS, signal } from './debian-postgres.js';
 

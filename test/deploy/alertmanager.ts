@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import getPort from 'get-port';
 import { stringify } from 'yaml';
-import { until } from '../eventually.js';
-import { send } from '../http/http.js';
-import { findProgram, startProgram } from './programs.js';
+import { until } from '../support/eventually.js';
+import { send } from '../support/http/http.js';
+import { findProgram, startProgram } from '../support/programs/programs.js';
 
 const ALERTMANAGER = findProgram('prometheus-alertmanager', 'prometheus-alertmanager');
 

@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import getPort from 'get-port';
 import { stringify } from 'yaml';
-import { until } from '../eventually.js';
-import { send } from '../http/http.js';
-import { findProgram, type Program, startProgram } from './programs.js';
+import { until } from '../support/eventually.js';
+import { send } from '../support/http/http.js';
+import { findProgram, type Program, startProgram } from '../support/programs/programs.js';
 
 const PROMETHEUS = findProgram('prometheus', 'prometheus');
 

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { send } from '../http/http.js';
+import { send } from '../support/http/http.js';
 
 const INTERVAL_MS = 100;
 

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { reportMissing } from '../programs/programs.js';
+import { reportMissing } from './programs.js';
 
 const BALLAST = 'ballast';
 const execute = promisify(execFile);

@@ -1,7 +1,7 @@
-import type { TestDatabase } from '../database/database.js';
-import { expectError, expectRateLimitHeaders } from '../http/expectations.js';
+import type { TestDatabase } from '../support/database/database.js';
+import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';
 import type { Course } from './faults.js';
-import type { HealthCheck } from '../service/health-watch.js';
+import type { HealthCheck } from './health-watch.js';
 
 const LONGEST_RESPONSE_MS = 6000;
 const RECOVERY_MS = 2000;

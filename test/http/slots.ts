@@ -1,5 +1,5 @@
-import { ConcurrencyLimit } from '../../../src/http/concurrency-limit.js';
-import type { TestApplication } from './application.js';
+import { ConcurrencyLimit } from '../../src/http/concurrency-limit.js';
+import type { TestApplication } from '../support/service/application.js';
 
 /** Returns how many slots of an operation are taken. */
 export function slotsTaken({ app }: TestApplication, operation: string): number {

@@ -1,7 +1,12 @@
 import type { Page } from 'playwright-core';
-import type { IssuedKey } from '../../../src/keys/key.schemas.js';
-import { startApplication, type TestApplication } from '../service/application.js';
-import { accessibilityFaults, ConsoleBrowser, type OpenOptions, scrollsSideways } from './console.js';
+import type { IssuedKey } from '../../src/keys/key.schemas.js';
+import { startApplication, type TestApplication } from '../support/service/application.js';
+import {
+  accessibilityFaults,
+  ConsoleBrowser,
+  type OpenOptions,
+  scrollsSideways,
+} from '../support/programs/browser.js';
 
 /** The two appearances that differ most. */
 export const APPEARANCES = [

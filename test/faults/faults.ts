@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { HealthWatch } from '../service/health-watch.js';
-import { isServed, type Kind, Load, type Seen } from '../load/load.js';
+import { HealthWatch } from './health-watch.js';
+import { isServed, type Kind, Load, type Seen } from '../support/http/load.js';
 
 /** How long the load runs before the fault. */
 const CALM_MS = 500;

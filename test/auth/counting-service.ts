@@ -1,7 +1,7 @@
-import type { TestApplication } from '../service/application.js';
-import { until } from '../eventually.js';
-import { type HttpResponse, send } from '../http/http.js';
-import { countKeyLookUps } from './key-look-ups.js';
+import type { TestApplication } from '../support/service/application.js';
+import { until } from '../support/eventually.js';
+import { type HttpResponse, send } from '../support/http/http.js';
+import { countKeyLookUps } from '../support/keys/key-look-ups.js';
 
 /** A service, with a count of its queries for keys. */
 export class CountingService {

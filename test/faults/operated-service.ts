@@ -1,10 +1,10 @@
 import type pg from 'pg';
-import type { DebianPostgres } from '../database/debian-postgres.js';
-import { issueKey, UNLIMITED } from '../keys/keys.js';
-import { prisma } from '../database/prisma-cli.js';
-import { query } from '../database/database.js';
-import { run, type ServiceProcess } from './service-process.js';
-import { ServiceProcesses } from './service-processes.js';
+import type { DebianPostgres } from '../support/programs/debian-postgres.js';
+import { issueKey, UNLIMITED } from '../support/keys/keys.js';
+import { prisma } from '../support/database/prisma-cli.js';
+import { query } from '../support/database/database.js';
+import { run, type ServiceProcess } from '../support/service/service-process.js';
+import { ServiceProcesses } from '../support/service/service-processes.js';
 
 /** The role of the service, and the name of its database. */
 export const OPERATED_ROLE = 'animal_store';

@@ -1,11 +1,8 @@
 import { Logger } from '@nestjs/common';
-import type {
-  RateLimitDecision,
-  RateLimitRequest,
-} from '../../../src/rate-limit/rules/rate-limit-decision.js';
-import { requestsBeforeBan } from './bans.js';
-import { TestClock } from './clock.js';
-import type { AnyCounterStore, CounterHome } from './counter-stores.js';
+import type { RateLimitDecision, RateLimitRequest } from '../../src/rate-limit/rules/rate-limit-decision.js';
+import { requestsBeforeBan } from '../support/keys/bans.js';
+import { TestClock } from '../support/time/clock.js';
+import type { AnyCounterStore, CounterHome } from '../support/counter-stores.js';
 
 export const NOON = Date.UTC(2027, 2, 5, 12);
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import net from 'node:net';
-import { freePort } from '../programs/free-port.js';
+import { freePort } from './free-port.js';
 
 export interface DatabaseProxy {
   url: string;

@@ -1,4 +1,4 @@
-import type { TestDatabase } from '../database/database.js';
+import type { TestDatabase } from '../support/database/database.js';
 
 /** Creates a webhook and its deliveries, all of which are due at once. */
 export const insertDeliveries = (database: TestDatabase, url: string, count: number) =>

@@ -1,12 +1,12 @@
-import { readEnvironment } from '../../../src/settings/environment.js';
-import type { CounterStore } from '../../../src/rate-limit/stores/counter-store.js';
-import { LocalCounterStore } from '../../../src/rate-limit/stores/local-counter-store.js';
-import { PostgresCounterStore } from '../../../src/rate-limit/stores/postgres-counter-store.js';
-import { RedisCounterStore } from '../../../src/rate-limit/stores/redis-counter-store.js';
-import { createDatabase, type TestDatabase } from '../database/database.js';
-import { hasMovableRedis, type RedisServer, startMovableRedis } from './redis.js';
-import { testTimeAheadMs } from './test-time.js';
-import { openPrisma } from '../database/queries.js';
+import { readEnvironment } from '../../src/settings/environment.js';
+import type { CounterStore } from '../../src/rate-limit/stores/counter-store.js';
+import { LocalCounterStore } from '../../src/rate-limit/stores/local-counter-store.js';
+import { PostgresCounterStore } from '../../src/rate-limit/stores/postgres-counter-store.js';
+import { RedisCounterStore } from '../../src/rate-limit/stores/redis-counter-store.js';
+import { createDatabase, type TestDatabase } from './database/database.js';
+import { hasMovableRedis, type RedisServer, startMovableRedis } from './programs/redis.js';
+import { testTimeAheadMs } from './time/test-time.js';
+import { openPrisma } from './database/queries.js';
 
 const BAN_DURATIONS_DEFAULT = '1m,5m,1h,24h';
 

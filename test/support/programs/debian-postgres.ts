@@ -4,8 +4,8 @@ import { appendFile, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { until } from '../eventually.js';
-import { freePort } from '../programs/free-port.js';
-import { asNobody, createFolder, reportMissing } from '../programs/programs.js';
+import { freePort } from './free-port.js';
+import { asNobody, createFolder, reportMissing } from './programs.js';
 
 const DEBIAN = '/usr/lib/postgresql';
 const execute = promisify(execFile);

@@ -1,6 +1,6 @@
 import { source as axeSource } from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { findProgram } from '../programs/programs.js';
+import { findProgram } from './programs.js';
 
 const WIDTHS = { desktop: 1280, phone: 360 };
 const HEIGHT = 900;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type HttpResponse, send } from '../http/http.js';
+import { type HttpResponse, send } from './http.js';
 
 /** The kinds of requests. Each has its own clients, so that a slow kind delays no other. */
 const KINDS = ['read', 'orders', 'add', 'add-once'] as const;

@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis';
-import { type DatabaseProxy, startDatabaseProxy } from '../database/database-proxy.js';
+import { type DatabaseProxy, startDatabaseProxy } from './database-proxy.js';
 import { until } from '../eventually.js';
-import { freePort } from '../programs/free-port.js';
-import { type Program, startProgram } from '../programs/programs.js';
+import { freePort } from './free-port.js';
+import { type Program, startProgram } from './programs.js';
 import { createOperator, type RedisServer, startRedis } from './redis.js';
 
 const MASTER_NAME = 'animal-store';

@@ -1,4 +1,4 @@
-import { type HttpResponse, send } from '../http/http.js';
+import { type HttpResponse, send } from '../support/http/http.js';
 
 const PATIENCE_MS = 10_000;
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { FAKETIME } from '../programs/faketime.js';
+import { FAKETIME } from './faketime.js';
 
 let aheadMs = 0;
 let file: string | null = null;

@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis';
 import { until } from '../eventually.js';
-import { freePort } from '../programs/free-port.js';
-import { FAKETIME } from '../programs/faketime.js';
-import { findProgram, reportMissing, startProgram } from '../programs/programs.js';
-import { commandOfTestTime } from './test-time.js';
+import { freePort } from './free-port.js';
+import { FAKETIME } from '../time/faketime.js';
+import { findProgram, reportMissing, startProgram } from './programs.js';
+import { commandOfTestTime } from '../time/test-time.js';
 
 export interface RedisServer {
   url: string;
