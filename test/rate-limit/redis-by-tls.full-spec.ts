@@ -1,4 +1,7 @@
+import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
 import {
   createOperator,
   describeOnRedis,
@@ -10,9 +13,8 @@ import { createDatabase, type TestDatabase } from '../support/database/database.
 import { until } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
 import { issueKey } from '../support/keys/keys.js';
-import { type Certificate, createCertificate } from '../support/programs/certificate.js';
 import { freePort } from '../support/programs/free-port.js';
-import { startProgram } from '../support/programs/programs.js';
+import { createFolder, startProgram } from '../support/programs/programs.js';
 import { ServiceProcesses } from '../support/service/service-processes.js';
 
 /** What the certificate is issued for. */
@@ -27,6 +29,24 @@ interface Store {
   address: string;
   masters: { server: RedisServer; tlsPort: number }[];
   stop(): Promise<void>;
+}
+
+/** The files of a certificate, which is its own authority, and of its private key. */
+interface Certificate {
+  folder: string;
+  certificate: string;
+  key: string;
+}
+
+/** Creates a certificate for `HOST`, which is valid for a day and for no address. */
+async function createCertificate(): Promise<Certificate> {
+  const folder = await createFolder('certificate-');
+  const [certificate, key] = [path.join(folder, 'certificate.pem'), path.join(folder, 'key.pem')];
+  const ofKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', key];
+  const ofHost = ['-subj', `/CN=${HOST}`, '-addext', `subjectAltName=DNS:${HOST}`];
+  const files = ['-days', '1', '-out', certificate];
+  await promisify(execFile)('openssl', ['req', '-x509', ...ofKey, ...ofHost, ...files]);
+  return { folder, certificate, key };
 }
 
 /** Returns settings for another port, where a server speaks TLS only, and trusts others by it. */
@@ -110,7 +130,7 @@ describeOnRedis('COUNTER_STORE=rediss…', () => {
     let key: string;
 
     beforeAll(async () => {
-      [certificate, database] = await Promise.all([createCertificate(HOST), createDatabase()]);
+      [certificate, database] = await Promise.all([createCertificate(), createDatabase()]);
       store = await start(certificate);
       ({ key } = await issueKey(database, { plan: 'free' }));
     });
