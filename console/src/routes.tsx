@@ -8,7 +8,7 @@ import {
 import { SERVICE_ROOT } from './address/service-root';
 import { animalsSearch } from './animals/animals-search';
 import { auditSearch } from './audit/audit-search';
-import { keysSearch } from './keys/list/keys-search';
+import { keysSearch } from './keys/keys-search';
 import { AdministratorsOnly } from './layout/administrators-only';
 import { AppLayout } from './layout/app-layout';
 import { NotFoundPage } from './layout/not-found.page';
@@ -70,13 +70,13 @@ const keys = createRoute({
   getParentRoute: () => administration,
   path: '/keys',
   validateSearch: keysSearch,
-  component: lazyRouteComponent(() => import('./keys/list/keys.page'), 'KeysPage'),
+  component: lazyRouteComponent(() => import('./keys/keys.page'), 'KeysPage'),
 });
 
 const key = createRoute({
   getParentRoute: () => administration,
   path: '/keys/$id',
-  component: lazyRouteComponent(() => import('./keys/one-key/key.page'), 'KeyPage'),
+  component: lazyRouteComponent(() => import('./keys/key.page'), 'KeyPage'),
 });
 
 const webhooks = createRoute({

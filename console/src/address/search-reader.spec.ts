@@ -1,6 +1,6 @@
 import { animalsSearch } from '../animals/animals-search';
 import { auditSearch } from '../audit/audit-search';
-import { keysSearch } from '../keys/list/keys-search';
+import { keysSearch } from '../keys/keys-search';
 import { ordersSearch } from '../orders/orders-search';
 import { plansSearch } from '../plans/plans-search';
 import { trafficSearch } from '../traffic/traffic-range';

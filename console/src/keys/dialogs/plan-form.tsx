@@ -11,7 +11,7 @@ import type { KeyFormProps } from './key-form';
 import { quotaKeysQuery } from '../key-query';
 import { PlanFields } from './plan-fields';
 import { quotaErrors, quotaFields, toLimits } from './quota-values';
-import { WithPlans } from './with-plans';
+import { WithPlans } from '../with-plans';
 
 /** Changes the plan of a key's quota, or the limits of the quota itself. */
 export function PlanForm(props: KeyFormProps) {

@@ -1,14 +1,14 @@
 import { Skeleton } from '@mantine/core';
 import { IconHistory } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { AuditEventView } from '../../audit-event/audit-event-view';
-import { EmptyState } from '../../feedback/empty-state';
-import { Loaded } from '../../feedback/loaded';
-import { DividedStack } from '../../layout/divided-stack';
-import { Panel } from '../../layout/panel';
-import { TextLink } from '../../layout/text-link';
-import { useStore } from '../../session/session';
-import { keyAuditQuery } from '../key-query';
+import { AuditEventView } from '../audit-event/audit-event-view';
+import { EmptyState } from '../feedback/empty-state';
+import { Loaded } from '../feedback/loaded';
+import { DividedStack } from '../layout/divided-stack';
+import { Panel } from '../layout/panel';
+import { TextLink } from '../layout/text-link';
+import { useStore } from '../session/session';
+import { keyAuditQuery } from './key-query';
 
 /** Shows what administrators last did with a key. */
 export function KeyAuditPanel({ id }: { id: string }) {

@@ -1,14 +1,14 @@
 import { Badge, Group, Stack, Text } from '@mantine/core';
 import type { KeyWithUsage } from 'animal-store-client';
 import type { ReactNode } from 'react';
-import { Instant } from '../../format/instant';
-import { limitsText } from '../../format/limits';
-import { RelativeInstant } from '../../format/relative-instant';
-import { UntrustedText } from '../../format/untrusted-text';
-import { Fact } from '../../layout/fact';
-import { Panel } from '../../layout/panel';
-import { TextLink } from '../../layout/text-link';
-import { deniedText } from '../scopes';
+import { Instant } from '../format/instant';
+import { limitsText } from '../format/limits';
+import { RelativeInstant } from '../format/relative-instant';
+import { UntrustedText } from '../format/untrusted-text';
+import { Fact } from '../layout/fact';
+import { Panel } from '../layout/panel';
+import { TextLink } from '../layout/text-link';
+import { deniedText } from './scopes';
 
 /** Shows what is stored of a key. */
 export function KeyFactsPanel({ apiKey }: { apiKey: KeyWithUsage }) {

@@ -1,4 +1,4 @@
-import { countText, numberText } from '../../format/number';
+import { countText, numberText } from '../format/number';
 
 const BAR_WIDTH = 4;
 const GAP = 1;

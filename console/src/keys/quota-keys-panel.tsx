@@ -2,13 +2,13 @@ import { Group, Skeleton, Stack, Text } from '@mantine/core';
 import { IconKey } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import type { Key } from 'animal-store-client';
-import { EmptyState } from '../../feedback/empty-state';
-import { Loaded } from '../../feedback/loaded';
-import { Panel } from '../../layout/panel';
-import { TextLink } from '../../layout/text-link';
-import { useStore } from '../../session/session';
-import { KeyBadges } from '../key-badges';
-import { quotaKeysQuery } from '../key-query';
+import { EmptyState } from '../feedback/empty-state';
+import { Loaded } from '../feedback/loaded';
+import { Panel } from '../layout/panel';
+import { TextLink } from '../layout/text-link';
+import { useStore } from '../session/session';
+import { KeyBadges } from './key-badges';
+import { quotaKeysQuery } from './key-query';
 
 /** Lists the other keys on the quota of a key. */
 export function QuotaKeysPanel({ apiKey: { id, quotaId } }: { apiKey: Pick<Key, 'id' | 'quotaId'> }) {

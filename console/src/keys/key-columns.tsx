@@ -1,10 +1,10 @@
 import { Badge, Stack, Text } from '@mantine/core';
 import type { KeyWithUsage } from 'animal-store-client';
-import { Instant } from '../../format/instant';
-import { RelativeInstant } from '../../format/relative-instant';
-import { TextLink } from '../../layout/text-link';
-import type { Column } from '../../table/data-table';
-import { KeyBadges } from '../key-badges';
+import { Instant } from '../format/instant';
+import { RelativeInstant } from '../format/relative-instant';
+import { TextLink } from '../layout/text-link';
+import type { Column } from '../table/data-table';
+import { KeyBadges } from './key-badges';
 import { Sparkline } from './sparkline';
 
 /** The columns of the list of keys. */

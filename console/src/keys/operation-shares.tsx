@@ -1,8 +1,8 @@
 import { Badge, Group, Progress, Table, Text } from '@mantine/core';
 import { IconActivity } from '@tabler/icons-react';
 import type { OperationUsage } from 'animal-store-client';
-import { EmptyState } from '../../feedback/empty-state';
-import { numberText } from '../../format/number';
+import { EmptyState } from '../feedback/empty-state';
+import { numberText } from '../format/number';
 
 const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
 

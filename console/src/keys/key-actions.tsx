@@ -2,15 +2,15 @@ import { Button, Modal } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import type { IssuedKey, Key, KeyWithUsage } from 'animal-store-client';
 import { useState } from 'react';
-import { focusHeading } from '../../layout/page';
-import { useKeyRefresh } from '../key-query';
-import { LabelForm } from './label-form';
-import { NewKeyDialog } from './new-key-dialog';
-import { PlanForm } from './plan-form';
-import { RestrictForm } from './restrict-form';
-import { RevokeForm } from './revoke-form';
-import { RotateForm } from './rotate-form';
-import { UnbanForm } from './unban-form';
+import { focusHeading } from '../layout/page';
+import { useKeyRefresh } from './key-query';
+import { LabelForm } from './dialogs/label-form';
+import { NewKeyDialog } from './dialogs/new-key-dialog';
+import { PlanForm } from './dialogs/plan-form';
+import { RestrictForm } from './dialogs/restrict-form';
+import { RevokeForm } from './dialogs/revoke-form';
+import { RotateForm } from './dialogs/rotate-form';
+import { UnbanForm } from './dialogs/unban-form';
 
 const DIALOGS = {
   label: { title: 'Rename key', Form: LabelForm },

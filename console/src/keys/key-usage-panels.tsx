@@ -2,14 +2,14 @@ import { Skeleton, Switch, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { KeyWithUsage } from 'animal-store-client';
 import { useState } from 'react';
-import type { Period } from '../../charts/periods';
-import { RangeChart, RangeChartPlaceholder } from '../../charts/range-chart';
-import { RangeSelect } from '../../charts/range-select';
-import { RANGES, rangeStartMs } from '../../charts/ranges';
-import { Loaded } from '../../feedback/loaded';
-import { Panel } from '../../layout/panel';
-import { serviceNowMs } from '../../session/service-clock';
-import { useStore } from '../../session/session';
+import type { Period } from '../charts/periods';
+import { RangeChart, RangeChartPlaceholder } from '../charts/range-chart';
+import { RangeSelect } from '../charts/range-select';
+import { RANGES, rangeStartMs } from '../charts/ranges';
+import { Loaded } from '../feedback/loaded';
+import { Panel } from '../layout/panel';
+import { serviceNowMs } from '../session/service-clock';
+import { useStore } from '../session/session';
 import { OperationShares } from './operation-shares';
 
 /** Shows the requests of one key, or of it and those before and after it, in a range, by outcome and by operation. */

@@ -3,12 +3,12 @@ import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
 import type { Key, Plan, WhatIfQuery } from 'animal-store-client';
 import { useState } from 'react';
-import { Loaded } from '../../feedback/loaded';
-import { Panel } from '../../layout/panel';
-import { useStore } from '../../session/session';
-import { PlanFields } from '../dialogs/plan-fields';
-import { quotaErrors, quotaFields } from '../dialogs/quota-values';
-import { WithPlans } from '../dialogs/with-plans';
+import { Loaded } from '../feedback/loaded';
+import { Panel } from '../layout/panel';
+import { useStore } from '../session/session';
+import { PlanFields } from './dialogs/plan-fields';
+import { quotaErrors, quotaFields } from './dialogs/quota-values';
+import { WithPlans } from './with-plans';
 import { WhatIfResult } from './what-if-result';
 
 /** Tries limits on what all keys of a key's quota sent. Nothing is loaded until the reader asks for it. */

@@ -1,9 +1,9 @@
 import { Stack, Text } from '@mantine/core';
 import type { WhatIf } from 'animal-store-client';
-import { Instant } from '../../format/instant';
-import { limitsText } from '../../format/limits';
-import { countText, numberText } from '../../format/number';
-import { Fact } from '../../layout/fact';
+import { Instant } from '../format/instant';
+import { limitsText } from '../format/limits';
+import { countText, numberText } from '../format/number';
+import { Fact } from '../layout/fact';
 
 const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 2 });
 

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import { LimitGauges } from '../../overview/limit-gauges';
-import { pollIntervalMs } from '../../overview/poll-interval';
-import { useOwnKey } from '../../session/own-key';
-import { useStore } from '../../session/session';
-import { keyRateLimitQuery } from '../key-query';
+import { LimitGauges } from '../overview/limit-gauges';
+import { pollIntervalMs } from '../overview/poll-interval';
+import { useOwnKey } from '../session/own-key';
+import { useStore } from '../session/session';
+import { keyRateLimitQuery } from './key-query';
 
 /** Shows the windows and the ban of a key's quota. Reading them counts against the signed-in key. */
 export function KeyLimits({ id }: { id: string }) {

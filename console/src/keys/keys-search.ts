@@ -1,6 +1,6 @@
 import type { KeyQuery } from 'animal-store-client';
-import { oneOf, planName, searchReader, textUpTo } from '../../address/search-reader';
-import { pageSearch, type PageSearch } from '../../table/use-address-position';
+import { oneOf, planName, searchReader, textUpTo } from '../address/search-reader';
+import { pageSearch, type PageSearch } from '../table/use-address-position';
 
 export const STATES = ['active', 'rotating', 'expired', 'revoked'] as const;
 

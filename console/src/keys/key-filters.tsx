@@ -4,8 +4,8 @@ import { IconSearch } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
-import { TextLink } from '../../layout/text-link';
-import { useStore } from '../../session/session';
+import { TextLink } from '../layout/text-link';
+import { useStore } from '../session/session';
 import {
   FLAGS,
   isFiltered,
@@ -15,7 +15,7 @@ import {
   SORTS,
   STATES,
 } from './keys-search';
-import { plansQuery } from '../plans-query';
+import { plansQuery } from './plans-query';
 
 /** Each search counts as a request. */
 const SEARCH_DELAY_MS = 400;
