@@ -6,7 +6,7 @@ useConsole();
 beforeAll(() =>
   store.database.query(`INSERT INTO pets (id, name, category_id) VALUES (9007199254740993, 'Biscuit', 1)`),
 );
-beforeEach(() => store.database.query('TRUNCATE orders RESTART IDENTITY'));
+beforeEach(() => store.database.query('TRUNCATE orders RESTART IDENTITY CASCADE'));
 
 /** Places orders of 1,000, 2,000 and so on. */
 async function placeOrders(count: number): Promise<void> {

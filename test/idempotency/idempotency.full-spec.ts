@@ -40,7 +40,7 @@ afterAll(async () => {
   await database.drop();
 });
 beforeEach(async () => {
-  await database.query('TRUNCATE pets, orders, stored_responses RESTART IDENTITY');
+  await database.query('TRUNCATE pets, stored_responses RESTART IDENTITY CASCADE');
   victim = startReplica();
 });
 afterEach(() => victim.kill('SIGKILL'));

@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   store.clock.travelToMinuteStart();
-  await store.database.query('TRUNCATE pets, orders, stored_responses RESTART IDENTITY');
+  await store.database.query('TRUNCATE pets, stored_responses RESTART IDENTITY CASCADE');
 });
 
 interface Attempt {

@@ -22,7 +22,7 @@ beforeAll(async () => {
   ({ key } = issued);
 });
 beforeEach(async () => {
-  await store.database.query('TRUNCATE pets, orders RESTART IDENTITY');
+  await store.database.query('TRUNCATE pets RESTART IDENTITY CASCADE');
   await store.database.query(`INSERT INTO pets (name, category_id) VALUES ('Rex', 7), ('Tom', 3)`);
 });
 

@@ -12,7 +12,7 @@ type Status = 'available' | 'pending' | 'sold';
 const store = shareApplication();
 
 beforeEach(async () => {
-  await store.database.query('TRUNCATE pets, orders RESTART IDENTITY');
+  await store.database.query('TRUNCATE pets RESTART IDENTITY CASCADE');
 });
 
 /** Adds animals that are named after their identifiers; each in turn has one of the given statuses. */

@@ -14,7 +14,7 @@ beforeAll(async () => {
   pets = store.app.get(PetRepository);
 });
 beforeEach(async () => {
-  await store.database.query('TRUNCATE pets, orders RESTART IDENTITY');
+  await store.database.query('TRUNCATE pets RESTART IDENTITY CASCADE');
 });
 
 const named = (name: string) => ({ name, categoryId: 1n });
