@@ -1,3 +1,4 @@
+import { SCOPES } from '../../src/auth/rules/scope.js';
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { until } from '../support/eventually.js';
 import { expectError, expectInvalid, expectRateLimitHeaders } from '../support/http/expectations.js';
@@ -192,9 +193,12 @@ describe('PATCH /admin/keys/{id}/restrictions', () => {
   });
 
   it.each([
-    [{ scopes: [] }, /^scopes must be a list of 1 to 6 scopes/],
+    [{ scopes: [] }, new RegExp(`^scopes must be a list of 1 to ${SCOPES.length} scopes`)],
     [{ scopes: ['pets:delete'] }, /^scopes\[0\] must be one of pets:read, /],
-    [{ scopes: 'pets:read' }, 'scopes must be a list of 1 to 6 scopes, or null for no restriction'],
+    [
+      { scopes: 'pets:read' },
+      `scopes must be a list of 1 to ${SCOPES.length} scopes, or null for no restriction`,
+    ],
     [{ scopes: ['admin:read'] }, /^scopes must have no scope of administration/],
     [{ allowedNetworks: [] }, /^allowedNetworks must be a list of 1 to 50 networks/],
     [{ allowedNetworks: ['10/8'] }, /must be a network such as/],

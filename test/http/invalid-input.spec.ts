@@ -1,6 +1,12 @@
 import { encodeCursor } from '../../src/schemas/pagination.js';
 import { changingNothing } from '../support/database/stored-state.js';
-import { ApiDocument, type Operation, type Parameter, type Schema } from '../support/http/document.js';
+import {
+  ApiDocument,
+  type Operation,
+  type Parameter,
+  REQUIRED_QUERY,
+  type Schema,
+} from '../support/http/document.js';
 import { expectInvalid, expectRateLimitHeaders } from '../support/http/expectations.js';
 
 import { useAdministration } from '../support/keys/administration.js';
@@ -9,16 +15,14 @@ import { useAdministration } from '../support/keys/administration.js';
 type Wrong = [fault: string, values: string[]];
 
 const ID = '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11';
-/** A position of each kind that cursors have, and the lists that have it. */
-const POSITIONS: [position: string, lists: string[]][] = [
-  ['7', ['/v1/pets', '/v1/store/orders', '/admin/audit']],
-  ['free', ['/admin/plans']],
-  [ID, ['/admin/keys', '/admin/webhooks', '/admin/webhooks/{webhookId}/deliveries']],
-];
-/** What a query of these operations has at least, and the parameters that it then may not have. */
-const REQUIRED: Record<string, string> = { getWhatIf: 'plan=pro' };
+/** A position of each kind that cursors have. */
+const POSITIONS = ['7', 'free', ID];
+/** The parameters that a query may not have beside those it has at least. */
 const EXCLUDED: Record<string, string[]> = { getWhatIf: ['perMinute', 'perDay'] };
-const INT64 = [-(2n ** 63n), 2n ** 63n - 1n] as const;
+const RANGES = {
+  int32: [-(2n ** 31n), 2n ** 31n - 1n],
+  int64: [-(2n ** 63n), 2n ** 63n - 1n],
+} as const;
 const INSTANT = 'must be a date-time with its offset, such as 2027-01-01T00:00:00Z';
 const NO_INSTANTS = [
   '',
@@ -48,9 +52,13 @@ beforeAll(async () => {
   ({ id: webhookId } = (await admin.send('POST /admin/webhooks', input)).json);
 });
 
-/** A request about the administrator's own key, plan Pro, or a webhook, if it is about one. */
+/** A request about the administrator's own key, plan Pro, a webhook, or the first record, if it is about one. */
 const fillPath = (name: string) =>
-  name.replace('{id}', admin.administrator.id).replace('{plan}', 'pro').replace('{webhookId}', webhookId);
+  name
+    .replace('{id}', admin.administrator.id)
+    .replace('{plan}', 'pro')
+    .replace('{webhookId}', webhookId)
+    .replaceAll(/\{\w+\}/g, '1');
 
 function wrongChoice(choices: unknown[]): Wrong {
   const [first, second] = choices.map(String);
@@ -58,8 +66,16 @@ function wrongChoice(choices: unknown[]): Wrong {
   return [`must be one of ${choices.join(', ')}`, [...wrong, 'null', 'toString']];
 }
 
-function wrongCursors(path: string): Wrong {
-  const ofOtherLists = POSITIONS.filter(([, owners]) => !owners.includes(path)).map(([position]) => position);
+/** Returns the position that a cursor of a list may have, by what identifies its entries; null for others. */
+function findPosition({ properties: { id, name } = {} }: Schema): string | null {
+  if (id === undefined) {
+    return name === undefined ? null : 'free';
+  }
+  return id.format === 'uuid' ? ID : '7';
+}
+
+function wrongCursors(entry: Schema): Wrong {
+  const ofOtherLists = POSITIONS.filter((position) => position !== findPosition(entry));
   const forged = ['', '\0', 'free\0', 'x|y', '9223372036854775808', '0000-01-01T00:00:00Z', "1' OR '1'='1"];
   return [
     'is not one that this service gave: follow the Link header of the page before',
@@ -67,10 +83,15 @@ function wrongCursors(path: string): Wrong {
   ];
 }
 
-function wrongParameters(path: string, name: string, schema: Schema): Wrong[] {
-  const { type, format, enum: choices, maximum = 0, maxLength = 0 } = schema;
+function findRange({ format, minimum, maximum }: Schema): [least: bigint, greatest: bigint] {
+  const [least, greatest] = RANGES[format === 'int64' ? 'int64' : 'int32'];
+  return [BigInt(minimum ?? least), BigInt(maximum ?? greatest)];
+}
+
+function wrongParameters(entry: Schema, name: string, schema: Schema): Wrong[] {
+  const { type, format, enum: choices, maxLength = 0 } = schema;
   if (name === 'cursor') {
-    return [wrongCursors(path)];
+    return [wrongCursors(entry)];
   }
   if (name === 'plan') {
     return [['must be the name of a plan', ['', '%00', 'Free', "'%20OR%201=1", 'x'.repeat(64)]]];
@@ -83,8 +104,11 @@ function wrongParameters(path: string, name: string, schema: Schema): Wrong[] {
     return [['must be true or false', ['', '1', 'TRUE', '%00']]];
   }
   if (type === 'integer') {
-    const wrong = '0 -1 1%20 1.0 1e1 %2B5 05 0x5 ten %zz %D9%A5 99999999999999999999'.split(' ');
-    return [[`must be an integer from 1 to ${maximum}`, ['', ...wrong, String(maximum + 1)]]];
+    const [least, greatest] = findRange(schema);
+    const beyond = [least - 1n, least - 2n, greatest + 1n].map(String);
+    const wrong = '1%20 1.0 1e1 %2B5 0x5 ten %zz %D9%A5 99999999999999999999'.split(' ');
+    const fault = `must be an integer from ${least} to ${greatest}(, written as digits)?`;
+    return [[fault, ['', ...beyond, ...wrong, ...(least > 0n ? ['05'] : [])]]];
   }
   if (format === 'date-time') {
     return [[INSTANT, [...NO_INSTANTS.map(encodeURIComponent), '%00']]];
@@ -109,23 +133,15 @@ function validParameter({ name, schema }: Parameter): string {
   return { integer: '1', boolean: 'true' }[String(type)] ?? (format === 'uuid' ? ID : 'x');
 }
 
-function wrongFields({
-  type,
-  format,
-  enum: choices,
-  minimum,
-  maximum,
-  minLength,
-  maxLength = 0,
-  maxItems = 0,
-}: Schema): Wrong {
+function wrongFields(field: Schema): Wrong {
+  const { type, format, enum: choices, minLength, maxLength = 0, maxItems = 0 } = field;
   const json = (values: unknown[]) => values.map((value) => JSON.stringify(value));
   if (choices !== undefined) {
     const [fault, wrong] = wrongChoice(choices);
     return [fault, json([...wrong, null, 1, choices.slice(0, 1)])];
   }
   if (type === 'integer') {
-    const [least, greatest] = format === 'int64' ? INT64 : [BigInt(minimum ?? 0), BigInt(maximum ?? 0)];
+    const [least, greatest] = findRange(field);
     const beyond = [least - 1n, greatest + 1n, '9'.repeat(1000)].map(String);
     const wrong = [
       '1.5',
@@ -162,14 +178,15 @@ const lists = api.operations.filter(({ parameters }) =>
   parameters.some((parameter) => parameter.in === 'query'),
 );
 
-describe.each(withNames(lists))('%s', (name, { operationId, path, parameters }) => {
+describe.each(withNames(lists))('%s', (name, { operationId, parameters, responses }) => {
   const query = parameters.filter((parameter) => parameter.in === 'query');
+  const entry = responses['200']?.content?.['application/json']?.schema.items ?? {};
   const get = (given: string) => admin.send(`${fillPath(name)}?${given}`);
 
   it.each(query.map((parameter) => [parameter.name, parameter.schema] as const))(
     'returns 400 that names its fault, and no Link, for an invalid or repeated %s',
     async (parameter, schema) => {
-      const wrong = wrongParameters(path, parameter, schema);
+      const wrong = wrongParameters(entry, parameter, schema);
       const cases = wrong.flatMap(([fault, values]) =>
         values.map((value) => [`${parameter}=${value}`, fault]),
       );
@@ -196,17 +213,21 @@ describe.each(withNames(lists))('%s', (name, { operationId, path, parameters }) 
     const left = new Set(['cursor', ...(EXCLUDED[operationId] ?? [])]);
     const others = query.filter((parameter) => !left.has(parameter.name));
     const values = Object.fromEntries(others.map((each) => [each.name, validParameter(each)]));
-    const required = Object.fromEntries(new URLSearchParams(REQUIRED[operationId]));
+    const required = Object.fromEntries(new URLSearchParams(REQUIRED_QUERY[operationId]));
     const given = new URLSearchParams({ ...values, ...required }).toString();
     const { status, headers } = await get(given);
     const first = `<${fillPath(name).slice('GET '.length)}?${given}>; rel="first"`;
     expect([status, headers.get('link')?.split(', ').at(-1)]).toEqual([200, isPaged ? first : undefined]);
   });
 
-  it('ignores unknown parameters, repeated ones too', async () => {
-    const unknown =
-      'color=brown&color=%zz&__proto__=1&constructor=2&toString=3&limit[]=0&Limit=0&&&=&petId=2';
-    const required = REQUIRED[operationId] ?? '';
+  it('ignores unknown parameters, repeated ones and names of fields too', async () => {
+    const names = new Set(query.map((parameter) => parameter.name));
+    const fields = Object.keys(entry.properties ?? {}).filter((field) => !names.has(field));
+    const unknown = [
+      'color=brown&color=%zz&__proto__=1&constructor=2&toString=3&limit[]=0&Limit=0&&&=',
+      ...fields.map((field) => `${field}=2`),
+    ].join('&');
+    const required = REQUIRED_QUERY[operationId] ?? '';
     const { status, headers } = await get(`${unknown}&${required}`);
     expect([status, headers.get('link')]).toEqual([200, (await get(required)).headers.get('link')]);
   });

@@ -55,6 +55,9 @@ interface DocumentedOperation extends Pick<Operation, 'operationId' | 'responses
   'x-sunset'?: string;
 }
 
+/** What a query of these operations has at least: one of several parameters, which OpenAPI cannot say. */
+export const REQUIRED_QUERY: Record<string, string> = { getWhatIf: 'plan=pro' };
+
 const METHODS = new Set(['get', 'post', 'put', 'patch', 'delete']);
 const FILES = ['openapi.json', 'admin-openapi.json'];
 /** Headers of HTTP itself, which the document does not list. */
