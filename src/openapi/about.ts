@@ -23,8 +23,8 @@ const RETRIES = `**Retries.** Send a \`POST\` under \`/v1\` with a new \`Idempot
 same request again within 24 hours: it is carried out once, and you get the first response (\`Idempotent-Replayed: true\`). 409 means
 that the first request is still in progress, 422 that the key was used for a different request. Only successful responses are stored.`;
 
-const REVALIDATION = `**Revalidation.** Animals, and the lists of animals and of orders, have an \`ETag\`. A request with
-\`If-None-Match\` gets 304 without a body while the resource is unchanged.`;
+const REVALIDATION = `**Revalidation.** A response of an operation with the header \`If-None-Match\` has an \`ETag\`. A request that
+names it gets 304 without a body while the resource is unchanged.`;
 
 const LISTS = `**Lists.** The \`Link\` header with \`rel="next"\` leads to the next page, if there is one. Its \`cursor\` is opaque.`;
 
