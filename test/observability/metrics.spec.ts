@@ -3,6 +3,9 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { DiscoveryService } from '@nestjs/core';
+import { Batcher } from '../../src/database/batcher.js';
+import { MetricsRegistry, type MetricsSource } from '../../src/metrics/metrics-registry.js';
 import { MetricsServer } from '../../src/observability/metrics.server.js';
 import { CounterStore } from '../../src/rate-limit/stores/counter-store.js';
 import type { PostgresCounterStore } from '../../src/rate-limit/stores/postgres-counter-store.js';
@@ -115,6 +118,31 @@ describe('GET /metrics', () => {
     expect(names).toEqual(
       expect.arrayContaining(['nodejs_eventloop_lag_p99_seconds', 'nodejs_gc_duration_seconds']),
     );
+  });
+});
+
+describe('addMetrics', () => {
+  /** Callers share one run of these; no request waits for a query of its own. */
+  const SHARED = new Set(['aggregate-usage', 'flush-usage']);
+
+  it('adds the batches of every Batcher of its provider', () => {
+    const registry = new MetricsRegistry();
+    const addBatches = jest.spyOn(registry, 'addBatches');
+    const instances = store.app.get(DiscoveryService, { strict: false }).getProviders();
+    const providers = new Set(instances.map(({ instance }) => instance as Partial<MetricsSource> | null));
+    const batchers = [...providers].flatMap((provider) => {
+      provider?.addMetrics?.(registry);
+      return Object.entries(provider ?? {})
+        .filter(([, value]) => value instanceof Batcher)
+        .map(([name, { metrics: batches }]: [string, Batcher<unknown, unknown>]) => ({
+          batches,
+          line: `addMetrics() of ${provider?.constructor.name}: metrics.addBatches(this.${name}.metrics);`,
+        }));
+    });
+    expect(batchers.length).toBeGreaterThan(4);
+    const added = new Set(addBatches.mock.calls.flat());
+    const missing = batchers.filter(({ batches }) => !added.has(batches) && !SHARED.has(batches.name));
+    expect(missing.map(({ line }) => line)).toStrictEqual([]);
   });
 });
 
