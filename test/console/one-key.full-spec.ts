@@ -259,7 +259,7 @@ describe('the dialog that restricts a key', () => {
     await press(page, 'Restrict');
     await press(page, 'Select what it used');
     await page.getByText(/^Since .+, successful requests needed pets:read \(1 request\)/).waitFor();
-    await page.getByText(/Unused: pets:write, orders:read, orders:write\./).waitFor();
+    await page.getByText(/Unused: pets:write, orders:read, orders:write/).waitFor();
     expect(await page.getByLabel('Read animals').isChecked()).toBe(true);
     expect(await page.getByLabel('Add animals').isChecked()).toBe(false);
     expect(await page.getByLabel('Read administration').count()).toBe(0);
