@@ -30,17 +30,21 @@ describe('prisma/migrations', () => {
   });
 
   it('make an index that begins with the columns of each foreign key, for when its target is deleted', async () => {
-    const missing = await database.query<{ line: string }>(`
-      SELECT format('model of %s: @@index([%s])', conrelid::regclass, (
-        SELECT string_agg(attname, ', ' ORDER BY number)
+    const missing = await database.query<{ table: string; columns: string[] }>(`
+      SELECT conrelid::regclass::text AS table, (
+        SELECT array_agg(attname::text ORDER BY number)
         FROM unnest(conkey) WITH ORDINALITY AS of_key (attnum, number)
         JOIN pg_attribute USING (attnum) WHERE attrelid = conrelid
-      )) AS line
+      ) AS columns
       FROM pg_constraint
       WHERE contype = 'f' AND NOT EXISTS (
         SELECT FROM pg_index
         WHERE indrelid = conrelid AND conkey @> (indkey::int2[])[0:cardinality(conkey) - 1]
       )`);
-    expect(missing.map(({ line }) => line)).toStrictEqual([]);
+    const lines = missing.map(({ table, columns }) => {
+      const fields = columns.map((column) => column.replaceAll(/_(.)/g, (_, first) => first.toUpperCase()));
+      return `@@index([${fields.join(', ')}]), in the model of ${table} in ${SCHEMA}, and its migration`;
+    });
+    expect(lines).toStrictEqual([]);
   });
 });
