@@ -20,7 +20,6 @@ describe('prisma/migrations', () => {
         to: { tag: 'schemaDatamodel', files },
         script: true,
         exitCode: true,
-        shadowDatabaseUrl: null,
         filters: { externalTables: [], externalEnums: [] },
       });
       expect(exitCode === 0 ? '' : `a migration lacks: ${stdout}`).toBe('');

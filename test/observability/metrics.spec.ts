@@ -132,9 +132,9 @@ describe('addMetrics', () => {
     const providers = new Set(instances.map(({ instance }) => instance as Partial<MetricsSource> | null));
     const batchers = [...providers].flatMap((provider) => {
       provider?.addMetrics?.(registry);
-      return Object.entries(provider ?? {})
-        .filter(([, value]) => value instanceof Batcher)
-        .map(([name, { metrics: batches }]: [string, Batcher<unknown, unknown>]) => ({
+      return Object.entries<unknown>({ ...provider })
+        .filter((entry): entry is [string, Batcher<unknown, unknown>] => entry[1] instanceof Batcher)
+        .map(([name, { metrics: batches }]) => ({
           batches,
           line: `addMetrics() of ${provider?.constructor.name}: metrics.addBatches(this.${name}.metrics);`,
         }));
