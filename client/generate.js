@@ -58,7 +58,6 @@ function operationsText(head, document, schema) {
     `${head}import type { ApiPromise } from './api-promise.js';`,
     "import { type CallOptions, type CreateOptions, idempotencyHeader } from './call-options.js';",
     "import type { Connection } from './connection.js';",
-    "import { exactNumber } from './exact-number.js';",
     "import type { PagePromise } from './page-promise.js';",
     "import { everyItem, LARGEST_PAGE } from './pages.js';",
     '',
@@ -125,9 +124,7 @@ function callMethod({ id, method, path, text, resource, isArray, isCounted, isId
     `options: ${isIdempotent ? 'CreateOptions' : 'CallOptions'} = {}`,
   ];
   const params = [
-    ...(ids.length > 0
-      ? [`path: { ${ids.map((name) => `${name}: exactNumber(${name}, '${name}')`).join(', ')} }`]
-      : []),
+    ...(ids.length > 0 ? [`path: { ${ids.join(', ')} }`] : []),
     ...(isIdempotent ? ['header: idempotencyHeader(options)'] : []),
   ];
   const sent = [

@@ -3,6 +3,7 @@ import { ApiPromise, type ApiResponse } from './api-promise.js';
 import { Call, type Transport } from './call.js';
 import type { CallOptions } from './call-options.js';
 import { deprecationWarning } from './deprecation-warning.js';
+import { exactParameters } from './exact-number.js';
 import { parseJson, writeJson } from './json.js';
 import { PagePromise } from './page-promise.js';
 import { nextCursor, type Page } from './pages.js';
@@ -44,7 +45,7 @@ export class Connection<Paths extends {}> {
       headers: { Authorization: `Bearer ${apiKey}` },
       bodySerializer: writeJson,
     });
-    this.client.use(deprecationWarning(warn));
+    this.client.use(exactParameters, deprecationWarning(warn));
   }
 
   /** Makes a call whose result is the body of the response. */

@@ -1,13 +1,24 @@
+import type { Middleware } from 'openapi-fetch';
+
 /**
- * Returns a bigint, or a number that has all its digits, unchanged.
+ * Returns any value but a number that may have been rounded.
  *
- * @param name the field that has the value.
- * @throws RangeError for a number that may have been rounded.
+ * @param name the field or parameter that has the value.
+ * @throws RangeError for such a number.
  */
-export function exactNumber<Value extends number | bigint>(value: Value, name: string): Value {
+export function exactNumber(value: unknown, name: string): unknown {
   // The comparison is negated, because NaN compares false.
   if (typeof value === 'number' && !(Math.abs(value) <= Number.MAX_SAFE_INTEGER)) {
     throw new RangeError(`${name} is ${value}, which a number may have been rounded to: give a bigint`);
   }
   return value;
 }
+
+/** Checks the parameters of every call, as `writeJson` does its body. */
+export const exactParameters: Middleware = {
+  onRequest: ({ params: { path, query } }) => {
+    for (const [name, value] of Object.entries({ ...path, ...query })) {
+      [value].flat().forEach((part) => exactNumber(part, name));
+    }
+  },
+};

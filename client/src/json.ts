@@ -21,7 +21,5 @@ export function parseJson(text: string): unknown {
  * @throws RangeError for a number that may have been rounded.
  */
 export function writeJson(value: unknown): string {
-  return (
-    stringify(value, (name, part) => (typeof part === 'number' ? exactNumber(part, name) : part)) ?? 'null'
-  );
+  return stringify(value, (name, part) => exactNumber(part, name)) ?? 'null';
 }

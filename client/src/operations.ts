@@ -4,7 +4,6 @@
 import type { ApiPromise } from './api-promise.js';
 import { type CallOptions, type CreateOptions, idempotencyHeader } from './call-options.js';
 import type { Connection } from './connection.js';
-import { exactNumber } from './exact-number.js';
 import type { PagePromise } from './page-promise.js';
 import { everyItem, LARGEST_PAGE } from './pages.js';
 
@@ -1704,7 +1703,7 @@ export abstract class Operations {
   getPet(petId: number | bigint, options: CallOptions = {}): ApiPromise<Pet> {
     return this.connection.call(
       options,
-      async (client, sending) => client.GET('/pets/{petId}', { params: { path: { petId: exactNumber(petId, 'petId') } }, ...sending }),
+      async (client, sending) => client.GET('/pets/{petId}', { params: { path: { petId } }, ...sending }),
     );
   }
 

@@ -31,6 +31,7 @@ describe('an int64', () => {
         categoryId: () => store.createPet({ name: 'Rounded', categoryId: unsafe }),
         quantity: () => store.createOrder({ petId: 1, quantity: unsafe }),
         petId: () => store.getPet(unsafe),
+        limit: () => store.listPets({ limit: unsafe }),
       };
       for (const [field, call] of Object.entries(calls)) {
         await assert.rejects(call, {
