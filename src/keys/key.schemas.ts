@@ -4,14 +4,13 @@ import { instant } from '../schemas/instant.js';
 import { int32 } from '../schemas/int32.js';
 import { restrictions } from './restrictions.js';
 import {
+  BODY_MESSAGE,
+  bodyLine,
+  bodyString,
   dateTime,
-  isPlainText,
   KEY_NAME_MAX_LENGTH,
   plainText,
-  TEXT_MESSAGE,
   uuid,
-  BODY_MESSAGE,
-  orRequired,
 } from '../schemas/text-schemas.js';
 import { bothOrNone, ownLimits, shownLimit } from '../schemas/limits.schema.js';
 import { PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
@@ -27,18 +26,9 @@ export type KeyState = (typeof KEY_STATES)[number];
 /** One year, the maximum time for which a key and its successor both work. */
 export const OVERLAP_MAX_SECONDS = 31_536_000;
 
-const givenText = (message = 'must be a string') => z.string(orRequired(message));
-
-const givenLine = (description: string, maxLength: number) =>
-  givenText()
-    .refine((text) => text.trim() !== '', 'must not be blank')
-    .refine((text) => Array.from(text).length <= maxLength, `must have at most ${maxLength} characters`)
-    .refine(isPlainText, TEXT_MESSAGE)
-    .meta({ description, minLength: 1, maxLength });
-
-export const keyName = givenLine('Name of the key.', KEY_NAME_MAX_LENGTH);
-export const keyNote = givenLine('Note of administrators on the key. Clients never see it.', NOTE_MAX_LENGTH);
-const planName = givenText().meta({ description: 'Name of the plan.', maxLength: PLAN_NAME_MAX_LENGTH });
+export const keyName = bodyLine('Name of the key.', KEY_NAME_MAX_LENGTH);
+export const keyNote = bodyLine('Note of administrators on the key. Clients never see it.', NOTE_MAX_LENGTH);
+const planName = bodyString.meta({ description: 'Name of the plan.', maxLength: PLAN_NAME_MAX_LENGTH });
 const roleSchema = z
   .enum(ROLES, { error: `must be one of ${ROLES.join(', ')}` })
   .meta({ description: 'Role of the key. An `admin` key may also use the administration.' });
@@ -123,7 +113,7 @@ export type RotateKeyInput = z.infer<typeof RotateKeyInput>;
 
 export const RevokeLeakedKeyInput = z
   .object(
-    { key: givenText().meta({ description: 'The key itself.', maxLength: KEY_MAX_LENGTH }) },
+    { key: bodyString.meta({ description: 'The key itself.', maxLength: KEY_MAX_LENGTH }) },
     BODY_MESSAGE,
   )
   .meta({

@@ -3,7 +3,7 @@ import { instant } from '../schemas/instant.js';
 import { int32 } from '../schemas/int32.js';
 import { int64, parseInt64 } from '../schemas/int64.js';
 import { cursorParameter, limitParameter, once } from '../schemas/pagination.js';
-import { dateTime } from '../schemas/text-schemas.js';
+import { BODY_MESSAGE, dateTime } from '../schemas/text-schemas.js';
 
 const STATUSES = ['placed', 'approved', 'delivered'] as const;
 const STATUS_MESSAGE = `must be one of ${STATUSES.join(', ')}`;
@@ -18,10 +18,7 @@ const SHIP_DATE = { description: 'Requested time of shipment.', format: 'date-ti
 
 /** The body of a request that places an order. Unknown fields are ignored. */
 export const NewOrder = z
-  .object(
-    { petId, quantity: int32(QUANTITY), shipDate: instant.optional().meta(SHIP_DATE) },
-    { error: 'the body must be a JSON object' },
-  )
+  .object({ petId, quantity: int32(QUANTITY), shipDate: instant.optional().meta(SHIP_DATE) }, BODY_MESSAGE)
   .meta({
     id: 'NewOrder',
     description: 'A new order.',

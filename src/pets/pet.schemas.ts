@@ -1,36 +1,25 @@
 import { z } from 'zod';
 import { int64, parseInt64 } from '../schemas/int64.js';
 import { cursorParameter, limitParameter, once } from '../schemas/pagination.js';
+import { BODY_MESSAGE, bodyText } from '../schemas/text-schemas.js';
 
 const STATUSES = ['available', 'pending', 'sold'] as const;
 const STATUS_MESSAGE = `must be one of ${STATUSES.join(', ')}`;
-const NAME_MAX_LENGTH = 255;
 
 export const PetStatus = z
   .enum(STATUSES, { error: STATUS_MESSAGE })
   .meta({ id: 'PetStatus', description: 'Availability of the animal.' });
 export type PetStatus = z.infer<typeof PetStatus>;
 
-const name = z
-  .string({ error: ({ input }) => (input === undefined ? 'is required' : 'must be a string') })
-  .refine((text) => text.trim() !== '', { error: 'must not be blank', abort: true })
-  .refine(
-    (text) => Array.from(text).length <= NAME_MAX_LENGTH,
-    `must have at most ${NAME_MAX_LENGTH} characters`,
-  )
-  .refine((text) => !text.includes('\0'), 'must not contain the NUL character')
-  .refine((text) => text.isWellFormed(), 'must not contain half of a surrogate pair')
-  .meta({ description: "The animal's name.", minLength: 1, maxLength: NAME_MAX_LENGTH });
+const name = bodyText("The animal's name.", 255);
 const categoryId = int64.meta({ description: 'Identifier of the category the animal belongs to.' });
 
 /** The body of a request to add an animal. Unknown fields are ignored. */
-export const NewPet = z
-  .object({ name, categoryId, status: PetStatus.optional() }, { error: 'the body must be a JSON object' })
-  .meta({
-    id: 'NewPet',
-    description: 'An animal to add.',
-    examples: [{ name: 'Biscuit', categoryId: 3, status: 'available' }],
-  });
+export const NewPet = z.object({ name, categoryId, status: PetStatus.optional() }, BODY_MESSAGE).meta({
+  id: 'NewPet',
+  description: 'An animal to add.',
+  examples: [{ name: 'Biscuit', categoryId: 3, status: 'available' }],
+});
 export type NewPet = z.infer<typeof NewPet>;
 
 /** An animal in a response. */

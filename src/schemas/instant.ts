@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { once } from './pagination.js';
+import { orRequired } from './text-schemas.js';
 
 /** Longer than one with nanoseconds and an offset. */
 const MAX_LENGTH = 64;
 const MESSAGE = 'must be a date-time with its offset, such as 2027-01-01T00:00:00Z';
 
 /** The schema of a date-time (RFC 3339) in a body. */
-export const instant = instantWith({ error: MESSAGE });
+export const instant = instantWith(orRequired(MESSAGE));
 
 /** Returns the schema of a query parameter that is a date-time. */
 export const instantParameter = (description: string) =>
@@ -14,7 +15,7 @@ export const instantParameter = (description: string) =>
     .optional()
     .meta({ description, type: 'string', format: 'date-time', maxLength: MAX_LENGTH });
 
-function instantWith(params: { error: string | ReturnType<typeof once>['error'] }) {
+function instantWith(params: ReturnType<typeof once>) {
   return (
     z.iso
       .datetime({ offset: true, ...params })

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { orRequired } from './text-schemas.js';
 
 const MAX = 2_147_483_647;
 
@@ -6,7 +7,7 @@ const MAX = 2_147_483_647;
 export function int32(description: string, minimum = 1, maximum = MAX) {
   const message = `must be an integer from ${minimum} to ${maximum}, written as digits`;
   return z
-    .bigint({ error: ({ input }) => (input === undefined ? 'is required' : message) })
+    .bigint(orRequired(message))
     .refine((value) => value >= minimum && value <= maximum, message)
     .transform(Number)
     .meta({ description, format: 'int32', minimum, maximum });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { orRequired } from './text-schemas.js';
 
 export const MIN_INT64 = -(2n ** 63n);
 const MAX = 2n ** 63n - 1n;
@@ -6,7 +7,7 @@ const MESSAGE = `must be an integer from ${MIN_INT64} to ${MAX}, written as digi
 
 /** The schema of an int64 of a JSON body, where integers are bigints. */
 export const int64 = z
-  .bigint({ error: ({ input }) => (input === undefined ? 'is required' : MESSAGE) })
+  .bigint(orRequired(MESSAGE))
   .refine((value) => value >= MIN_INT64 && value <= MAX, MESSAGE);
 
 /** Returns the integer that a text has the digits of, or null if the text is not an int64. */

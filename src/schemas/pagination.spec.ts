@@ -1,4 +1,5 @@
-import { decodeCursor, encodeCursor } from './pagination.js';
+import { parseInt64 } from './int64.js';
+import { decodeCursor, encodeCursor, parameter } from './pagination.js';
 
 const POSITIONS = ['0', '9007199254740993', '-9223372036854775808', '', 'a/b|c', 'größer ✓'];
 
@@ -41,4 +42,19 @@ it('decodeCursor returns null for a cursor with a single character changed, left
       expect([text, decodeCursor(text)]).toEqual([text, null]);
     }
   }
+});
+
+describe('parameter', () => {
+  const schema = parameter(parseInt64, 'must be an int64');
+
+  it('returns the value that is read', () => {
+    expect(schema.parse('-9223372036854775808')).toBe(-(2n ** 63n));
+  });
+
+  it.each([
+    ['a text without a value', '9223372036854775808', 'must be an int64'],
+    ['a repeated parameter', ['7', '8'], 'must be given once'],
+  ])('reports %s', (_name, input, message) => {
+    expect(schema.safeParse(input).error?.issues).toMatchObject([{ message }]);
+  });
 });

@@ -47,6 +47,17 @@ export const once = (message: string) => ({
   error: ({ input }: { input?: unknown }) => (Array.isArray(input) ? 'must be given once' : message),
 });
 
+/** Returns the schema of a query parameter that `read` returns the value of, or null for an invalid text. */
+export const parameter = <Value>(read: (text: string) => Value | null, message: string) =>
+  z.string(once(message)).transform((text, context) => {
+    const value = read(text);
+    if (value === null) {
+      context.addIssue({ code: 'custom', message });
+      return z.NEVER;
+    }
+    return value;
+  });
+
 /** Returns the schema of a query parameter that is one of these values. */
 export const enumParameter = <const Values extends readonly string[]>(values: Values, description: string) =>
   z
@@ -99,21 +110,13 @@ export function cursorParameter<Position>(
   read: (position: string) => Position | null,
   maxLength = CURSOR_MAX_LENGTH,
 ) {
-  return z
-    .string(once(CURSOR_MESSAGE))
-    .transform((cursor, context) => {
-      const text = decodeCursor(cursor);
-      const position = text === null ? null : read(text);
-      if (position === null) {
-        context.addIssue({ code: 'custom', message: CURSOR_MESSAGE });
-        return z.NEVER;
-      }
-      return position;
-    })
-    .optional()
-    .meta({
-      description: 'Where the page begins, as the `Link` header of the page before gives it. Opaque.',
-      maxLength,
-      type: 'string',
-    });
+  const readCursor = (cursor: string) => {
+    const position = decodeCursor(cursor);
+    return position === null ? null : read(position);
+  };
+  return parameter(readCursor, CURSOR_MESSAGE).optional().meta({
+    description: 'Where the page begins, as the `Link` header of the page before gives it. Opaque.',
+    maxLength,
+    type: 'string',
+  });
 }

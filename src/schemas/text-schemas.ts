@@ -4,7 +4,7 @@ import { UUID_LENGTH } from './uuid.js';
 
 /** The maximum length of the name of a key, in characters. */
 export const KEY_NAME_MAX_LENGTH = 255;
-export const TEXT_MESSAGE = 'must be text without control characters';
+const TEXT_MESSAGE = 'must be text without control characters';
 /** Control characters, and those that change the direction of text, so that a name can be displayed as another. */
 const CONTROL = /[\p{Cc}\p{Bidi_Control}]/u;
 
@@ -45,3 +45,23 @@ export const BODY_MESSAGE = { error: 'the body must be a JSON object' };
 export const orRequired = (message: string) => ({
   error: ({ input }: { input?: unknown }) => (input === undefined ? 'is required' : message),
 });
+
+/** The schema of a string in a body. */
+export const bodyString = z.string(orRequired('must be a string'));
+
+/** Returns the schema of a text in a body that is stored as it is. It is not blank. */
+export const bodyText = (description: string, maxLength: number) =>
+  boundedText(maxLength)
+    .refine((text) => !text.includes('\0'), 'must not contain the NUL character')
+    .refine((text) => text.isWellFormed(), 'must not contain half of a surrogate pair')
+    .meta({ description, minLength: 1, maxLength });
+
+/** Returns the schema of a text in a body that people are shown in one line. It is not blank. */
+export const bodyLine = (description: string, maxLength: number) =>
+  boundedText(maxLength).refine(isPlainText, TEXT_MESSAGE).meta({ description, minLength: 1, maxLength });
+
+function boundedText(maxLength: number) {
+  return bodyString
+    .refine((text) => text.trim() !== '', { error: 'must not be blank', abort: true })
+    .refine((text) => Array.from(text).length <= maxLength, `must have at most ${maxLength} characters`);
+}
