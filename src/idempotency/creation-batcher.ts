@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { hasCode } from '../database/availability.js';
 import { Batcher } from '../database/batcher.js';
 import type { PrismaService } from '../database/prisma.service.js';
 import { namedStatement, type Statement } from '../database/statement.js';
@@ -9,6 +10,8 @@ import { createOnceText, createText, type CreationTarget } from './creation-stat
 
 const KEY_REUSED =
   'This Idempotency-Key came with another request within the last 24 hours. Use a new one for each.';
+/** The SQLSTATE of a violated foreign key. */
+const FOREIGN_KEY = /^23503$/;
 /** A record without an identifier begins so: PostgreSQL draws the identifiers. */
 const NO_ID = '{"id":0';
 
@@ -21,8 +24,8 @@ export interface Resource<Input> extends CreationTarget {
   /** Returns the record that a request creates, as responses show it. */
   record: (input: Input, id: bigint) => object;
   columns: Record<string, { type: string; value: (input: Input) => unknown }>;
-  /** A condition, and the error of a request that does not meet it. */
-  condition?: { sql: string; error: (input: Input) => Error };
+  /** The record of another table that a record belongs to: its field, and the noun of the error if there is none. */
+  reference?: NonNullable<CreationTarget['reference']> & { field: keyof Input & string; noun: string };
 }
 
 /** A request with an `Idempotency-Key`. */
@@ -83,6 +86,22 @@ export class CreationBatcher<Input> extends Batcher<Creation<Input>, CreationRes
     this.write = jsonWriter(jsonSchema(resource.schema, 'output'));
   }
 
+  override load(creation: Creation<Input>): Promise<CreationResponse> {
+    return this.resource.reference === undefined ? super.load(creation) : this.loadChecked(creation);
+  }
+
+  private async loadChecked(creation: Creation<Input>): Promise<CreationResponse> {
+    try {
+      return await super.load(creation);
+    } catch (error) {
+      if (hasCode(error, FOREIGN_KEY)) {
+        // The other record was deleted by hand after its check. The next check misses it.
+        return super.load(creation);
+      }
+      throw error;
+    }
+  }
+
   private async run(creations: Creation<Input>[]): Promise<Result[]> {
     const { path, record } = this.resource;
     const rows = await this.prisma.query(this.create, ...this.toColumns(creations));
@@ -119,7 +138,13 @@ export class CreationBatcher<Input> extends Batcher<Creation<Input>, CreationRes
   }
 
   private invalid(input: Input): Error {
-    return this.resource.condition?.error(input) ?? new Error(`${this.resource.name} returned no record`);
+    const { reference, name } = this.resource;
+    if (reference === undefined) {
+      return new Error(`${name} returned no record`);
+    }
+    const { field, noun } = reference;
+    const message = `The request is invalid: ${field}: no ${noun} has the id ${String(input[field])}.`;
+    return new ApiError('invalid_request', message);
   }
 
   private toColumns(creations: Creation<Input>[]): unknown[][] {
@@ -129,7 +154,7 @@ export class CreationBatcher<Input> extends Batcher<Creation<Input>, CreationRes
   }
 }
 
-/** Returns null when the request does not meet the condition of its resource. */
+/** Returns null if there is no record that the new one would belong to. */
 function toResult({ isCreated, isValid, isSame, body, location }: OnceRow): Result | null {
   if (body === null) {
     return isValid ? conflict() : null;

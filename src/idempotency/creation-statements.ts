@@ -5,8 +5,8 @@ export interface CreationTarget {
   path: string | null;
   /** The columns that a request sets, each with its type in PostgreSQL. */
   columns: Record<string, { type: string }>;
-  /** An SQL condition on the columns of `request`. */
-  condition?: { sql: string };
+  /** The column that refers to the `id` of a table. The foreign key alone would fail the whole batch. */
+  reference?: { column: string; table: string };
 }
 
 /**
@@ -17,11 +17,11 @@ export interface CreationTarget {
  * Identifiers are drawn before anything is written, in the order of the requests: the order in which INSERT
  * returns rows is not promised.
  */
-export function createText({ table, columns, condition }: CreationTarget): string {
+export function createText({ table, columns, reference }: CreationTarget): string {
   const names = Object.keys(columns).join(', ');
   return `
     WITH request AS MATERIALIZED (
-      SELECT nextval('${table}_id_seq') AS id, request.*, ${condition?.sql ?? 'true'} AS is_valid
+      SELECT nextval('${table}_id_seq') AS id, request.*, ${condition(reference)} AS is_valid
       FROM unnest(${arrays(columns, 1)}) WITH ORDINALITY AS request (${names}, number)
     ),
     created AS (
@@ -43,11 +43,11 @@ export function createText({ table, columns, condition }: CreationTarget): strin
  * each execution anew, which costs more than the execution. With generate_series it expects a thousand rows,
  * and hashes them where it joins.
  */
-export function createOnceText({ table, path, columns, condition }: CreationTarget): string {
+export function createOnceText({ table, path, columns, reference }: CreationTarget): string {
   const names = Object.keys(columns).join(', ');
   return `
     WITH request AS MATERIALIZED (
-      SELECT request.*, ${condition?.sql ?? 'true'} AS is_valid
+      SELECT request.*, ${condition(reference)} AS is_valid
       FROM
         ROWS FROM (
           generate_series(1, (SELECT cardinality($2::text[]))),
@@ -119,6 +119,15 @@ export function createOnceText({ table, path, columns, condition }: CreationTarg
         OFFSET 0
       ) AS earlier ON true
     ORDER BY number`;
+}
+
+/** Returns the SQL that is true for a valid request. */
+function condition(reference: CreationTarget['reference']): string {
+  if (reference === undefined) {
+    return 'true';
+  }
+  const { column, table } = reference;
+  return `(SELECT ${table}.id FROM ${table} WHERE ${table}.id = request.${column}) IS NOT NULL`;
 }
 
 /** Returns the arrays of the columns, as parameters from this number on. */

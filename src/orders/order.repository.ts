@@ -1,9 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { hasCode } from '../database/availability.js';
 import type { MetricsRegistry, MetricsSource } from '../metrics/metrics-registry.js';
 import type { Prisma } from '../database/generated/client.js';
 import { PrismaService } from '../database/prisma.service.js';
-import { ApiError } from '../http/api-error.js';
 import {
   CreationBatcher,
   type CreationResponse,
@@ -16,8 +14,6 @@ import { declareTables } from '../database/tables.js';
 
 declareTables({ orders: { privileges: 'SELECT, INSERT', sequence: 'orders_id_seq' } });
 
-/** The SQLSTATE of a violated foreign key. */
-const FOREIGN_KEY = /^23503$/;
 const FIELDS = { id: true, petId: true, quantity: true, shipDate: true, status: true, complete: true };
 
 /** What every new order is. */
@@ -37,11 +33,7 @@ const CREATION: Resource<NewOrder & { quotaId: string }> = {
     status: { type: 'order_status', value: () => NEW.status },
     complete: { type: 'boolean', value: () => NEW.complete },
   },
-  // The foreign key alone would fail the whole batch.
-  condition: {
-    sql: '(SELECT pets.id FROM pets WHERE pets.id = request.pet_id) IS NOT NULL',
-    error: unknownPet,
-  },
+  reference: { column: 'pet_id', table: 'pets', field: 'petId', noun: 'animal' },
 };
 
 type Row = Prisma.OrderGetPayload<{ select: typeof FIELDS }>;
@@ -83,27 +75,13 @@ export class OrderRepository implements MetricsSource {
    * @throws ApiError `invalid_request` if there is no such animal, `idempotency_conflict`, `idempotency_key_reused`; the
    *   database's error.
    */
-  async create(
+  create(
     quotaId: string,
     order: NewOrder,
     idempotent: IdempotentRequest | null = null,
   ): Promise<CreationResponse> {
-    const place = () => this.creations.load({ input: { ...order, quotaId }, idempotent });
-    try {
-      return await place();
-    } catch (error) {
-      if (hasCode(error, FOREIGN_KEY)) {
-        // An animal of the batch was deleted by hand after its check. The next check misses it.
-        return place();
-      }
-      throw error;
-    }
+    return this.creations.load({ input: { ...order, quotaId }, idempotent });
   }
-}
-
-function unknownPet({ petId }: NewOrder): ApiError {
-  const message = `The request is invalid: petId: no animal has the id ${petId}.`;
-  return new ApiError('invalid_request', message);
 }
 
 function toOrder({ id, petId, quantity, shipDate, status, complete }: OrderRecord): Order {
