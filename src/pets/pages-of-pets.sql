@@ -1,5 +1,5 @@
 -- The animals of many pages: $1 the numbers of the pages, $2 the identifier after which each begins, $3 the
--- status of its animals or NULL for all, $4 the maximum of its animals.
+-- status of its animals or NULL for all, $4 the maximum of its animals. The repository names the columns.
 --
 -- A condition on the page alone disables one half of the UNION. A filtered page compares both columns of the
 -- index: by status alone it would start at the first animal of that status, and by the primary key it might
@@ -7,7 +7,7 @@
 --
 -- The arrays are read by SELECTs of their own, which hide their length from the planner: otherwise it plans
 -- each execution anew, which costs twice as much as the execution.
-SELECT page.number, pet.id, pet.name, pet.category_id AS "categoryId", pet.status
+SELECT page.number, pet.*
 FROM
   unnest(
     (SELECT $1::int[]), (SELECT $2::bigint[]), (SELECT $3::pet_status[]), (SELECT $4::int[])

@@ -17,7 +17,17 @@ import { declareTables } from '../database/tables.js';
 
 declareTables({ pets: { privileges: 'SELECT, INSERT', sequence: 'pets_id_seq' } });
 
-const SELECT = 'SELECT id, name, category_id AS "categoryId", status FROM pets';
+/** The columns by the fields of a row. */
+const COLUMNS: Record<keyof Row, string> = {
+  id: 'id',
+  name: 'name',
+  categoryId: 'category_id',
+  status: 'status',
+};
+const SELECTED = Object.entries(COLUMNS)
+  .map(([field, column]) => `pet.${column} AS "${field}"`)
+  .join(', ');
+const SELECT = `SELECT ${SELECTED} FROM pets AS pet`;
 // A parameter in a SELECT of its own, here and in pages-of-pets.sql, has PostgreSQL keep one plan for all its values.
 const FIND = namedStatement<Row>('find-pets', `${SELECT} WHERE id = ANY ((SELECT $1::bigint[])::bigint[])`);
 const PAGE = namedStatement<Row>(
@@ -31,7 +41,10 @@ const PAGE_OF_STATUS = namedStatement<Row>(
    ORDER BY status, id LIMIT (SELECT $2::int)`,
 );
 /** Many pages in one statement. */
-const PAGES = loadSql<Row & { number: number }>(import.meta.url, 'pages-of-pets');
+const PAGES = namedStatement<Row & { number: number }>(
+  'pages-of-pets',
+  loadSql(import.meta.url, 'pages-of-pets').text.replace('pet.*', () => SELECTED),
+);
 
 const CREATION: Resource<NewPet> = {
   name: 'add-pets',
@@ -155,6 +168,7 @@ function pageKey({ limit, status, after }: PageRequest): string {
   return `${status}:${after}:${limit}`;
 }
 
-function toPet({ id, name, categoryId, status }: Row): Pet {
-  return status === null ? { id, name, categoryId } : { id, name, categoryId, status };
+/** Returns an animal with all fields, so that none is forgotten; responses leave out those that are undefined. */
+function toPet({ id, name, categoryId, status }: Row): { [Field in keyof Required<Pet>]: Pet[Field] } {
+  return { id, name, categoryId, status: status ?? undefined };
 }

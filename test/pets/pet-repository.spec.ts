@@ -1,3 +1,4 @@
+import { stringify } from 'lossless-json';
 import { plansMade } from '../support/database/queries.js';
 import { type PageRequest, PetRepository } from '../../src/pets/pet.repository.js';
 import type { NewPet, Pet } from '../../src/pets/pet.schemas.js';
@@ -22,6 +23,18 @@ const add = async (pet: NewPet): Promise<Pet> => {
   const { location } = await pets.create(pet);
   return { id: BigInt(location?.split('/').at(-1) ?? ''), ...pet };
 };
+
+it('PetRepository returns every field of an animal: created, by its id, and in pages read alone or in a batch', async () => {
+  const pet: Required<NewPet> = { name: 'Rex', categoryId: 7n, status: 'sold' };
+  const { body } = await pets.create(pet);
+  const expected = { id: 1n, ...pet };
+  expect(body).toBe(stringify(expected));
+  expect(await pets.find(1n)).toEqual(expected);
+  const requests: PageRequest[] = [{ limit: 1 }, { limit: 1, status: 'sold' }];
+  const alone = [await pets.page(requests[0]!), await pets.page(requests[1]!)];
+  const batch = await Promise.all(requests.map((request) => pets.page(request)));
+  expect([...alone, ...batch].map(({ entries }) => entries)).toEqual(Array(4).fill([expected]));
+});
 
 describe('PetRepository.find, with concurrent calls', () => {
   it('returns each animal or null, and the same animal to all callers', async () => {
