@@ -4,6 +4,7 @@ import { Counter, Histogram } from 'prom-client';
 import type { ResponseHook } from '../http/response-hook.js';
 import { knownMethod, operationName, routePath, routeTemplate, urlScheme } from '../http/request-line.js';
 import type { RateLimitDecision } from '../rate-limit/rules/rate-limit-decision.js';
+import { WINDOW_NAMES } from '../rate-limit/rules/windows.js';
 import { DeprecatedOperations } from '../deprecation/deprecated-operations.js';
 import {
   type Labels,
@@ -23,7 +24,7 @@ const ANONYMOUS_PLAN = '(anonymous)';
  * Why a request is denied: a full window (the day if both are full), a ban, or the limit of rate-limit status
  * requests.
  */
-const REASONS = ['minute', 'day', 'ban', 'status'] as const;
+const REASONS = [...WINDOW_NAMES, 'ban', 'status'] as const;
 
 /** Counts responses by operation and status, and rate-limit decisions by plan. */
 @Injectable()

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { dateTime, plainText } from '../schemas/text-schemas.js';
 import { PLAN_NAME_MAX_LENGTH } from './rules/plan-name.js';
 import type { RateLimitDecision } from './rules/rate-limit-decision.js';
+import { WINDOW_NAMES } from './rules/windows.js';
 
 /** The rate-limit status of a quota. */
 export const RateLimitStatus = z
@@ -9,7 +10,7 @@ export const RateLimitStatus = z
     plan: plainText('The plan that the quota of the key is on.', PLAN_NAME_MAX_LENGTH),
     windows: z
       .object({
-        name: z.enum(['minute', 'day']).meta({ description: 'The UTC minute or the UTC day.' }),
+        name: z.enum(WINDOW_NAMES).meta({ description: 'The UTC minute or the UTC day.' }),
         limit: z.int32().min(1).meta({ description: 'Requests allowed in this window.' }),
         remaining: z.int32().min(0).meta({ description: 'Those that remain.' }),
         reset: z.int().meta({ description: 'Unix time, in seconds, at which this window ends.' }),

@@ -4,9 +4,10 @@ import type { FastifyRequest } from 'fastify';
 import type { Quota } from '../auth/principal.js';
 import type { Environment } from '../settings/environment.js';
 import { clientBucketKey, clientLimits } from './rules/client.js';
-import { DAY_MS, MINUTE_MS } from './rules/windows.js';
+import { DAY_MS, MINUTE_MS, type WindowName } from './rules/windows.js';
 
 interface Window extends ThrottlerOptions {
+  name: WindowName;
   limit: (context: ExecutionContext) => number;
 }
 

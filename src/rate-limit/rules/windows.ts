@@ -1,8 +1,11 @@
 // Windows are fixed, in UTC, and numbered since the Unix epoch: number × length is the start of one.
-const MINUTE_SECONDS = 60;
-const DAY_SECONDS = 86_400;
-export const MINUTE_MS = MINUTE_SECONDS * 1000;
-export const DAY_MS = DAY_SECONDS * 1000;
+// SQL and Lua have the lengths as literals, and the names as columns and fields.
+const LENGTH_SECONDS = { minute: 60, day: 86_400 };
+export const MINUTE_MS = LENGTH_SECONDS.minute * 1000;
+export const DAY_MS = LENGTH_SECONDS.day * 1000;
+
+export type WindowName = keyof typeof LENGTH_SECONDS;
+export const WINDOW_NAMES = Object.keys(LENGTH_SECONDS) as WindowName[];
 
 /** Returns the number of the minute that a time is in. */
 export const toMinute = (nowMs: number) => Math.floor(nowMs / MINUTE_MS);
@@ -17,7 +20,7 @@ export interface WindowLimits {
 
 /** How much of one window is used, as of one decision. */
 export interface WindowState {
-  name: 'minute' | 'day';
+  name: WindowName;
   /** Length in seconds. */
   lengthSeconds: number;
   limit: number;
@@ -28,13 +31,8 @@ export interface WindowState {
 }
 
 /** Returns the state of window `number`, of which `used` requests are used. */
-export function windowState(
-  name: WindowState['name'],
-  number: number,
-  limit: number,
-  used: number,
-): WindowState {
-  const lengthSeconds = name === 'minute' ? MINUTE_SECONDS : DAY_SECONDS;
+export function windowState(name: WindowName, number: number, limit: number, used: number): WindowState {
+  const lengthSeconds = LENGTH_SECONDS[name];
   return {
     name,
     lengthSeconds,
