@@ -1,7 +1,7 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Operation } from '../openapi/operation.decorator.js';
-import { pageLinks } from '../schemas/pagination.js';
+import { respondWithPage } from '../http/respond-with-page.js';
 import { PageResponse } from '../openapi/responses.decorator.js';
 import { Tag } from '../openapi/tag.decorator.js';
 import { AuditEvent, AuditQuery } from './audit.schemas.js';
@@ -22,12 +22,10 @@ export class AuditController {
     'Returns one page of the actions of administrators, newest first.',
   )
   @PageResponse(AuditEvent, 'A page of audit events.')
-  async listAudit(
+  listAudit(
     @Query({ schema: AuditQuery }) query: AuditQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<AuditEvent[]> {
-    const { entries, last } = await this.audit.page(query);
-    reply.header('Link', pageLinks(PATH, query, last?.id));
-    return entries;
+    return respondWithPage(reply, this.audit.page(query), PATH, query, ({ id }) => id);
   }
 }

@@ -9,7 +9,8 @@ import { ApiError } from '../http/api-error.js';
 import type { Principal } from '../auth/principal.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
 import { Tag } from '../openapi/tag.decorator.js';
-import { pageLinks, pageSchema } from '../schemas/pagination.js';
+import { respondWithPage } from '../http/respond-with-page.js';
+import { pageSchema } from '../schemas/pagination.js';
 import { UsageRepository } from '../usage/usage.repository.js';
 import { USAGE_KEPT, UsageTotals } from '../usage/usage.schemas.js';
 import {
@@ -81,14 +82,13 @@ export class AccountController {
       `${USAGE_KEPT} Requests appear within a second.`,
   )
   @PageResponse(UsageTotals, 'A page of usage.')
-  async listOwnUsage(
+  listOwnUsage(
     @Query({ schema: OwnUsageQuery }) { limit, period, cursor }: OwnUsageQuery,
     @CurrentPrincipal() { quota }: Principal,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<UsageTotals[]> {
-    const { entries, last } = await this.usage.totals({ quotaId: quota.id, period, limit, after: cursor });
-    reply.header('Link', pageLinks('/v1/usage', { limit, period }, last?.startsAt));
-    return entries;
+    const page = this.usage.totals({ quotaId: quota.id, period, limit, after: cursor });
+    return respondWithPage(reply, page, '/v1/usage', { limit, period }, ({ startsAt }) => startsAt);
   }
 
   @Get('deprecations')

@@ -16,7 +16,7 @@ import { ApiBody, ApiConflictResponse, ApiNotFoundResponse } from '@nestjs/swagg
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
 import { Operation } from '../openapi/operation.decorator.js';
-import { pageLinks } from '../schemas/pagination.js';
+import { respondWithPage } from '../http/respond-with-page.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
 import { Tag } from '../openapi/tag.decorator.js';
 import type { Principal } from '../auth/principal.js';
@@ -57,13 +57,11 @@ export class KeysController {
     'Returns one page of the keys with their usage, oldest first unless `sort` has another order.',
   )
   @PageResponse(KeyWithUsage, 'A page of keys.')
-  async listKeys(
+  listKeys(
     @Query({ schema: KeyQuery }) query: KeyQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<KeyWithUsage[]> {
-    const { entries, last } = await this.reader.page(query);
-    reply.header('Link', pageLinks(PATH, query, last && keyPositionText(last)));
-    return entries;
+    return respondWithPage(reply, this.reader.page(query), PATH, query, keyPositionText);
   }
 
   @Post()

@@ -3,7 +3,7 @@ import { ApiConflictResponse, ApiParam } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
 import { Operation } from '../openapi/operation.decorator.js';
-import { pageLinks } from '../schemas/pagination.js';
+import { respondWithPage } from '../http/respond-with-page.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
 import { Tag } from '../openapi/tag.decorator.js';
 import type { Principal } from '../auth/principal.js';
@@ -29,13 +29,11 @@ export class PlansController {
   @Get()
   @Operation('stable', 'admin:read', 'List plans', 'Returns one page of the plans, in order of their names.')
   @PageResponse(Plan, 'A page of plans.')
-  async listPlans(
+  listPlans(
     @Query({ schema: PlanQuery }) { limit, cursor }: PlanQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Plan[]> {
-    const { entries, last } = await this.plans.page(limit, cursor);
-    reply.header('Link', pageLinks(PATH, { limit }, last?.name));
-    return entries;
+    return respondWithPage(reply, this.plans.page(limit, cursor), PATH, { limit }, ({ name }) => name);
   }
 
   @Get(':plan')

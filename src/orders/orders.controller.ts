@@ -2,7 +2,7 @@ import { Body, Controller, Get, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
 import { Operation } from '../openapi/operation.decorator.js';
-import { pageLinks } from '../schemas/pagination.js';
+import { respondWithPage } from '../http/respond-with-page.js';
 import { Revalidated } from '../http/revalidation.hook.js';
 import { Creates } from '../idempotency/creates.decorator.js';
 import { IdempotencyService } from '../idempotency/idempotency.service.js';
@@ -31,14 +31,12 @@ export class OrdersController {
     'Returns one page of the orders placed with keys of your quota, oldest first, optionally of one status only.',
   )
   @PageResponse(Order, 'A page of orders.', 'ETag', 'Revalidate')
-  async listOrders(
+  listOrders(
     @Query({ schema: OrderQuery }) query: OrderQuery,
     @CurrentPrincipal() { quota }: Principal,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Order[]> {
-    const { entries, last } = await this.orders.page(quota.id, query);
-    reply.header('Link', pageLinks(PATH, query, last && String(last.id)));
-    return entries;
+    return respondWithPage(reply, this.orders.page(quota.id, query), PATH, query, ({ id }) => String(id));
   }
 
   @Post()

@@ -1,7 +1,8 @@
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Operation } from '../openapi/operation.decorator.js';
-import { pageLinks, pageSchema } from '../schemas/pagination.js';
+import { respondWithPage } from '../http/respond-with-page.js';
+import { pageSchema } from '../schemas/pagination.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
 import { Tag } from '../openapi/tag.decorator.js';
 import { UsageRepository } from './usage.repository.js';
@@ -45,13 +46,11 @@ export class UsageController {
     'Returns one page of the usage of all keys, newest first. Requests appear within a second.',
   )
   @PageResponse(Usage, 'A page of usage.')
-  async listUsage(
+  listUsage(
     @Query({ schema: UsageQuery }) query: UsageQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Usage[]> {
-    const { entries, last } = await this.usage.page(query);
-    reply.header('Link', pageLinks('/admin/usage', query, last && usagePosition(last)));
-    return entries;
+    return respondWithPage(reply, this.usage.page(query), '/admin/usage', query, usagePosition);
   }
 
   @Get('keys/:id/usage')
@@ -63,14 +62,18 @@ export class UsageController {
     'Returns one page of the usage of a key, newest first. Requests appear within a second.',
   )
   @PageResponse(Usage, 'A page of usage.')
-  async listUsageOfKey(
+  listUsageOfKey(
     @Param('id') id: string,
     @Query({ schema: UsageQuery }) query: UsageQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Usage[]> {
-    const { entries, last } = await this.usage.page(query, id);
-    reply.header('Link', pageLinks(`/admin/keys/${id}/usage`, query, last && usagePosition(last)));
-    return entries;
+    return respondWithPage(
+      reply,
+      this.usage.page(query, id),
+      `/admin/keys/${id}/usage`,
+      query,
+      usagePosition,
+    );
   }
 
   @Get('keys/:id/what-if')
@@ -95,13 +98,12 @@ export class UsageController {
     'Returns one page of the keys that called a deprecated operation, by operation and key.',
   )
   @PageResponse(DeprecatedCalls, 'A page of callers.')
-  async listDeprecatedCalls(
+  listDeprecatedCalls(
     @Query({ schema: DeprecatedCallsQuery }) { limit, cursor }: DeprecatedCallsQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<DeprecatedCalls[]> {
-    const { entries, last } = await this.repository.deprecatedCalls(limit, cursor);
-    reply.header('Link', pageLinks('/admin/deprecations', { limit }, last && deprecatedCallsPosition(last)));
-    return entries;
+    const page = this.repository.deprecatedCalls(limit, cursor);
+    return respondWithPage(reply, page, '/admin/deprecations', { limit }, deprecatedCallsPosition);
   }
 
   @Get('usage/totals')
@@ -112,14 +114,13 @@ export class UsageController {
     `Returns one page of the requests of all keys, or of one key or quota, in each UTC minute, hour or day that had any, newest first. ${USAGE_KEPT}`,
   )
   @PageResponse(UsageTotals, 'A page of totals.')
-  async listUsageTotals(
+  listUsageTotals(
     @Query({ schema: UsageTotalsQuery }) { limit, cursor, key, quota, ...range }: UsageTotalsQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<UsageTotals[]> {
-    const selection = { ...range, keyId: key, quotaId: quota, limit, after: cursor };
-    const { entries, last } = await this.repository.totals(selection);
-    reply.header('Link', pageLinks('/admin/usage/totals', { limit, ...range, key, quota }, last?.startsAt));
-    return entries;
+    const query = { limit, ...range, key, quota };
+    const page = this.repository.totals({ ...range, keyId: key, quotaId: quota, limit, after: cursor });
+    return respondWithPage(reply, page, '/admin/usage/totals', query, ({ startsAt }) => startsAt);
   }
 
   @Get('usage/keys')

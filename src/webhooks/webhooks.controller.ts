@@ -6,7 +6,8 @@ import { Operation } from '../openapi/operation.decorator.js';
 import type { Principal } from '../auth/principal.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
 import { Tag } from '../openapi/tag.decorator.js';
-import { pageLinks, pageSchema } from '../schemas/pagination.js';
+import { respondWithPage } from '../http/respond-with-page.js';
+import { pageSchema } from '../schemas/pagination.js';
 import {
   CreateWebhookInput,
   DeliveryQuery,
@@ -97,14 +98,13 @@ export class WebhooksController {
   @WebhookId()
   @Operation('stable', 'admin:read', 'List deliveries', 'Returns one page of those of 30 days, newest first.')
   @PageResponse(WebhookDelivery, 'A page of deliveries.')
-  async listWebhookDeliveries(
+  listWebhookDeliveries(
     @Param('webhookId') id: string,
     @Query({ schema: DeliveryQuery }) query: DeliveryQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<DeliveryRecord[]> {
-    const { entries, last } = await this.webhooks.deliveries(id, query);
-    reply.header('Link', pageLinks(`/admin/webhooks/${id}/deliveries`, query, last?.id));
-    return entries;
+    const page = this.webhooks.deliveries(id, query);
+    return respondWithPage(reply, page, `/admin/webhooks/${id}/deliveries`, query, (last) => last.id);
   }
 
   @Post(':webhookId/deliveries/:deliveryId/resend')
