@@ -33,7 +33,9 @@ it('PetRepository returns every field of an animal: created, by its id, and in p
   const requests: PageRequest[] = [{ limit: 1 }, { limit: 1, status: 'sold' }];
   const alone = [await pets.page(requests[0]!), await pets.page(requests[1]!)];
   const batch = await Promise.all(requests.map((request) => pets.page(request)));
-  expect([...alone, ...batch].map(({ entries }) => entries)).toEqual(Array(4).fill([expected]));
+  for (const { entries } of [...alone, ...batch]) {
+    expect(entries).toEqual([expected]);
+  }
 });
 
 describe('PetRepository.find, with concurrent calls', () => {
