@@ -59,7 +59,7 @@ export class ApiKeyCache implements MetricsSource {
   private readonly cache = new LRUCache<string, CacheEntry>({ max: CACHE_SIZE });
   private readonly batcher = new Batcher((hashes: Buffer[]) => this.findAll(hashes), {
     name: FIND.name,
-    maxInFlight: MAX_IN_FLIGHT,
+    maxInFlight: () => MAX_IN_FLIGHT,
   });
   /** Requests whose key was cached. */
   hits = 0;

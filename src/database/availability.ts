@@ -38,7 +38,10 @@ interface DatabaseFailure {
   code?: unknown;
   message?: unknown;
   cause?: unknown;
-  kind?: unknown;
+  kind?: string;
+  host?: string;
+  port?: number;
+  reason?: string;
   originalCode?: string;
   originalMessage?: string;
   syscall?: unknown;
@@ -93,23 +96,24 @@ function failures(error: unknown): DatabaseFailure[] {
 }
 
 /**
- * Returns, on one line, why a query failed: PostgreSQL's own message, if it sent one. Prisma's messages start
- * with the call; some errors have only a code.
+ * Returns, on one line, why a query failed: PostgreSQL's own message, if it sent one; else what Prisma's
+ * adapter keeps of an error of the connection. Prisma's messages start with the call; some errors have only a
+ * code.
  */
 export function databaseReason(error: unknown): string {
   const { message, code } = error as { message?: string; code?: string };
-  return (
-    findOriginal(error)?.originalMessage ?? (message?.trimEnd().split('\n').at(-1) || code || String(error))
-  );
+  const { originalMessage, kind, host, port, reason } = findAdapterFailure(error) ?? {};
+  const connection = kind && [kind, host && `${host}:${port}`, reason].filter(Boolean).join(' ');
+  return originalMessage ?? connection ?? (message?.trimEnd().split('\n').at(-1) || code || String(error));
 }
 
 /** Returns the SQLSTATE of an error of Prisma or `pg`, else its code, else its name. */
 export function errorType(error: unknown): string {
   const { code, name = 'Error' } = Object(error) as { code?: string; name?: string };
-  return findOriginal(error)?.originalCode ?? code ?? name;
+  return findAdapterFailure(error)?.originalCode ?? code ?? name;
 }
 
-/** Returns what Prisma's adapter keeps of PostgreSQL's error. */
-function findOriginal(error: unknown): DatabaseFailure | undefined {
-  return failures(error).find(({ originalCode }) => originalCode !== undefined);
+/** Returns what Prisma's adapter keeps of the driver's error. */
+function findAdapterFailure(error: unknown): DatabaseFailure | undefined {
+  return failures(error).find(({ kind }) => kind !== undefined);
 }

@@ -11,7 +11,7 @@ interface Batch {
 }
 
 /** Returns a batcher whose batches wait until the test resolves them. */
-function createBatcher(limits?: { maxBatch?: number; maxInFlight?: number }): {
+function createBatcher(limits?: { maxBatch?: number; maxInFlight?: () => number }): {
   batcher: Batcher<number, string>;
   batches: Batch[];
 } {
@@ -290,7 +290,7 @@ describe('Batcher', () => {
     afterEach(() => jest.useRealTimers());
 
     it('sends the next batch beside a slow one, up to its limit, and queues as before when that has its results', async () => {
-      const { batcher, batches } = createBatcher({ maxInFlight: 2 });
+      const { batcher, batches } = createBatcher({ maxInFlight: () => 2 });
       const sent = () => batches.map(({ items }) => items);
       const loadLater = async (...items: number[]) => {
         items.forEach((item) => void batcher.load(item));

@@ -35,7 +35,7 @@ interface Options {
   /** The maximum size of a batch; the rest of the queue waits for the next. */
   maxBatch?: number;
   /** The maximum number of batches in flight. Another starts only beside slow ones, so that a slow batch delays only its own items. */
-  maxInFlight?: number;
+  maxInFlight?: () => number;
 }
 
 /** A batch in flight for longer is slow. */
@@ -57,7 +57,7 @@ export class Batcher<Item, Result> {
   private slow = 0;
   private isStarting = false;
   private readonly maxBatch: number;
-  private readonly maxInFlight: number;
+  private readonly maxInFlight: () => number;
 
   /**
    * @param loadAll returns the result, or the error, of each item, in their order. When it rejects because of
@@ -68,7 +68,7 @@ export class Batcher<Item, Result> {
    */
   constructor(
     private readonly loadAll: (items: Item[]) => Promise<(Result | Error)[]>,
-    { name, maxBatch = 1000, maxInFlight = 1 }: Options,
+    { name, maxBatch = 1000, maxInFlight = () => 1 }: Options,
   ) {
     this.metrics = {
       name,
@@ -139,7 +139,7 @@ export class Batcher<Item, Result> {
   }
 
   private mayStart(): boolean {
-    return this.queue.length > 0 && this.inFlight === this.slow && this.inFlight < this.maxInFlight;
+    return this.queue.length > 0 && this.inFlight === this.slow && this.inFlight < this.maxInFlight();
   }
 
   private async start(): Promise<void> {
@@ -153,7 +153,7 @@ export class Batcher<Item, Result> {
       this.startSoon();
     };
     const startMs = performance.now();
-    const timer = this.maxInFlight > 1 ? setTimeout(becomeSlow, SLOW_MS) : undefined;
+    const timer = this.maxInFlight() > 1 ? setTimeout(becomeSlow, SLOW_MS) : undefined;
     try {
       await loadApart(batch, {
         load: (part) => this.loadPart(part),

@@ -1,49 +1,48 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import type { ArgType, SqlQuery } from '@prisma/driver-adapter-utils';
+import { PrismaPg } from '@prisma/adapter-pg';
+import type { ArgType, SqlDriverAdapter, SqlQuery } from '@prisma/driver-adapter-utils';
+import type pg from 'pg';
 import type { MetricsRegistry, MetricsSource, Sample } from '../metrics/metrics-registry.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
-import { AdapterFactory, type Pools, toRows } from './adapter.js';
+import { clientAdapter, toRows } from './adapter.js';
 import { createPool } from './connection-pool.js';
 import { PrismaClient } from './generated/client.js';
-import type { Statement } from './statement.js';
+import { findPreparedName, type Statement } from './statement.js';
 
 /** Longer than the wait for a connection: the first transaction of a process loads Prisma's engine too. */
 const TRANSACTION_WAIT_MS = 5000;
-/** The share of the connections that transactions have. */
-const TRANSACTIONS_SHARE = 0.3;
+/** The share of the connections that Prisma's client has. */
+const CLIENT_SHARE = 0.3;
 
 const SCALAR: ArgType = { scalarType: 'unknown', arity: 'scalar' };
 const LIST: ArgType = { scalarType: 'unknown', arity: 'list' };
 
-/** Prisma's client, on two pools: a transaction that waits for a lock must delay neither keys nor animals. */
+/**
+ * Prisma's client, and statements of our own by its adapter. Each has a pool: a transaction or a list that
+ * waits for a lock must delay neither keys nor animals.
+ */
 @Injectable()
 export class PrismaService extends PrismaClient implements OnApplicationShutdown, MetricsSource {
-  readonly pools: Pools;
-  private readonly adapter: AdapterFactory;
-  /**
-   * The maximum of an operation's batches in flight: two, unless those of four operations would leave no
-   * connection to keys and usage.
-   */
-  readonly maxBatchesInFlight: number;
+  readonly pools: Record<'client' | 'statements', pg.Pool>;
+  private readonly statements: Promise<SqlDriverAdapter>;
+  /** The number of operations whose statements run in batches. */
+  private batchedOperations = 0;
 
   constructor(@Inject(ENVIRONMENT) environment: Pick<Environment, 'DATABASE_URL' | 'DATABASE_POOL_SIZE'>) {
     const { DATABASE_URL, DATABASE_POOL_SIZE } = environment;
-    const transactions = Math.max(1, Math.floor(DATABASE_POOL_SIZE * TRANSACTIONS_SHARE));
-    const queries = DATABASE_POOL_SIZE - transactions;
+    const size = Math.max(1, Math.floor(DATABASE_POOL_SIZE * CLIENT_SHARE));
     const pools = {
-      queries: createPool(environment, queries),
-      transactions: createPool(environment, transactions),
+      client: createPool(environment, size),
+      statements: createPool(environment, DATABASE_POOL_SIZE - size),
     };
-    const adapter = new AdapterFactory(pools, DATABASE_URL);
     super({
-      adapter,
+      adapter: clientAdapter(pools.client, DATABASE_URL),
       // Other formats have each query keep its stack.
       errorFormat: 'minimal',
       transactionOptions: { maxWait: TRANSACTION_WAIT_MS },
     });
     this.pools = pools;
-    this.adapter = adapter;
-    this.maxBatchesInFlight = queries > 2 * 4 ? 2 : 1;
+    this.statements = new PrismaPg(pools.statements, { statementNameGenerator: findPreparedName }).connect();
   }
 
   addMetrics(metrics: MetricsRegistry): void {
@@ -63,19 +62,28 @@ export class PrismaService extends PrismaClient implements OnApplicationShutdown
   }
 
   /**
+   * Registers an operation whose statements run in batches, and returns its maximum of batches in flight:
+   * two, unless two of each operation would leave no connection to keys and usage.
+   */
+  batchesInFlight(): () => number {
+    this.batchedOperations += 1;
+    return () => (this.pools.statements.options.max > 2 * this.batchedOperations ? 2 : 1);
+  }
+
+  /**
    * Runs a statement, and returns its rows, with the types of `$queryRaw`, which costs a fifth of the
    * throughput of the busiest operations.
    *
    * @throws the error of Prisma's adapter.
    */
   async query<Row>(statement: Statement<Row>, ...values: unknown[]): Promise<Row[]> {
-    const adapter = await this.adapter.connect();
+    const adapter = await this.statements;
     return toRows<Row>(await adapter.queryRaw(toQuery(statement, values)));
   }
 
   /** Runs a statement, and returns the number of rows that it changed. @throws the error of Prisma's adapter. */
   async execute(statement: Statement, ...values: unknown[]): Promise<number> {
-    const adapter = await this.adapter.connect();
+    const adapter = await this.statements;
     return adapter.executeRaw(toQuery(statement, values));
   }
 

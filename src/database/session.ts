@@ -6,7 +6,7 @@ const TIMEOUT_MS = 2000;
 /** PostgreSQL's numbers of the types `timestamp` and `timestamptz`. */
 const TIME_TYPES = [1114, 1184];
 
-// The driver's own parser returns null for a date in another style: an expired key would never expire.
+// The driver's own parser returns null for a date in another style: a ban would be read as none.
 for (const type of TIME_TYPES) {
   const parse = pg.types.getTypeParser(type);
   pg.types.setTypeParser(type, (text) => {

@@ -7,7 +7,7 @@ import {
   NotFoundException,
 } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isDatabaseUnavailable } from '../database/availability.js';
+import { databaseReason, isDatabaseUnavailable } from '../database/availability.js';
 import { ApiError } from './api-error.js';
 import { UnavailableError } from '../database/unavailable-error.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
@@ -51,7 +51,7 @@ function logError(error: ApiError, { id, traceFields, log }: FastifyRequest): vo
   const fields = { requestId: id, ...traceFields };
   if (error.code === 'service_unavailable') {
     if (error.cause instanceof Error) {
-      log.warn({ ...fields, reason: error.cause.message }, error.message);
+      log.warn({ ...fields, reason: databaseReason(error.cause) }, error.message);
     }
   } else if (error.status >= 500) {
     log.error({ ...fields, err: error.cause }, error.message);

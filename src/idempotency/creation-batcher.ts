@@ -79,7 +79,7 @@ export class CreationBatcher<Input> extends Batcher<Creation<Input>, CreationRes
         creations.some(({ idempotent }) => idempotent !== null)
           ? this.runOnce(creations)
           : this.run(creations),
-      { name: resource.name, maxInFlight: prisma.maxBatchesInFlight },
+      { name: resource.name, maxInFlight: prisma.batchesInFlight() },
     );
     this.create = namedStatement(resource.name, createText(resource));
     this.createOnce = namedStatement(`${resource.name}-once`, createOnceText(resource));

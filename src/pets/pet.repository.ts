@@ -77,13 +77,15 @@ export class PetRepository implements MetricsSource {
   private readonly creations: CreationBatcher<NewPet>;
 
   constructor(private readonly prisma: PrismaService) {
-    const maxInFlight = prisma.maxBatchesInFlight;
     this.pages = new Batcher((requests) => this.readPages(requests), {
       name: PAGE.name,
       maxBatch: PAGES_AT_ONCE,
-      maxInFlight,
+      maxInFlight: prisma.batchesInFlight(),
     });
-    this.finds = new Batcher((ids) => this.findAll(ids), { name: FIND.name, maxInFlight });
+    this.finds = new Batcher((ids) => this.findAll(ids), {
+      name: FIND.name,
+      maxInFlight: prisma.batchesInFlight(),
+    });
     this.creations = new CreationBatcher(CREATION, prisma);
   }
 

@@ -4,6 +4,8 @@ import { RequestDeadlineError, withLastStart } from '../../src/database/request-
 import { startApplication } from '../support/service/application.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { hold } from '../support/database/holding.js';
+import { expectLocksWaitedFor } from '../support/database/locks.js';
+import { eventually } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
 
 describe('createPool', () => {
@@ -92,6 +94,23 @@ describe('a small pool', () => {
       }
       expect((await send(`${store.url}/readyz`)).status).toBe(200);
       expect((await send(`${store.url}/v1/rate-limit`, { key: other })).status).toBe(200);
+    } finally {
+      await holder.letGo();
+      await Promise.all(waiting);
+      await store.close();
+    }
+  });
+
+  it('leaves connections for animals while lists of orders wait for a lock', async () => {
+    const store = await startApplication({ environment: { DATABASE_POOL_SIZE: 12 } });
+    const holder = await hold(store.database.url, 'LOCK TABLE orders IN ACCESS EXCLUSIVE MODE');
+    const { key } = await store.issue();
+    const waiting = Array.from({ length: 20 }, () => send(`${store.url}/v1/store/orders`, { key }));
+    try {
+      await eventually(() => expectLocksWaitedFor(store.database, 3));
+      const body = '{"name":"Rex","categoryId":7}';
+      expect((await send(`${store.url}/v1/pets`, { method: 'POST', key, body })).status).toBe(201);
+      expect((await send(`${store.url}/v1/pets`, { key })).status).toBe(200);
     } finally {
       await holder.letGo();
       await Promise.all(waiting);

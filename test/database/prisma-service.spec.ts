@@ -1,29 +1,54 @@
-import { isDatabaseUnavailable } from '../../src/database/availability.js';
+import { databaseReason, isDatabaseUnavailable } from '../../src/database/availability.js';
 import { PrismaService } from '../../src/database/prisma.service.js';
+import { namedStatement } from '../../src/database/statement.js';
 import { startDatabaseProxy } from '../support/programs/database-proxy.js';
 import { createDatabase } from '../support/database/database.js';
 
+const ONE = namedStatement<{ one: number }>('one', 'SELECT 1 AS one');
+
 describe('PrismaService', () => {
-  it('gives transactions connections of their own', async () => {
+  it('gives its client and statements connections of their own', async () => {
     const database = await createDatabase();
     const prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 4 });
     try {
-      expect(await prisma.pet.count()).toBe(0);
+      expect(await prisma.query(ONE)).toEqual([{ one: 1 }]);
       expect(prisma.pools).toMatchObject({
-        queries: { options: { max: 3 }, totalCount: 1, idleCount: 1, waitingCount: 0 },
-        transactions: { options: { max: 1 }, totalCount: 0 },
+        statements: { options: { max: 3 }, totalCount: 1, idleCount: 1, waitingCount: 0 },
+        client: { options: { max: 1 }, totalCount: 0 },
       });
       await prisma.$transaction(async (transaction) => {
         expect(await transaction.pet.count()).toBe(0);
-        expect(prisma.pools.transactions).toMatchObject({ totalCount: 1, idleCount: 0 });
-        expect(await prisma.pet.count()).toBe(0);
+        expect(prisma.pools.client).toMatchObject({ totalCount: 1, idleCount: 0 });
+        expect(await prisma.query(ONE)).toEqual([{ one: 1 }]);
       });
-      expect(prisma.pools.queries.totalCount).toBe(1);
+      expect(prisma.pools.statements.totalCount).toBe(1);
     } finally {
       await prisma.onApplicationShutdown();
       await database.drop();
     }
     expect(Object.values(prisma.pools).map(({ totalCount }) => totalCount)).toEqual([0, 0]);
+  });
+
+  it('reads a statement as $queryRaw does, and rejects a type that it cannot read so', async () => {
+    const database = await createDatabase();
+    const prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 4 });
+    const TYPES = namedStatement(
+      'types',
+      `SELECT 1::int AS int, 9223372036854775807::bigint AS bigint, 1.5::float8 AS float, true AS bool,
+         'a' AS text, NULL::bigint AS nothing, 'sold'::pet_status AS enum, '{"a":[1]}'::jsonb AS json,
+         '2030-12-05T00:00:00.123Z'::timestamptz AS time, ARRAY['a','b'] AS texts, ARRAY[1,2] AS ints,
+         '00000000-0000-4000-8000-000000000001'::uuid AS uuid`,
+    );
+    try {
+      expect(await prisma.query(TYPES)).toEqual(await prisma.$queryRawUnsafe(TYPES.text));
+      const numeric = namedStatement('numeric', 'SELECT 1.5::numeric AS half');
+      await expect(prisma.query(numeric)).rejects.toThrow(
+        'Add the type of the column "half" (4) to the parsers',
+      );
+    } finally {
+      await prisma.onApplicationShutdown();
+      await database.drop();
+    }
   });
 
   it('fails as unavailable when the database is away at its first use, and works once that is back', async () => {
@@ -36,6 +61,7 @@ describe('PrismaService', () => {
       const unavailable = async (work: () => Promise<unknown>) =>
         isDatabaseUnavailable(await work().catch((error: unknown) => error));
       expect(await unavailable(() => prisma.pet.count())).toBe(true);
+      expect(await unavailable(() => prisma.query(ONE))).toBe(true);
       expect(await unavailable(inTransaction)).toBe(true);
       await proxy.comeBack();
       expect(await prisma.pet.count()).toBe(0);
@@ -43,6 +69,23 @@ describe('PrismaService', () => {
     } finally {
       await prisma.onApplicationShutdown();
       proxy.close();
+      await database.drop();
+    }
+  });
+
+  it('keeps the address of a database that refuses connections in the reason of a failure', async () => {
+    const database = await createDatabase();
+    const proxy = await startDatabaseProxy(database.url);
+    const { host } = new URL(proxy.url);
+    proxy.close();
+    const prisma = new PrismaService({ DATABASE_URL: proxy.url, DATABASE_POOL_SIZE: 4 });
+    try {
+      for (const work of [() => prisma.query(ONE), () => prisma.pet.count()]) {
+        const error: unknown = await work().catch((reason: unknown) => reason);
+        expect(databaseReason(error)).toContain(host);
+      }
+    } finally {
+      await prisma.onApplicationShutdown();
       await database.drop();
     }
   });

@@ -143,7 +143,7 @@ function burning(bad: (...traffic: Traffic) => Series, allowed: number): Case[] 
 const ticket = 'ticket' as const;
 const BREAKER = own('rate_limit_breaker_state', 'state="open"');
 const CURRENT = own('api_key_cache_current');
-const PENDING = own('database_pending_queries', 'pool="queries"');
+const PENDING = own('database_pending_queries', 'pool="statements"');
 const SHED = [own, ofOther].map((of) => of('shed_requests_total', 'operation="listPets"'));
 const BANS = [own, ofOther].map((of) => of('bans_started_total', 'plan="free"'));
 const LAG = exported('a', 'nodejs_eventloop_lag_p99_seconds');

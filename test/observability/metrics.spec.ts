@@ -331,7 +331,7 @@ describe('metrics of the stores', () => {
     await call(store.key);
     await store.issue();
     const read = await metrics();
-    for (const [pool, max] of Object.entries({ transactions: 3, queries: 9 })) {
+    for (const [pool, max] of Object.entries({ client: 3, statements: 9 })) {
       const connections = (state: string) =>
         read.value('animal_store_database_connections', { pool, state }) ?? NaN;
       expect(read.value('animal_store_database_connections_max', { pool })).toBe(max);
