@@ -6,7 +6,7 @@ import { namedStatement, type Statement } from '../database/statement.js';
 import { ApiError } from '../http/api-error.js';
 import { jsonSchema } from '../schemas/json-schema.js';
 import { jsonWriter } from '../schemas/json-writer.js';
-import { createOnceText, createText, type CreationTarget } from './creation-statements.js';
+import { type Column, createOnceText, createText, type CreationTarget } from './creation-statements.js';
 
 const KEY_REUSED =
   'This Idempotency-Key came with another request within the last 24 hours. Use a new one for each.';
@@ -23,7 +23,7 @@ export interface Resource<Input> extends CreationTarget {
   schema: z.ZodType;
   /** Returns the record that a request creates, as responses show it. */
   record: (input: Input, id: bigint) => object;
-  columns: Record<string, { type: string; value: (input: Input) => unknown }>;
+  columns: { [Field in keyof Required<Input>]: Column };
   /** The record of another table that a record belongs to: its field, and the noun of the error if there is none. */
   reference?: NonNullable<CreationTarget['reference']> & { field: keyof Input & string; noun: string };
 }
@@ -148,9 +148,8 @@ export class CreationBatcher<Input> extends Batcher<Creation<Input>, CreationRes
   }
 
   private toColumns(creations: Creation<Input>[]): unknown[][] {
-    return Object.values(this.resource.columns).map(({ value }) =>
-      creations.map(({ input }) => value(input)),
-    );
+    const fields = Object.keys(this.resource.columns) as (keyof Input)[];
+    return fields.map((field) => creations.map(({ input }) => input[field] ?? null));
   }
 }
 

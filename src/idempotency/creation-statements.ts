@@ -1,10 +1,16 @@
+/** A column, and its type in PostgreSQL. */
+export interface Column {
+  name: string;
+  type: string;
+}
+
 /** What the statements need of a resource. */
 export interface CreationTarget {
   table: string;
   /** The path below which a record is read, for `Location`; null if it cannot be read. */
   path: string | null;
-  /** The columns that a request sets, each with its type in PostgreSQL. */
-  columns: Record<string, { type: string }>;
+  /** The column of each field of a request. */
+  columns: Record<string, Column>;
   /** The column that refers to the `id` of a table. The foreign key alone would fail the whole batch. */
   reference?: { column: string; table: string };
 }
@@ -18,7 +24,7 @@ export interface CreationTarget {
  * returns rows is not promised.
  */
 export function createText({ table, columns, reference }: CreationTarget): string {
-  const names = Object.keys(columns).join(', ');
+  const names = namesOf(columns);
   return `
     WITH request AS MATERIALIZED (
       SELECT nextval('${table}_id_seq') AS id, request.*, ${condition(reference)} AS is_valid
@@ -44,7 +50,7 @@ export function createText({ table, columns, reference }: CreationTarget): strin
  * and hashes them where it joins.
  */
 export function createOnceText({ table, path, columns, reference }: CreationTarget): string {
-  const names = Object.keys(columns).join(', ');
+  const names = namesOf(columns);
   return `
     WITH request AS MATERIALIZED (
       SELECT request.*, ${condition(reference)} AS is_valid
@@ -128,6 +134,12 @@ function condition(reference: CreationTarget['reference']): string {
   }
   const { column, table } = reference;
   return `(SELECT ${table}.id FROM ${table} WHERE ${table}.id = request.${column}) IS NOT NULL`;
+}
+
+function namesOf(columns: CreationTarget['columns']): string {
+  return Object.values(columns)
+    .map(({ name }) => name)
+    .join(', ');
 }
 
 /** Returns the arrays of the columns, as parameters from this number on. */

@@ -19,19 +19,21 @@ const FIELDS = { id: true, petId: true, quantity: true, shipDate: true, status: 
 /** What every new order is. */
 const NEW = { status: 'placed', complete: false } as const;
 
-const CREATION: Resource<NewOrder & { quotaId: string }> = {
+type OrderInput = NewOrder & typeof NEW & { quotaId: string };
+
+const CREATION: Resource<OrderInput> = {
   name: 'place-orders',
   table: 'orders',
   path: null,
   schema: Order,
-  record: (order, id) => toOrder({ ...order, ...NEW, id }),
+  record: (order, id) => toOrder({ ...order, id }),
   columns: {
-    quota_id: { type: 'uuid', value: ({ quotaId }) => quotaId },
-    pet_id: { type: 'bigint', value: ({ petId }) => petId },
-    quantity: { type: 'int', value: ({ quantity }) => quantity },
-    ship_date: { type: 'timestamptz', value: ({ shipDate }) => shipDate?.toISOString() ?? null },
-    status: { type: 'order_status', value: () => NEW.status },
-    complete: { type: 'boolean', value: () => NEW.complete },
+    quotaId: { name: 'quota_id', type: 'uuid' },
+    petId: { name: 'pet_id', type: 'bigint' },
+    quantity: { name: 'quantity', type: 'int' },
+    shipDate: { name: 'ship_date', type: 'timestamptz' },
+    status: { name: 'status', type: 'order_status' },
+    complete: { name: 'complete', type: 'boolean' },
   },
   reference: { column: 'pet_id', table: 'pets', field: 'petId', noun: 'animal' },
 };
@@ -42,7 +44,7 @@ type OrderRecord = Omit<Row, 'shipDate'> & { shipDate?: Date | null | undefined 
 /** Stores and lists orders. An order belongs to a quota, and only keys of that quota can list it. */
 @Injectable()
 export class OrderRepository implements MetricsSource {
-  private readonly creations: CreationBatcher<NewOrder & { quotaId: string }>;
+  private readonly creations: CreationBatcher<OrderInput>;
 
   constructor(private readonly prisma: PrismaService) {
     this.creations = new CreationBatcher(CREATION, prisma);
@@ -80,7 +82,7 @@ export class OrderRepository implements MetricsSource {
     order: NewOrder,
     idempotent: IdempotentRequest | null = null,
   ): Promise<CreationResponse> {
-    return this.creations.load({ input: { ...order, quotaId }, idempotent });
+    return this.creations.load({ input: { ...order, ...NEW, quotaId }, idempotent });
   }
 }
 

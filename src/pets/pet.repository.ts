@@ -53,9 +53,9 @@ const CREATION: Resource<NewPet> = {
   schema: Pet,
   record: (pet, id) => ({ id, ...pet }),
   columns: {
-    name: { type: 'text', value: ({ name }) => name },
-    category_id: { type: 'bigint', value: ({ categoryId }) => categoryId },
-    status: { type: 'pet_status', value: ({ status }) => status ?? null },
+    name: { name: COLUMNS.name, type: 'text' },
+    categoryId: { name: COLUMNS.categoryId, type: 'bigint' },
+    status: { name: COLUMNS.status, type: 'pet_status' },
   },
 };
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { dateTime, plainText } from '../schemas/text-schemas.js';
+import { banThreshold } from './rules/ban.js';
 import { PLAN_NAME_MAX_LENGTH } from './rules/plan-name.js';
 import type { RateLimitDecision } from './rules/rate-limit-decision.js';
 import { WINDOW_NAMES } from './rules/windows.js';
@@ -34,7 +35,7 @@ export const RateLimitStatus = z
           { name: 'minute', limit: 60, remaining: 59, reset: 1_795_240_620 },
           { name: 'day', limit: 1000, remaining: 959, reset: 1_795_305_600 },
         ],
-        refusalsUntilBan: 60,
+        refusalsUntilBan: banThreshold({ perMinute: 60, perDay: 1000 }, [1]),
         bannedUntil: null,
       },
     ],

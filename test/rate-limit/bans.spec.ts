@@ -51,7 +51,7 @@ describe('before a ban', () => {
     expect(denied.map(outcome)).toEqual(times(2, 'rate_limit_exceeded'));
     expect(denied.map(({ json }) => json.message)).toEqual([
       'Over the limit of 3 requests per minute of plan enterprise. Wait 30 seconds before the next request. ' +
-        '2 refusals remain within this minute until the API key is banned.',
+        `${refusalsBeforeBan(3) - 1} refusals remain within this minute until the API key is banned.`,
       'Over the limit of 3 requests per minute of plan enterprise. Wait 30 seconds before the next request. ' +
         '1 refusal remains within this minute until the API key is banned.',
     ]);
