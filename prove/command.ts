@@ -24,5 +24,5 @@ async function main(): Promise<boolean> {
   }
 }
 
-// What a failed start left open would keep the process.
+// Otherwise what a failed start left open would keep the process alive.
 void main().then((isProven) => process.exit(isProven ? 0 : 1));

@@ -2,7 +2,7 @@
 
 import { runScript } from './processes.js';
 
-/** By npm, one Ctrl-C arrives twice. */
+/** One Ctrl-C arrives twice, because npm forwards it too. */
 const AGAIN_MS = 500;
 
 // Ctrl-C reaches a whole process group, but stores and replicas must last until the report: the run has a group of its own.

@@ -41,7 +41,7 @@ export async function runProof(options: Options, interruption: AbortSignal): Pro
     const faults = new Faults(stage);
     const progress = new Progress(faults.seen);
     const startedAt = new Date().toISOString();
-    // Else a slow machine spends the minutes of a short run on its start.
+    // The minutes count from here; otherwise a slow machine would spend those of a short run on its start.
     await Promise.race([startLoad(), once(over, 'abort')]);
     let failure: string | null = null;
     try {
@@ -133,7 +133,7 @@ async function claimFolder(): Promise<void> {
   });
 }
 
-/** Has the verifier judge ledger and final tables. Returns its verdict, or why there is none. */
+/** Runs the verifier on the ledger and the final tables. Returns its verdict, or why it reached no verdict. */
 async function judge(databaseUrl: string): Promise<{ isProven: boolean; verdict: string }> {
   try {
     await dumpTables(databaseUrl);

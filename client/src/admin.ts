@@ -124,7 +124,7 @@ export class Keys {
     );
   }
 
-  /** Sets the name of a key and the note on it; without a note, none is left. */
+  /** Sets the name of a key and the note on it; without a note, removes it. */
   label(id: string, label: KeyLabel, options: CallOptions = {}): ApiPromise<Key> {
     return this.connection.call(options, (client, sending) =>
       client.PUT('/admin/keys/{id}/label', { params: { path: { id } }, body: label, ...sending }),

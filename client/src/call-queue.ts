@@ -2,7 +2,7 @@
 export interface QueuedCall {
   /** Calls are sent in the order of their numbers, which are given in the order of arrival. */
   number: number;
-  /** It is not sent while so many requests are in flight. */
+  /** The call is not sent while this many requests are in flight. */
   maxInFlight: number;
   /** When its time is over, in milliseconds by the clock of the pacer. */
   deadlineMs: number;

@@ -28,7 +28,7 @@ interface Entry {
   budgetMs: number;
   /** Milliseconds of them that it may wait for the limit. */
   limitWaitMs: number;
-  /** It is not sent while so many requests are in flight. */
+  /** The call is not sent while this many requests are in flight. */
   maxInFlight: number;
 }
 

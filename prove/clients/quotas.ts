@@ -19,7 +19,7 @@ export const FIRST_QUOTAS: NewQuota[] = [
   ...Array.from({ length: 2 }, () => ({ ...TIGHT_DAY, weight: 0.5 })),
 ];
 
-/** Those that join during a run. */
+/** The quotas that are added during a run. */
 export const OTHER_QUOTAS: NewQuota[] = [
   { ...WIDE, weight: 8 },
   { ...MIDDLE, weight: 2 },

@@ -16,7 +16,7 @@ interface Driver {
 /** Causes the faults of a schedule, and writes them into the ledger. */
 export class Faults {
   private readonly ledger = new Ledger<Fault>('faults');
-  /** Those that are over, for the report. */
+  /** The faults that are over, for the report. */
   readonly seen: Fault[] = [];
 
   constructor(private readonly stage: Stage) {}

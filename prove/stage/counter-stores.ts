@@ -12,7 +12,7 @@ import type { Server } from './server.js';
 /** A connection that faults can cut, by name. */
 export interface Link {
   name: string;
-  /** Of what fails over, another one after a failover. */
+  /** After a failover, the proxy of another server. */
   readonly proxy: DatabaseProxy;
 }
 

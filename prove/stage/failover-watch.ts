@@ -3,7 +3,7 @@ import { until } from '../../test/support/eventually.js';
 import { monotonicMs } from '../ledger.js';
 
 const WATCH_INTERVAL_MS = 100;
-/** For another server to take over, and for all to be whole again, on a loaded machine. */
+/** The time for another server to take over, and for all servers to be up again, on a loaded machine. */
 export const PATIENCE_MS = 60_000;
 
 /** A time in which another server took over from `target`, by the monotonic clock: what was counted in it may be lost. */

@@ -16,13 +16,13 @@ process.on('message', (message) => {
 process.on('disconnect', () => void endAll().then(() => process.exit()));
 
 async function endAll(): Promise<void> {
-  // One that cannot be ended has ended already, and another account may have its number now.
+  // A process that cannot be ended has ended already, and its number may belong to another account now.
   await Promise.allSettled(guarded.pids.map(end));
   guarded.folders.forEach((folder) => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
 }
 
 async function end(pid: number): Promise<void> {
-  // Those of a frozen PostgreSQL do not end with it.
+  // The children of a frozen PostgreSQL do not end with it.
   const children = await listChildren(pid);
   [pid, ...children].forEach((each) => signal(each, 'SIGKILL'));
 }

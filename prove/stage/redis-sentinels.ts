@@ -27,7 +27,7 @@ export class RedisSentinels implements Server, FailoverGroup {
     const group = await SentinelGroup.start('prove');
     const watch = new FailoverWatch(NAME, await group.masterPort(), async (found) => {
       const port = await group.masterPort();
-      // Another one is the master once it has a replica, because none is left then to the one before. A server that is promoted closes its connections.
+      // A promoted server counts as the master once it has a replica, because the former master has no replica then. It closes its connections when it is promoted.
       return port === found || (await group.acceptsWrites().catch(() => false)) ? port : undefined;
     });
     await group.onFailover(() => watch.announce());

@@ -32,7 +32,7 @@ export class Replica {
     const settings = { ...this.settings, PORT: String(this.port), ...(clockAheadMs !== 0 && clock) };
     const service = new ServiceProcess('main.js', settings);
     this.process = service;
-    // As the clients, they give way to the servers, which have machines of their own elsewhere.
+    // Replicas give way to the servers, as the clients do: in production, servers have machines of their own.
     setPriority(service.pid, 5);
     this.guard.watch(this.name, service.pid);
     const isReady = async () =>

@@ -58,7 +58,7 @@ export class Stage {
     return adminKey;
   }
 
-  /** Those of the servers of which another can take over. */
+  /** The servers that have a standby or replica, which can take over. */
   get groups(): FailoverGroup[] {
     return this.servers.filter((server): server is Server & FailoverGroup => 'failOver' in server);
   }

@@ -102,7 +102,7 @@ function checkOwners(acknowledged: Request[], table: string, claim: Claim): void
   }
 }
 
-/** The table has no record that nobody sent, none that was denied, and none twice. */
+/** The table has no record that nobody sent or that was denied, and no record twice. */
 function checkRows(evidence: Evidence, sent: Request[], table: 'pets' | 'orders', claim: Claim): void {
   const accepted = sent.filter(({ status }) => status === null || status < 400 || status >= 500);
   const owners = new Set(accepted.map(toOwner));

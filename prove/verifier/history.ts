@@ -8,8 +8,7 @@ export const EFFECT_MS = 1000;
 /** The time after which a change without a response has happened, or never will. */
 const UNKNOWN_MS = 10_000;
 /**
- * The time after which a connection without replies is replaced: three queries in a row and, half a second later, a ping get none within
- * 750 ms. That takes 3.5 s, and longer in a Cluster, where queries to other masters come between.
+ * The time after which a connection without replies is replaced: three queries in a row and, half a second later, a ping have no reply within 750 ms. That takes 3.5 s, and longer in a Cluster, where queries to other masters come between.
  */
 const REPLACED_MS = 5000;
 /** The difference that the two clocks may gain in a run. */

@@ -14,7 +14,7 @@ import { ApiKeyChangeListener } from './api-key-change-listener.js';
 /** A stored key, with the limits in force for its quota. */
 export interface CachedApiKey {
   principal: Principal;
-  /** Permanent, whichever clock its time came from. */
+  /** A revocation is permanent, so its time is not compared with a clock. */
   revoked: boolean;
 }
 

@@ -9,7 +9,7 @@ import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 /** The triggers on keys, quotas and plans notify this channel of each committed change. */
 const CHANNEL = 'animal_store_keys';
 const ECHO_INTERVAL_MS = 300;
-/** A change must apply within a second; the rest of it is for the last request served from the cache. */
+/** A change must apply within a second. What this leaves of it is for the last request served from the cache. */
 const ECHO_LIFE_MS = 800;
 const CONNECT_TIMEOUT_MS = 2000;
 const RETRY_INTERVAL_MS = 1000;
@@ -131,11 +131,11 @@ export class ApiKeyChangeListener implements OnModuleInit, OnApplicationShutdown
  * Waits for a response of the server process that the connection was opened to. A pooler would use another process, and lose the
  * notifications of the one that listens.
  *
- * @throws Error when another process responds, or none.
+ * @throws Error if another process responds, or the server did not name its process.
  */
 async function echo(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-  // Of the message BackendKeyData (PostgreSQL, "Message Formats"); not among the types of pg.
+  // From the message BackendKeyData (PostgreSQL, "Message Formats"); the types of pg lack it.
   const { processID } = client as pg.Client & { processID: number | null };
   if (rows[0]?.pid !== processID) {
     throw new Error(

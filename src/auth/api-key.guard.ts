@@ -39,7 +39,7 @@ export class ApiKeyGuard implements CanActivate {
         error: reject,
       };
       const strategy = Object.assign(Object.create(this.strategy) as ApiKeyStrategy, actions);
-      // Neither the query nor the body, where a key is no credential.
+      // The strategy would also accept a key in the query or the body; this service does not.
       const authorization = inTwoParts(request.headers.authorization);
       strategy.authenticate({ headers: { authorization } } as never);
     });

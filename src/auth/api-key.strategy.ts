@@ -9,7 +9,7 @@ import { ApiKeyCache, type CachedApiKey } from './api-key-cache.js';
 /** The realm of all challenges (RFC 9110, section 11.5). */
 export const REALM = 'animal-store';
 
-/** Takes the principal of a key, or false with the reason why there is none. */
+/** Receives the principal of a key, or false and the reason of the denial. */
 type Done = (error: unknown, principal?: Principal | false, reason?: string) => void;
 
 /**

@@ -22,7 +22,7 @@ export async function openServices(environment: Environment): Promise<INestAppli
       module: Terminal,
       imports: [settings, DatabaseModule, KeysModule, UsageModule, AuditModule, WebhooksModule],
     },
-    // The error of a failure is enough.
+    // The command reports the error of a failed start itself.
     { logger: false, abortOnError: false },
   );
 }

@@ -19,8 +19,7 @@ const UNAVAILABLE_MESSAGE =
 /** Codes of the operating system and of DNS, such as ECONNREFUSED, EMFILE and EAI_AGAIN; ERR_ is Node's. */
 const SYSTEM_CODE = /^E(?!RR_)[A-Z]+(_[A-Z]+)?$/;
 /**
- * The system calls of names and connections (`queryA` and others are of c-ares), or none, because Prisma
- * leaves it out. Those of files say nothing about the database.
+ * The system calls that look up names (`queryA` and others belong to c-ares) and use connections; undefined, because Prisma leaves it out. A failed call on a file says nothing about the database.
  */
 const NETWORK_CALL = /^(connect|getaddrinfo|query\w+|read|write|shutdown|undefined)$/;
 /** SQLSTATEs, and Prisma's code, of conflicting transactions, of which one was rolled back and may be retried at once. */

@@ -81,8 +81,7 @@ function describeUnfinished({ name, log, isMigrating }: RecordedMigration): stri
 }
 
 /**
- * Applies the pending migrations, as `prisma migrate deploy` would, and returns their names. Of concurrent processes, one applies them;
- * the others wait for it, up to two minutes, and find none left.
+ * Applies the pending migrations, as `prisma migrate deploy` would, and returns their names. If several processes start at once, one applies them; the others wait for it, up to two minutes, and return no names.
  *
  * @throws the errors of `pendingMigrations` and `requireUtf8`, and MigrationError if a migration fails.
  */
@@ -96,7 +95,7 @@ export async function applyPendingMigrations(
   try {
     await requireUtf8(async (text) => (await pool.query<{ fault: string }>(text)).rows);
     await findSchema(pool, connectionString);
-    // The engine, which takes long to load, waits for another process that applies migrations.
+    // The engine takes long to load, so it is opened only if a migration is pending or unfinished: it waits for another process that applies one.
     const known = await pending().catch((error: unknown) => {
       if (error instanceof MigrationError) {
         return null;
@@ -114,7 +113,7 @@ export async function applyPendingMigrations(
       );
       return appliedMigrationNames;
     } catch (error) {
-      // The engine records why a migration fails; it does not report that of one that failed earlier.
+      // `pending()` throws why a migration failed, as the engine recorded it; the engine does not report an earlier failure.
       await pending();
       throw error;
     }

@@ -26,8 +26,7 @@ export function isRequestDeadline(error: unknown): boolean {
 }
 
 /**
- * Starts the deadline of a request that has arrived whole. All that it causes shares the deadline, without
- * passing it along: none of its statements starts unless it can last the longest and still end in time.
+ * Starts the deadline of a request that has arrived whole. The work that it causes shares the deadline, without passing it along. A statement starts only if it would end in time even if it took its maximum time.
  */
 export const startDeadline: preValidationHookHandler = (_request, _reply, done) =>
   lastStart.run(performance.now() + DEADLINE_MS - SILENCE_TIMEOUT_MS, done);

@@ -36,7 +36,7 @@ export function loadSql<Row>(module: string, name: string): Statement<Row> {
 }
 
 /**
- * Returns the prepared name of a query if it is a statement, else an empty text, which prepares none.
+ * Returns the prepared name of a query if it is a statement, else an empty text, by which the driver prepares no statement.
  * Prisma's own queries are not prepared: their number is not bounded, and one plan may not suit all of their
  * values.
  */

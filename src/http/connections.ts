@@ -320,7 +320,7 @@ export class Connections implements MetricsSource {
 
   private cutAll(): void {
     for (const [socket, { pending }] of this.connections) {
-      // Of requests that arrived in part, or have a response that is not read, this service loses none.
+      // Only requests that arrived whole and have no response are lost.
       this.cutOff += pending.filter(({ req, writableEnded }) => req.complete && !writableEnded).length;
       socket.destroy();
     }

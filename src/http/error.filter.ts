@@ -13,7 +13,7 @@ import { UnavailableError } from '../database/unavailable-error.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { publicPrefix } from '../settings/public-prefix.js';
 import { targetPath } from './request-line.js';
-import { decided } from './served-while-counted.js';
+import { waitForDecision } from './served-while-counted.js';
 
 /** Responds to every error that is thrown on the request path. */
 @Catch()
@@ -30,8 +30,8 @@ export class ErrorFilter implements ExceptionFilter {
     const http = host.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
-    // A read that fails while it is counted may be denied: that comes first.
-    const thrown = await decided(request).then(
+    // If a read that failed was denied too, its client gets the denial.
+    const thrown = await waitForDecision(request).then(
       () => exception,
       (denial: unknown) => denial,
     );

@@ -23,8 +23,7 @@ export const FAR_CONNECTION = { autoSelectFamily: true, autoSelectFamilyAttemptT
 
 /**
  * Returns the addresses of a host that somebody else operates, so that no wait for its name delays anything
- * else. Node's own look-ups occupy threads, of which two serve all names, also the database's. A query of
- * DNS needs none. Only a name that DNS denies, such as one of a hosts file or a search domain, is looked up by
+ * else. Node's own look-ups occupy threads, of which two serve all names, also the database's. A query of DNS needs no thread. Only a name that DNS denies, such as one of a hosts file or a search domain, is looked up by
  * the operating system, one at a time; never one without a reply.
  *
  * @param host as in a URL, where IPv6 has brackets.
@@ -59,7 +58,7 @@ export function toLookup(find: (host: string) => Promise<LookupAddress[]>): Look
 
 /** Returns no addresses for a name that DNS does not have, or does not look up. */
 async function queryDns(name: string, signal: AbortSignal): Promise<LookupAddress[]> {
-  // One for each name, so that it has the servers of this moment.
+  // A resolver of its own for each name, so that it uses the current servers.
   const resolver = new Resolver(QUERIES);
   const cancel = () => resolver.cancel();
   signal.addEventListener('abort', cancel, { once: true });

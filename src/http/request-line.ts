@@ -9,7 +9,7 @@ declare module 'fastify' {
     requiredRole: KeyRole | null;
   }
   interface FastifyContextConfig {
-    /** Whether the route is that of all paths without a route. */
+    /** Whether the route serves all paths that have no other route. */
     isFallback?: boolean;
   }
 }
@@ -84,7 +84,7 @@ export function urlScheme(protocol: string): 'http' | 'https' {
   return protocol === 'https' ? 'https' : 'http';
 }
 
-/** Returns the path of a request's route; empty if it has none of its own. */
+/** Returns the path of a request's route; empty if only the fallback route matches. */
 export function routePath({ url = '', config }: FastifyRequest['routeOptions']): string {
   return config.isFallback === true ? '' : url;
 }

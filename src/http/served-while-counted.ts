@@ -6,31 +6,30 @@ declare module 'fastify' {
     isServedWhileCounted?: boolean;
   }
   interface FastifyRequest {
-    /** Resolves once a read that is served while it is counted is allowed, and rejects if it is denied. Null once it was waited for. */
+    /** Of a read that is served while it is counted: resolves if it is allowed, and rejects if it is denied. Null for any other request, and once the handler has waited for it. */
     pendingDecision: Promise<void> | null;
   }
 }
 
 /**
- * Lets a read run while it is counted, for an operation whose requests share their queries: a denied one then costs nothing. The
- * handler must wait by `whenAllowed()`.
+ * Lets a read run while it is counted, for an operation whose requests share their queries: serving a denied one then costs nothing. The handler must return the data through `dataIfAllowed()`.
  */
 export const ServedWhileCounted = () => AddRouteConfig({ isServedWhileCounted: true });
 
 /**
- * Returns the data of a request once the request is allowed too.
+ * Waits for the rate-limit decision, and returns the data if the request is allowed.
  *
  * @throws the error of a denied request, else that of the data.
  */
-export async function whenAllowed<Data>(request: FastifyRequest, data: Promise<Data>): Promise<Data> {
-  // Its error is thrown below, unless the request is denied.
+export async function dataIfAllowed<Data>(request: FastifyRequest, data: Promise<Data>): Promise<Data> {
+  // An error of the data is thrown below, unless the request is denied.
   data.catch(() => {});
-  await decided(request);
+  await waitForDecision(request);
   return data;
 }
 
-/** @throws the error of a denied request. */
-export async function decided(request: FastifyRequest): Promise<void> {
+/** Waits for the rate-limit decision. @throws the error of a denied request. */
+export async function waitForDecision(request: FastifyRequest): Promise<void> {
   const { pendingDecision } = request;
   request.pendingDecision = null;
   await pendingDecision;

@@ -27,7 +27,7 @@ export function serverOptions(
   };
 }
 
-/** It has no API key sent by mistake, because the id is logged. */
+/** The id is logged, so a text that contains an API key is rejected. */
 const SANE = /^(?!.*sk_(live|test)_)[\w.:+/=@-]{1,128}$/;
 
 /** Returns the client's own `X-Request-Id` if it is sane, else a new one. */

@@ -24,7 +24,7 @@ export interface Resource<Input> extends CreationTarget {
   /** Returns the record that a request creates, as responses show it. */
   record: (input: Input, id: bigint) => object;
   columns: { [Field in keyof Required<Input>]: Column };
-  /** The record of another table that a record belongs to: its field, and the noun of the error if there is none. */
+  /** The record of another table that a record belongs to: its field, and the noun in the error if that record does not exist. */
   reference?: NonNullable<CreationTarget['reference']> & { field: keyof Input & string; noun: string };
 }
 

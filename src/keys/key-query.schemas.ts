@@ -16,16 +16,16 @@ export const KEY_SORTS = [SORT_DEFAULT, '-created', 'name', 'lastUsed', 'expires
 export type KeySort = (typeof KEY_SORTS)[number];
 const SEPARATOR = '|';
 
-/** The position of a key in an order. */
+/** The position of a key in a sort order. */
 export interface KeyPosition {
   sort: KeySort;
   id: string;
-  /** The name, or the instant, by which the key is sorted; null for no instant, and in the orders by `id` alone. */
+  /** The name, or the instant, by which the key is sorted; null if the key has no such instant, or is sorted by its `id` alone. */
   value: string | null;
 }
 
 /**
- * An instant in UTC, because PostgreSQL rejects an offset of 16 hours; an empty text for a key without one.
+ * The instant by which a key is sorted, in UTC, because PostgreSQL rejects an offset of 16 hours; empty if the key has no such instant.
  */
 const sortedInstant = z.literal('').or(instant.transform((value) => value.toISOString()));
 

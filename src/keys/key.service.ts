@@ -223,7 +223,7 @@ export class KeyService {
       if (bannedUntil !== null) {
         const [before, after] = [{ bannedUntil }, { bannedUntil: null }];
         await recordAuditEvent(transaction, keyEvent(actor, 'key.unbanned', locked, before, after));
-        // The ban is lifted last, because the counter store is not part of this transaction: if the event cannot be recorded, it stays.
+        // The ban is lifted last, because the counter store is not part of this transaction: if the event cannot be recorded, the ban stays.
         await this.counters.liftBan(quotaBucketKey(locked.quotaId));
       }
       return locked;

@@ -10,7 +10,7 @@ export const KEY = {
 
 export type KeyRecord = Prisma.ApiKeyGetPayload<typeof KEY>;
 
-/** Returns the plan and the effective limits of a key: its quota's own, else its plan's; null if direct SQL has left it without any. */
+/** Returns the plan and the effective limits of a key: its quota's own, else its plan's; null if it has no limits, which only direct SQL can cause. */
 export function planFields({ quota: { plan, perMinute, perDay } }: Pick<KeyRecord, 'quota'>) {
   return {
     plan: plan.name,

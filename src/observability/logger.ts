@@ -9,7 +9,7 @@ export const REDACT = {
   remove: true,
 };
 
-/** What JSON leaves as it is, though a terminal obeys it or shows by it a text in another order: C1 controls, line ends, directions. */
+/** Characters that JSON does not escape, but that a terminal obeys, or that change the order in which it shows a text: C1 controls, line ends, directions. */
 const OBEYED = /[\u0080-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 /**

@@ -83,14 +83,14 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
       ...serverOptions(this.environment, this.connections),
       forceCloseConnections: true,
     });
-    // No body is of use here.
+    // Fastify then reads the body of no request, whatever its method.
     fastify.supportedMethods.forEach((method) => fastify.addHttpMethod(method, { overrideExisting: true }));
     fastify.addHook('onRequest', (request, reply, done) => {
       reply.header('X-Request-Id', request.id);
       done();
     });
     fastify.get('/metrics', async (_request, reply) =>
-      // Not a string, because Node keeps two copies of one that is unsent.
+      // A `Buffer`, because Node keeps two copies of an unsent string.
       reply.type(registry.contentType).send(Buffer.from(await registry.metrics())),
     );
     fastify.setNotFoundHandler(({ url }, reply) =>

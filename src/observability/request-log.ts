@@ -4,10 +4,10 @@ import type { Principal } from '../auth/principal.js';
 import { addressText } from '../http/rules/network.js';
 import type { RateLimitDecision } from '../rate-limit/rules/rate-limit-decision.js';
 
-/** It matches without the first letter, which may be an escape. */
+/** Matches a key without its first letter, which may be percent-encoded. */
 const API_KEY = /sk_(live|test)_[0-9A-Za-z]+/g;
 const CONTROLS = /\p{Cc}/gu;
-/** What nearly every text lacks, so that it needs no change. */
+/** Few texts match; all others are logged unchanged. */
 const SUSPECT = /[^\x20-\x7e]|sk_/;
 
 /** No path of this service is longer; the rest would only fill the disk. */
@@ -69,7 +69,7 @@ function findPrincipal(request: FastifyRequest): Principal | null {
  */
 type DecisionWord = 'allowed' | 'denied' | 'banned' | 'local' | 'uncounted' | 'shed';
 
-/** What the word depends on besides the decision, which is null if there was none. */
+/** The facts that the word depends on; the decision is null for a request that was not counted. */
 interface DecidedRequest {
   decision: Pick<RateLimitDecision, 'allowed' | 'ban' | 'degraded'> | null;
   isShed: boolean;

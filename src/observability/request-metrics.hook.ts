@@ -55,7 +55,7 @@ export class RequestMetricsHook implements ResponseHook, MetricsSource {
     [this.deprecated, this.allowed, this.denied, this.bans].forEach((metric) =>
       metrics.registry.registerMetric(metric),
     );
-    // Otherwise the first call would be no increase.
+    // Without a zero, the first call would not be an increase.
     this.deprecatedOperations.forEach((_declared, operation) => this.deprecated.inc({ operation }, 0));
   }
 

@@ -9,7 +9,7 @@ import { serveStaticDocument, type StaticDocument } from './static-document.js';
 const PATH = '/console';
 /** The build of the package `console`, in the sources and in the image alike. */
 const BUILD = new URL('../../console/dist/', import.meta.url);
-/** What the build of the page has in the place of the nonce. */
+/** The built page has this text in place of the nonce. */
 const NONCE_PLACEHOLDER = '%NONCE%';
 const NONCE_BYTES = 16;
 /** Stands for the relative path to the folder of `/console`, in the page and in addresses of its files. */

@@ -85,7 +85,7 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
     name: 'NotFound',
     description: 'There is no resource with this identifier.',
     messages: { not_found: 'No animal has the id 7.' },
-    // Without a parameter, declared by `@ApiNotFoundResponse()`.
+    // An operation without a path parameter declares it by `@ApiNotFoundResponse()`.
     appliesTo: (operation) => takesParameters('path')(operation) || operation.responses['404'] !== undefined,
   },
   {

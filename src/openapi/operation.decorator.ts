@@ -15,7 +15,7 @@ export const Operation = (stability: Stability, scope: Scope | null, summary: st
     AddRouteConfig({ stability, scope }),
     ...(stability === 'experimental' ? [UseGuards(LifecycleGuard)] : []),
     ApiExtension('x-stability', stability),
-    // OpenAPI 3.1.0, section 4.8.30: of a scheme without OAuth, the list has the roles that an operation requires.
+    // OpenAPI 3.1.0, section 4.8.30: for a scheme other than OAuth, the list has the roles that an operation requires.
     ApiSecurity('apiKey', scope === null ? [] : [scope]),
     ApiOperation({ summary, description }),
   );

@@ -12,7 +12,7 @@ import { Creates } from '../idempotency/creates.decorator.js';
 import { IdempotencyService } from '../idempotency/idempotency.service.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
 import { Tag } from '../openapi/tag.decorator.js';
-import { ServedWhileCounted, whenAllowed } from '../http/served-while-counted.js';
+import { ServedWhileCounted, dataIfAllowed } from '../http/served-while-counted.js';
 import { PetRepository } from './pet.repository.js';
 import { NewPet, Pet, PetQuery } from './pet.schemas.js';
 
@@ -43,7 +43,7 @@ export class PetsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    const page = await whenAllowed(request, this.pets.page({ limit, status, after: cursor }));
+    const page = await dataIfAllowed(request, this.pets.page({ limit, status, after: cursor }));
     return this.pages.respond(reply, page, { limit, status });
   }
 
@@ -87,7 +87,7 @@ export class PetsController {
   @Responses({ status: 200, schema: Pet, description: 'The animal.', headers: ['ETag', 'Revalidate'] })
   async getPet(@Param('petId') petId: string, @Req() request: FastifyRequest): Promise<Pet> {
     const id = parseInt64(petId);
-    const pet = await whenAllowed(request, id === null ? Promise.resolve(null) : this.pets.find(id));
+    const pet = await dataIfAllowed(request, id === null ? Promise.resolve(null) : this.pets.find(id));
     if (pet === null) {
       throw new ApiError('not_found', `No animal has the id ${petId}.`);
     }

@@ -99,7 +99,7 @@ function rateLimitError(decision: RateLimitDecision, authentication: Authenticat
     const message = `This address is over ${limits} without a valid API key. ${wait} ${denial.message}`;
     return new ApiError('rate_limit_exceeded', message);
   }
-  // The operation of the rate-limit status has a window less than a plan.
+  // Requests for the rate-limit status have one window, those that a plan limits have two.
   const limited = windows.length > 1 ? `plan ${principal.quota.plan}` : 'this operation';
   const message = `Over the limit of ${limits} of ${limited}. ${wait}${warning(decision)}`;
   return new ApiError('rate_limit_exceeded', message);

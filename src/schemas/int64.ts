@@ -10,7 +10,7 @@ export const int64 = z
   .bigint(orRequired(MESSAGE))
   .refine((value) => value >= MIN_INT64 && value <= MAX, MESSAGE);
 
-/** Returns the integer that a text has the digits of, or null if the text is not an int64. */
+/** Parses an int64 written as digits. Returns null for any other text. */
 export function parseInt64(text: string): bigint | null {
   if (!/^-?\d{1,19}$/.test(text)) {
     return null;

@@ -25,7 +25,7 @@ export function decodeCursor(cursor: string): string | null {
  * Returns the `Link` header of a page (RFC 8288): the first page, and the next one if there is one.
  *
  * @param query query parameters of every page of this list; undefined ones are left out, and so is the cursor of this page.
- * @param lastPosition position of the page's last entry; none on the last page.
+ * @param lastPosition position of the page's last entry; null or undefined on the last page.
  */
 export function pageLinks(path: string, query: object, lastPosition?: string | null): string {
   const given = Object.entries(query as Record<string, string | number | boolean | Date | undefined>)

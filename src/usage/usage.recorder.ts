@@ -8,9 +8,9 @@ import { UsageJournal } from './usage.journal.js';
 
 /** Half of the second by which usage may be late, or that a crash may lose; the other half is for the statement. */
 const FLUSH_INTERVAL_MS = 500;
-/** The statement that writes so many is still fast. */
+/** The maximum entries of a batch, which one statement still writes quickly. */
 const ENTRIES_PER_BATCH = 2_000;
-/** The limit while the database is away: 50 000 entries, about 15 MB. */
+/** The limit while the database is away: 50,000 entries, about 15 MB. */
 const MAX_BATCHES = 25;
 
 /**

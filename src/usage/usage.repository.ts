@@ -89,7 +89,7 @@ export class UsageRepository {
   /** Returns one page of the totals of each period that had requests, newest first. */
   async totals({ limit, after, ...selection }: PageSelection<Date>) {
     const isAfter = after === undefined ? Prisma.empty : Prisma.sql`AND starts_at < ${after}`;
-    // Of each key of a quota, its newest periods are enough. Otherwise a page would read all minutes.
+    // The newest periods of each key of a quota are enough; without a limit, a page would read all minutes.
     const newest = Prisma.sql`GROUP BY starts_at ORDER BY starts_at DESC LIMIT ${limit + 1}`;
     const rows = await this.read<UsageTotals>(Prisma.sql`
       SELECT starts_at AS "startsAt", ${SUMS}
@@ -158,8 +158,7 @@ export class UsageRepository {
  * Returns the selected rows that meet a further condition, which begins with `AND`. They are a range of an index: the primary key begins
  * with the key, and no index with the quota.
  *
- * @param columns of each key of a quota. `end` follows its condition; OFFSET makes PostgreSQL read it key by key: before version 18 it
- * would follow the index by time, past the usage of all other keys.
+ * @param columns what to select from each key of a quota. `end` follows its condition: OFFSET makes PostgreSQL read key by key, because before version 18 it would follow the index by time, past the usage of all other keys.
  */
 function selectedUsage(
   selection: UsageSelection,

@@ -32,7 +32,7 @@ export async function postToReceiver(
       response.destroy();
     })
       .on('error', reject)
-      // One that switches protocols is no response, and no error either.
+      // If the receiver switches protocols, neither a response nor an error is emitted.
       .on('close', () => reject(new Error('The connection was closed without a response')))
       .end(body);
   });

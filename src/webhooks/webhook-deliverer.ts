@@ -29,7 +29,7 @@ const CLAIM = loadSql<{ delivery: ClaimedDelivery }>(import.meta.url, 'claim-del
 export class WebhookDeliverer extends PeriodicDatabaseTask implements MetricsSource {
   /** Attempts by outcome: `retried` is a failure that will be repeated. */
   readonly outcomes = { delivered: 0, retried: 0, failed: 0 };
-  /** Attempts, each with its webhook and what ends its request. */
+  /** The attempts in flight, each with its webhook and the controller that aborts its request. */
   private readonly inFlight = new Map<Promise<void>, { webhookId: string; request: AbortController }>();
 
   constructor(
@@ -45,14 +45,14 @@ export class WebhookDeliverer extends PeriodicDatabaseTask implements MetricsSou
     );
   }
 
-  /** Ends what is in flight before the connections to the database are closed. */
+  /** Aborts the attempts in flight before the connections to the database are closed. */
   override async onApplicationShutdown(): Promise<void> {
     await super.onApplicationShutdown();
     this.inFlight.forEach(({ request }) => request.abort(new Error('The service ended')));
     await Promise.all(this.inFlight.keys());
   }
 
-  /** Starts what is due. A webhook with an attempt in flight gets no other, so that one that hangs delays only its own. */
+  /** Starts the deliveries that are due. A webhook with an attempt in flight gets no other, so that one that hangs delays only its own. */
   private async startDue(): Promise<boolean> {
     const busy = [...this.inFlight.values()].map(({ webhookId }) => webhookId);
     const values = [busy, MAX_IN_FLIGHT_TO_ONE, WAITS_SECONDS];
@@ -63,7 +63,7 @@ export class WebhookDeliverer extends PeriodicDatabaseTask implements MetricsSou
     const claimed = await this.prisma.query(CLAIM, ...values);
     if (claimed.length > 0) {
       const end = () => request.abort(new Error(`No response within ${DEADLINE_MS / 1000} s`));
-      // From before the claim, so that a process that was stopped meanwhile sends nothing.
+      // The time counts from before the claim, so that a process that was suspended during it sends nothing.
       setTimeout(end, DEADLINE_MS - (performance.now() - startMs)).unref();
     }
     for (const { delivery } of claimed) {
@@ -81,7 +81,7 @@ export class WebhookDeliverer extends PeriodicDatabaseTask implements MetricsSou
     const outcome = lastFailure === null ? 'delivered' : failed;
     try {
       await this.prisma.webhookDelivery.updateMany({
-        // Unless another attempt began since.
+        // Changes nothing if another attempt has begun since.
         where: { id, state: 'pending', lastAttemptAt: attemptedAt },
         data: { lastFailure, ...(outcome !== 'retried' && { state: outcome, nextAttemptAt: null }) },
       });

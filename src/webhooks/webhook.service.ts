@@ -10,7 +10,7 @@ import { generateSecret } from './rules/signed-headers.js';
 import { type Actor, recordAuditEvent } from '../audit/audit.js';
 import type { CreateWebhookInput, DeliveryQuery } from './webhook.schemas.js';
 
-/** A change that causes an event queues it for each. */
+/** The maximum number of webhooks, because a change that causes an event waits until it is queued for each of them. */
 const WEBHOOKS_MAX = 20;
 const OVERLAP_MS = 86_400_000;
 
@@ -42,7 +42,7 @@ export class WebhookService {
     return found;
   }
 
-  /** @throws ApiError `conflict` if there are as many as there may be. */
+  /** @throws ApiError `conflict` if the maximum number of webhooks exists already. */
   async create(input: CreateWebhookInput, actor: Actor): Promise<NewWebhook> {
     const data = { ...input, secret: generateSecret() };
     return this.change(async (transaction) => {

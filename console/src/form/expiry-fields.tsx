@@ -45,7 +45,7 @@ export function expiryError({ expires, expiresAt }: ExpiryValues): { expiresAt?:
   return expires === 'at' && expiresAt === '' ? { expiresAt: 'Complete the date and time' } : {};
 }
 
-/** Returns the field of a request; none for an empty choice. */
+/** Returns the field of a request; no field for an empty choice. */
 export function toExpiry({ expires, expiresAt }: ExpiryValues): { expiresAt?: string } {
   if (expires === '') {
     return {};

@@ -61,11 +61,11 @@ export function useSubmission<Values extends Record<string, string>, Result>(
   return {
     form,
     isPending,
-    /** The failure, unless all of it stands beside the fields. */
+    /** The failure, unless the messages beside the fields show all of it. */
     error: isBesideFields ? null : error,
     /** Sends the values once they are valid. */
     submit: whenValid(sendOnce),
-    /** For a form that asks before it sends: calls back with the values once they are valid. */
+    /** Calls back with the values once they are valid, for a form that asks before it sends. */
     whenValid,
     send: sendOnce,
     /** Forgets a failure, but neither what was typed nor what is being sent. */

@@ -7,7 +7,7 @@ const localDate = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 interface InstantProps {
   /** An ISO 8601 date-time, or null. */
   at: string | null | undefined;
-  /** What stands in the place of no time. */
+  /** The text shown without a time. */
   none?: string;
   /** Leaves the time of day to the tooltip. */
   dateOnly?: boolean;

@@ -23,7 +23,7 @@ const CLUSTER = 'postgres';
 /** The file with the URL of the last start, which other accounts cannot read. */
 const URL_FILE = 'animal_store.url';
 
-/** What to do for each reason. None costs the data. */
+/** What to do for each reason, without a loss of data. */
 const ADVICE: [reason: RegExp, advice: string][] = [
   [/in use by another animal-store/, 'Stop that process, or set DATA_DIR and PORT for this one.'],
   [/EEXIST|ENOTDIR/, 'DATA_DIR must be a folder: set it to another one.'],

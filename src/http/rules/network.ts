@@ -53,7 +53,7 @@ export function isInNetworks(text: string | undefined, networks: readonly Networ
   return networks.some(([first, bits]) => address?.kind() === first.kind() && address.match(first, bits));
 }
 
-/** Returns an address, as IPv4 if it is mapped into IPv6; null for another text, or none, as of a connection that was closed. */
+/** Returns an address, as IPv4 if it is mapped into IPv6; null for any other text, and without a text: a closed connection has no address. */
 function parseAddress(text = ''): ipaddr.IPv4 | ipaddr.IPv6 | null {
   const { v4, v6 } = WITH_PORT.exec(text)?.groups ?? {};
   const bare = v6 ?? v4 ?? text;

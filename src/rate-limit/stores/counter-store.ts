@@ -15,12 +15,11 @@ import {
   type RateLimitRequest,
 } from '../rules/rate-limit-decision.js';
 
-/** For the reply to a query, and for the connection if there is none yet. */
+/** The time for the reply to a query, including the connection if that is not open yet. */
 export const DEADLINE_MS = 750;
 
 /**
- * Codes of a connection that failed for want of time, or of resources of this process or (SQLSTATE class 53) of PostgreSQL: the store
- * may be there.
+ * Codes of a connection that failed because time ran out, or resources of this process or (SQLSTATE class 53) of PostgreSQL. The store may still be available.
  */
 const NOT_REFUSED = /^(EMFILE|ENFILE|ENOBUFS|ENOMEM|EADDRNOTAVAIL|ETIMEDOUT|53\d{3})$/;
 
@@ -71,7 +70,7 @@ export abstract class CounterStore {
 
   constructor(protected readonly environment: Environment) {}
 
-  /** Counts one request in every window of its bucket if all have room, else in none, in one atomic step. */
+  /** Counts one request, in one atomic step, in every window of its bucket; in no window if one of them is full. */
   consume(request: RateLimitRequest): Promise<RateLimitDecision> {
     return this.batcher.load(request);
   }

@@ -30,7 +30,7 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
   private readonly logger = new Logger(FallbackCounterStore.name);
   private readonly serverClock: ServerClock;
   private readonly local: LocalCounterStore;
-  /** Null while the shared store is there. */
+  /** Null while the shared store is available. */
   outage: Outage | null = null;
   /** Requests that this replica decided by itself. */
   decidedLocally = 0;
@@ -80,8 +80,7 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
   }
 
   /**
-   * Returns the decision of the shared store, or a local one while that is away. Of a read, only a refused connection begins an
-   * outage: reads run side by side, so several may miss one deadline.
+   * Returns the decision of the shared store, or a local one while that is away. A failed read begins an outage only if the store refused the connection: reads run concurrently, so one slow moment may make several miss the deadline.
    */
   async peek(request: RateLimitRequest): Promise<RateLimitDecision> {
     if (!this.isAway) {

@@ -74,7 +74,7 @@ export class LocalCounterStore {
     const minute = minuteWindow === undefined ? toMinute(nowMs) : windowNumber(minuteWindow);
     const day = dayWindow === undefined ? toDay(nowMs) : windowNumber(dayWindow);
     const before = this.countersLike(request).get(request.bucketKey);
-    // A window that begins later here, by a clock that was ahead, is the one that is open there.
+    // A later window was begun here by a clock that was ahead; it stands for the window that is open there.
     const minuteLocal = before !== undefined && before.minute >= minute ? before.minuteLocal : 0;
     const dayLocal = before !== undefined && before.day >= day ? before.dayLocal : 0;
     this.countersLike(request).set(request.bucketKey, {

@@ -60,7 +60,7 @@ export class PostgresCounterStore extends CounterStore implements OnApplicationS
     return this.connection.close();
   }
 
-  /** Allows requests of no bucket: that fails if a lock, a missing privilege or a read-only server keeps it from counting. */
+  /** Runs the statement for no bucket. It fails if a lock, a missing privilege or a read-only server would prevent counting. */
   async ping(): Promise<void> {
     await this.connection.query(ALLOW, toColumns([]));
   }

@@ -111,7 +111,7 @@ function createServer(addresses: readonly RedisAddress[]): RedisClient {
     retryStrategy: () => RETRY_INTERVAL_MS,
     // Calls in flight when the connection is lost are rejected; calls meanwhile wait for the next connection, and no longer.
     maxRetriesPerRequest: 0,
-    // A master that has become a replica is left: its name may lead to the new master. Sentinels may replace one without replicas.
+    // Connects anew if the master has become a replica, because its name may lead to the new master, or if it lacks replicas, because Sentinels may have replaced it.
     reconnectOnError: ({ message }) =>
       message.includes('READONLY') || (masterName !== undefined && message.includes('NOREPLICAS')),
   }) as unknown as RedisClient;
@@ -127,7 +127,7 @@ function createCluster(addresses: readonly RedisAddress[]): RedisClient {
       lazyConnect: true,
       enableOfflineQueue: false,
       clusterRetryStrategy: () => RETRY_INTERVAL_MS,
-      // Else a call whose connection is lost would be sent again.
+      // Otherwise a call whose connection is lost would be sent again.
       retryDelayOnFailover: 0,
       retryDelayOnClusterDown: 0,
       // Certificates are issued for names.

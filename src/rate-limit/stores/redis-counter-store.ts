@@ -9,11 +9,11 @@ import type { BucketRequests, CountedBucket, RateLimitRequest } from '../rules/r
 import { CounterStore, type CounterStoreError, counterStoreError, DEADLINE_MS } from './counter-store.js';
 import { type Call, connect, createClient, findMasters, type RedisClient } from './redis-client.js';
 
-/** For all that the start needs of all servers. */
+/** The time for all checks of all servers at the start. */
 const CONNECT_DEADLINE_MS = 3000;
 /** There may be tens of thousands of bans. */
 const BANS_DEADLINE_MS = 3000;
-/** Keys that one SCAN passes, about: counting waits behind it. */
+/** About how many keys one SCAN passes; counting waits meanwhile. */
 const SCAN_COUNT = 1000;
 
 /** The reply of consume.lua. */
@@ -115,7 +115,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     this.client = client;
   }
 
-  /** Leaves a client alone that is connecting: it has timeouts, and one that queries Sentinels would never connect again. */
+  /** Does not disturb a client that is connecting: it has timeouts, and one that queries Sentinels would never connect again. */
   private reconnect(): void {
     if (this.client instanceof Cluster || this.client.status !== 'connecting') {
       this.client.disconnect(true);
@@ -153,7 +153,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
       return counterStoreError(error, isConnected);
     }
     if (isRejectedValue(error)) {
-      // It says nothing about the connection.
+      // The server replied, so it is available.
       return counterStoreError(error, true);
     }
     if (name === 'ReplyError') {
@@ -172,7 +172,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     for await (const keys of master.scanStream({ match, count: SCAN_COUNT })) {
       await Promise.all(
         (keys as string[]).map(async (key) => {
-          // By the client, because a key may be moving to another master of the Cluster just now.
+          // The client finds the master of the key, which may be moving within the Cluster just now.
           const untilMs = Number(await this.client.hget(key, 'bannedUntil'));
           if (untilMs > nowMs) {
             bans.set(key.slice(this.toKey('').length - 1, -1), new Date(untilMs));

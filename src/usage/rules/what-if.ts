@@ -1,4 +1,4 @@
-/** Fewer than one request in this number denied is few. */
+/** A plan denies few requests if it would deny fewer than one in this number. */
 const FEW = 1000;
 
 /** The requests of a quota in one UTC minute. */
@@ -25,7 +25,7 @@ export function replayLimits(minutes: readonly MinuteOfRequests[], { perMinute, 
   const total = { recordedDays: 0, requests: 0, denied: 0, deniedMinutes: 0, deniedDays: 0 };
   let worstMinute: (MinuteOfRequests & { denied: number }) | null = null;
   let today = { day: '', remaining: perDay, isDenied: false };
-  // One pass without an object for each minute: a month has 43 200, and they are replayed for every plan beside the requests of others.
+  // One pass, without an object for each minute: a month has 43,200 minutes, which are replayed for every plan while other requests wait.
   for (const minute of minutes) {
     const day = minute.startsAt.slice(0, 10);
     if (day !== today.day) {
@@ -50,7 +50,7 @@ export function replayLimits(minutes: readonly MinuteOfRequests[], { perMinute, 
 }
 
 /**
- * Returns the names of the first plans that would have denied none, and fewer than 0.1 % of the requests; null for no plan.
+ * Returns the names of the first plan that would have denied no request, and of the first that would have denied fewer than 0.1 %; null if no plan would.
  *
  * @param plans the smallest first.
  */

@@ -21,7 +21,7 @@ export function quotaFields(values: QuotaValues) {
   return hasOwnLimits(values) ? { plan, perMinute: Number(perMinute), perDay: Number(perDay) } : { plan };
 }
 
-/** Returns the limits that the values lead to; null for none, such as while they are typed. */
+/** Returns the limits that the values lead to; null if a value is no limit, such as while it is typed. */
 export function toLimits(values: QuotaValues, plan: Plan | undefined): LimitPair {
   return hasOwnLimits(values)
     ? { perMinute: wholeNumber(values.perMinute), perDay: wholeNumber(values.perDay) }
