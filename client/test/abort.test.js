@@ -73,7 +73,7 @@ describe('an aborted signal', () => {
   const halfOfIt = (_request, response) => response.writeHead(200).write('[');
 
   for (const [what, respond] of Object.entries({ 'no response': nothing, 'half a response': halfOfIt })) {
-    it(`ends a call that gets ${what}, also after a garbage collection, as its time limit does`, async (t) => {
+    it(`ends a call that gets ${what}, as its time limit does, even after garbage collection`, async (t) => {
       const server = createServer(respond);
       await once(server.listen(0, '127.0.0.1'), 'listening');
       const collecting = setInterval(() => collectGarbage(), 20);

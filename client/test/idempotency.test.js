@@ -26,7 +26,7 @@ describe('the Idempotency-Key of a call', () => {
     assert.equal(none, null);
   });
 
-  it('is repeated after a lost response, so that the animal is added once and the first response returned', async () => {
+  it('is repeated after a lost response: the animal is added once, the first response returned', async () => {
     const { fetch, requests, responses } = recordingFetch(async (request, attempt) => {
       const response = await globalThis.fetch(request);
       if (attempt === 1) {

@@ -24,7 +24,7 @@ describe('an int64', () => {
   }
 
   for (const unsafe of [2 ** 53, -(2 ** 53), 1e21, Infinity, NaN]) {
-    it(`is a RangeError, and nothing is sent, for the number ${unsafe}, which may have lost digits`, async () => {
+    it(`is a RangeError, and not sent, for the number ${unsafe}, which may have lost digits`, async () => {
       const { fetch, requests } = recordingFetch();
       const store = await connect({ fetch });
       const calls = {

@@ -28,7 +28,7 @@ before(async () => {
 after(() => service.stop());
 
 describe('a client with default settings', () => {
-  it('sends 150 parallel calls on plan Free in their order, without a 429, and uses each window up', async () => {
+  it('sends 150 parallel calls on plan Free in order, without a 429, and uses each window up', async () => {
     const { key } = await admin.keys.issue({ name: 'free', plan: 'free' });
     const { store, sent, responses } = connect(key);
     await travelToSecond(40);

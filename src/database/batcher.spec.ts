@@ -289,7 +289,7 @@ describe('Batcher', () => {
     beforeEach(() => jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
     afterEach(() => jest.useRealTimers());
 
-    it('sends the next batch beside a slow one, up to its limit, and queues as before when that has its results', async () => {
+    it('sends the next batch beside a slow one, up to its limit, and queues again after that', async () => {
       const { batcher, batches } = createBatcher({ maxInFlight: () => 2 });
       const sent = () => batches.map(({ items }) => items);
       const loadLater = async (...items: number[]) => {

@@ -32,7 +32,7 @@ test('completeOperation adds page links to the page of a list, and to no error',
   expect(readLinks(LIST)).toMatchObject({ 200: PAGE_LINKS, 304: PAGE_LINKS, 401: undefined, 500: undefined });
 });
 
-test('completeOperation adds deprecation links to every response of a deprecated operation without pages', () => {
+test('completeOperation adds deprecation links to all responses of a deprecated non-list operation', () => {
   const links = readLinks({ deprecated: true, responses: { 200: { description: 'An animal.' } } });
   expect(Object.keys(links)).toEqual(expect.arrayContaining(['200', '401', '410', '500']));
   for (const link of Object.values(links)) {

@@ -14,7 +14,7 @@ describe('ServerClock', () => {
     expect(time.now()).toBe(clock.now() + 500);
   });
 
-  it('continues from the last observed time by the monotonic clock, whatever the clock of this process says', () => {
+  it('continues from the last observed time by the monotonic clock, not by the clock of this process', () => {
     const observedMs = clock.now() - 300_000;
     time.observe(observedMs);
     monotonicMs += 90_000;

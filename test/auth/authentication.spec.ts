@@ -198,7 +198,7 @@ describe('authentication', () => {
   });
 
   describe('the look-up of a key', () => {
-    it('is skipped for a key that cannot be of this environment, which gets 401 even when the keys cannot be read', async () => {
+    it('is skipped for a key of another environment: it gets 401 even if keys cannot be read', async () => {
       await store.database.query('ALTER TABLE api_keys RENAME TO api_keys_away');
       try {
         for (const malformed of ['letmein', 'ask_test_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz04cBpt']) {

@@ -107,7 +107,7 @@ describe('the connection that listens for changes', () => {
     await service.untilCached(key);
   });
 
-  it('delays neither start nor end of the service when it cannot be opened, and every key is looked up', async () => {
+  it('delays neither start nor end of the service if it fails to open; every key is looked up', async () => {
     const { key } = await issueKey(database, WIDE);
     proxy.hang();
     const begin = performance.now();

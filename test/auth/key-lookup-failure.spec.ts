@@ -68,7 +68,7 @@ describe('a request whose key cannot be looked up', () => {
       expect(remaining(one)).toBe(remaining(other));
     });
 
-    it('returns 503 with the limits of its quota, even when the key was cached too long ago to be accepted', async () => {
+    it('returns 503 with the limits of its quota, even if the key was cached too long ago', async () => {
       const now = performance.now.bind(performance);
       jest.spyOn(performance, 'now').mockImplementation(() => now() + 20_000);
       const response = await fetchPets(known.key);

@@ -25,7 +25,7 @@ const restrict = ({ id }: Keyed, body: unknown, headers = {}) =>
 const remaining = async (key: Keyed) => (await call(key, 'GET /v1/rate-limit')).json.windows[1].remaining;
 
 describe('a key with scopes', () => {
-  it('gets 403 insufficient_scope with the challenge of RFC 6750 outside of them, and the request counts', async () => {
+  it('gets 403 insufficient_scope with the challenge of RFC 6750 otherwise, which counts', async () => {
     const key = await issue({ scopes: ['pets:read', 'orders:read'] });
     expect((await call(key, 'GET /v1/pets')).status).toBe(200);
     const denied = await call(key, 'POST /v1/pets', PET);
@@ -106,7 +106,7 @@ describe('a key with scopes', () => {
 });
 
 describe('a key with networks', () => {
-  it('gets 403 forbidden_address from elsewhere, which names the address of the caller, and the request counts', async () => {
+  it("gets 403 forbidden_address from elsewhere, with the caller's address, and is counted", async () => {
     const key = await issue({ allowedNetworks: [ELSEWHERE, '2001:db8::/32'] });
     const denied = await call(key, 'GET /v1/pets');
     const message = /^This API key may not be used from the address 127\.0\.0\.1\./;
@@ -122,7 +122,7 @@ describe('a key with networks', () => {
     expect((await call(key, 'GET /v1/pets')).status).toBe(200);
   });
 
-  it('cannot be used from elsewhere by a forged X-Forwarded-For, which no proxy has vouched for', async () => {
+  it('cannot be used from elsewhere by a forged X-Forwarded-For that no proxy vouches for', async () => {
     const key = await issue({ allowedNetworks: [ELSEWHERE] });
     const forged = { 'X-Forwarded-For': '203.0.113.9' };
     expect((await call(key, 'GET /v1/pets', undefined, forged)).status).toBe(403);
@@ -155,7 +155,7 @@ describe('a key with networks', () => {
 });
 
 describe('PATCH /admin/keys/{id}/restrictions', () => {
-  it('changes what is given, keeps what is left out, and removes what is null; the audit has what changed', async () => {
+  it('changes what is given, keeps what is absent, removes what is null, and audits the change', async () => {
     const key = await issue(WIDE);
     const set = await restrict(key, { scopes: ['pets:read'], allowedNetworks: ['127.0.0.9/8'] });
     expect(set.status).toBe(200);
@@ -185,7 +185,7 @@ describe('PATCH /admin/keys/{id}/restrictions', () => {
     ]);
   });
 
-  it('keeps the changes of two administrators at once, one of the scopes and one of the networks', async () => {
+  it('keeps the changes of two administrators at once, one of scopes and one of networks', async () => {
     const key = await issue(WIDE);
     await Promise.all([restrict(key, { scopes: ['pets:read'] }), restrict(key, { allowedNetworks: [HERE] })]);
     const stored = (await sendAsAdmin(`GET /admin/keys/${key.id}`)).json;
@@ -218,14 +218,14 @@ describe('PATCH /admin/keys/{id}/restrictions', () => {
     expect((await call(key, 'GET /v1/key')).json).toMatchObject({ scopes: null, allowedNetworks: null });
   });
 
-  it('returns 404 for an unknown key, and 400 for a scope of administration at the issue of a client key', async () => {
+  it("returns 404 for an unknown key, and 400 for a new client key with an admin's scope", async () => {
     const unknown = { id: '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11', key: '' };
     expectError(await restrict(unknown, {}), 404, 'not_found');
     const issued = await sendAsAdmin('POST /admin/keys', { name: 'a', plan: 'free', scopes: ['admin:read'] });
     expectInvalid(issued, /^scopes must have no scope of administration/);
   });
 
-  it('warns if requests carry X-Forwarded-For and TRUST_PROXY is not set, and so does the issue of a key', async () => {
+  it('warns, as a new key does, if requests carry X-Forwarded-For and TRUST_PROXY is not set', async () => {
     const key = await issue();
     const forwarded = { 'X-Forwarded-For': '203.0.113.9' };
     const warning = expect.stringMatching(/TRUST_PROXY is not set.*127\.0\.0\.1/);
@@ -236,7 +236,7 @@ describe('PATCH /admin/keys/{id}/restrictions', () => {
     expect(issued.json.warning).toEqual(warning);
   });
 
-  it('holds on every replica within a second, also during a burst, and no request outside the scopes is served after that', async () => {
+  it('holds on every replica within a second, also during a burst: none is served after that', async () => {
     const replica = await startApplication({ database: admin.store.database });
     try {
       const key = await issue(WIDE);
@@ -274,7 +274,7 @@ describe('GET /admin/keys/{id}/scopes/suggestion', () => {
   const suggestion = (scopes: readonly Scope[], used: Partial<Record<Scope, object>> = {}) =>
     scopes.map((scope) => ({ scope, requests: 0, clientErrors: 0, lastAt: null, ...used[scope] }));
 
-  it('returns the scopes of the role of the key, with the requests of its quota that needed them, since when', async () => {
+  it("returns the scopes of the key's role, each with the requests of its quota that needed it", async () => {
     const key = await issue(WIDE);
     await call(key, 'GET /v1/pets');
     await call(key, 'GET /v1/key');
@@ -293,7 +293,7 @@ describe('GET /admin/keys/{id}/scopes/suggestion', () => {
     expect(Date.parse(json.scopes[0].lastAt) - Date.parse(json.since)).toBeGreaterThan(86_400_000);
   });
 
-  it('counts client errors apart, because a client may need a scope that it was denied, or find nothing', async () => {
+  it('counts client errors apart, because a client may need a scope that it was denied', async () => {
     const key = await issue({ ...WIDE, scopes: ['pets:read'] });
     expect((await call(key, 'POST /v1/pets', PET)).status).toBe(403);
     expect((await call(key, 'GET /v1/pets/99999')).status).toBe(404);
@@ -313,7 +313,7 @@ describe('GET /admin/keys/{id}/scopes/suggestion', () => {
     expect((await suggest(key)).json.scopes[0].clientErrors).toBe(0);
   });
 
-  it('returns every scope as unused of a key without usage, 404 for an unknown key, 400 for a wrong number of days', async () => {
+  it('returns scopes without usage as unused, 404 for an unknown key, and 400 for wrong days', async () => {
     const key = await issue({ role: 'admin' });
     expect((await suggest(key)).json.scopes).toEqual(suggestion(SCOPES));
     expectError(await suggest({ id: 'x', key: '' }), 404, 'not_found');
@@ -353,7 +353,7 @@ describe('POST /admin/keys/revoke', () => {
 });
 
 describe('POST /v1/key/rotate', () => {
-  it('shows the successor once, and both keys work until the overlap ends; the audit has the key as actor', async () => {
+  it('shows the successor once; both keys work until the overlap ends; the key is the actor', async () => {
     const key = await issue({ ...WIDE, scopes: ['pets:read'] });
     const response = await call(key, 'POST /v1/key/rotate', { overlapSeconds: 3600 });
     expect(response.status).toBe(201);
@@ -375,14 +375,14 @@ describe('POST /v1/key/rotate', () => {
     expect(event.actor).toBe(key.id);
   });
 
-  it('returns 400 with an Idempotency-Key, because its response is not stored, and rotates nothing', async () => {
+  it('returns 400 with an Idempotency-Key, because no response is stored, and rotates nothing', async () => {
     const key = await issue(WIDE);
     const headers = { 'Idempotency-Key': 'a' };
     expectError(await call(key, 'POST /v1/key/rotate', {}, headers), 400, 'invalid_request');
     expect((await call(key, 'GET /v1/key')).json.successor).toBeNull();
   });
 
-  it('returns 409 for a key that was rotated already, so two rotations at once make one successor', async () => {
+  it('returns 409 for a key that was rotated, so two rotations at once make one successor', async () => {
     const key = await issue(WIDE);
     const responses = await Promise.all([1, 2, 3].map(() => call(key, 'POST /v1/key/rotate')));
     expect(responses.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([
@@ -390,7 +390,7 @@ describe('POST /v1/key/rotate', () => {
     ]);
   });
 
-  it('returns 409 after five rotations of the keys of a quota in a UTC day, but an administrator may rotate them still, and they again on the next day', async () => {
+  it('returns 409 after five rotations of a quota in a UTC day, but not to an administrator', async () => {
     let key: Keyed = await issue(WIDE);
     for (let rotation = 0; rotation < 5; rotation += 1) {
       const response = await call(key, 'POST /v1/key/rotate');

@@ -70,7 +70,7 @@ describe('animal-store seed', () => {
     ]);
   });
 
-  it('uses ADMIN_API_KEY as the key of the first administrator, never prints it, and uses no second one', async () => {
+  it('issues ADMIN_API_KEY to the first administrator, never prints it, and uses no second one', async () => {
     const [given, other] = [generateApiKey('production'), generateApiKey('production')];
     expect(await seed({ ADMIN_API_KEY: given })).toMatchObject(
       printed('The plans are there.', "ADMIN_API_KEY is the administrator's key."),

@@ -135,7 +135,7 @@ describe('the commands of keys', () => {
     );
   });
 
-  it('list keys oldest first, filtered by each option, in a table or as a JSON array, and show one key', async () => {
+  it('list keys oldest first, filtered by each option, as a table or as JSON, and show one key', async () => {
     await succeed('plans', 'set', 'listed', '--per-minute', '1', '--per-day', '2');
     const keys = [await issue('--plan listed'), await issue('--plan listed --role admin')];
     const other = await issue();
@@ -283,7 +283,7 @@ describe('the commands of plans', () => {
 });
 
 describe('animal-store audit', () => {
-  it('shows the newest entries first, 20 by default, by the system user or the one given with --as', async () => {
+  it('shows the newest entries first, 20 by default, by the system user or that of --as', async () => {
     await readJson('plans set audited --per-minute 1 --per-day 2');
     await readJson('plans set audited --per-minute 1 --per-day 3');
     await database.query(
@@ -318,7 +318,7 @@ describe('animal-store audit', () => {
 });
 
 describe('keys rotate', () => {
-  it('prints the successor, and until when the old key works: for 24 hours, or for the given overlap', async () => {
+  it('prints the successor, and until when the old key works: 24 hours, or the given overlap', async () => {
     expect(await succeed('keys', 'rotate', '--help')).toMatch(/--overlap <duration>[^]*\(default: 24h\)/);
     const start = Date.now();
     const old = await issue();

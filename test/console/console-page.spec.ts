@@ -72,7 +72,7 @@ describe('the files of the console', () => {
     });
   });
 
-  it('are compressed for a client that accepts it, whatever the case of its coding, and unchanged for others', async () => {
+  it('are compressed for clients that accept it, in any case, and unchanged for others', async () => {
     const [plain, compressed] = [await file('identity'), await file('BR')];
     expect(plain.headers.has('content-encoding')).toBe(false);
     expect(compressed.headers.get('content-encoding')).toBe('br');

@@ -47,7 +47,7 @@ describe('a page of the console over the limit', () => {
     expect(await notices.count()).toBe(0);
   });
 
-  it('shows a banned key that signs in the end of its ban, and says of every request why it is kept back', async () => {
+  it('shows a banned key the end of its ban at sign-in, and why each request is kept back', async () => {
     const { key } = await issueBanned('Banned');
     const page = await open('', SIGNED_OUT);
     await signIn(page, key);

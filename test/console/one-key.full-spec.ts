@@ -175,7 +175,7 @@ describe('the dialogs that change a key', () => {
 });
 
 describe('the dialog that renames a key', () => {
-  it('begins with the last name and note each time, forgets what was typed when it is cancelled, and returns the focus', async () => {
+  it('begins with the last name and note, forgets cancelled input, and returns the focus', async () => {
     const { page } = await openKey({ name: 'First', note: 'Kept' });
     await press(page, 'Rename');
     await nameField(page).fill('Forgotten, as it is cancelled');
@@ -228,7 +228,7 @@ describe('the dialog that changes the plan of a key', () => {
     await page.locator('button:focus', { hasText: 'Change plan' }).waitFor();
   });
 
-  it('begins with the plan of the key on a page opened by its address, even after 100 other plans', async () => {
+  it("begins with the key's plan on a page opened by its address, even after 100 other plans", async () => {
     await store.database.query(
       "INSERT INTO plans SELECT 'plan-' || number, 1, 1 FROM generate_series(1, 100) AS number",
     );

@@ -138,7 +138,7 @@ describe.each(APPEARANCES)('a page of the console (%s, %s)', (scheme, width) => 
     },
   );
 
-  it('is accessible, fits the screen, and moves less than a reader notices while it loads (sign-in)', async () => {
+  it('is accessible, fits the screen, and hardly moves while it loads (sign-in)', async () => {
     const page = await open('', { ...SIGNED_OUT, scheme, width, isAlone: true });
     await page.getByRole('heading', { name: 'Sign in to the console' }).waitFor();
     await page.waitForLoadState('networkidle');

@@ -41,7 +41,7 @@ describe('the sign-in page of the console', () => {
     expect(sizes.filter(({ name }) => name.includes('chart'))).toStrictEqual([]);
   });
 
-  it('announces beside the field why a key is not accepted, and keeps the reader and the focus there', async () => {
+  it('announces beside the field why a key is not accepted, and keeps the focus there', async () => {
     const page = await open('', SIGNED_OUT);
     await signIn(page, '');
     await page.getByRole('alert').getByText('Enter an API key').waitFor();
@@ -94,7 +94,7 @@ describe('the sign-in page of the console', () => {
     await page.getByRole('menuitemradio', { name: 'Dark', checked: true }).waitFor();
   });
 
-  it('signs out a key that has been revoked meanwhile, and says so, when it reads and when it sends a form', async () => {
+  it('signs out a key that has been revoked, and says so, when it reads or sends a form', async () => {
     const [reading, adding] = [
       await open('', { apiKey: client.key }),
       await open('/animals', { apiKey: client.key }),

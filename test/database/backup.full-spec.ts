@@ -72,7 +72,7 @@ describeOnDebianPostgres('the database', () => {
   const issue = async (perMinute: number, perDay: number): Promise<string> =>
     (await issueKey({ url: serviceUrl() }, { plan: 'enterprise', perMinute, perDay })).key;
 
-  it('can be dumped under load, and a service continues with the dump in a database of the newest version', async () => {
+  it('can be dumped under load, and a service continues with the dump on the newest version', async () => {
     const url = await start();
     const key = await issue(1_000_000, 1_000_000);
     const narrow = await issue(1000, 5);
@@ -140,7 +140,7 @@ describeOnDebianPostgres('the database', () => {
     await empty.drop();
   });
 
-  it('can be recovered to the moment before a mistake, with every 201 before it and without the mistake', async () => {
+  it('can be recovered to the moment before a mistake, with every 201 before it', async () => {
     const url = await start();
     const key = await issue(1_000_000, 1_000_000);
     await create(url, key, 'before the base backup');

@@ -75,7 +75,7 @@ describe('a connection of createPool', () => {
 });
 
 describe('a small pool', () => {
-  it('leaves connections for readiness and keys while every operation on animals waits for a lock', async () => {
+  it('leaves connections for readiness and keys while operations on animals wait for a lock', async () => {
     const store = await startApplication({ environment: { DATABASE_POOL_SIZE: 10 } });
     const holder = await hold(store.database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
     const waiting: Promise<unknown>[] = [];

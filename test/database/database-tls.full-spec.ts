@@ -144,7 +144,7 @@ describeOnDebianPostgres('a PostgreSQL that requires TLS', () => {
     });
   });
 
-  it('is unavailable while it shows a wrong certificate, and available when it shows the right one again', async () => {
+  it('is unavailable while it shows a wrong certificate, and available with the right one', async () => {
     const url = await services.start(settings(verified())).listening();
     expect(await statuses(url)).toEqual([200, 200]);
     await presentCertificate('theirs');

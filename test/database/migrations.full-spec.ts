@@ -63,7 +63,7 @@ describe('pendingMigrations', () => {
 });
 
 describe('applyPendingMigrations', () => {
-  it('applies each pending migration once, then only those that were added since, and returns their names', async () => {
+  it('applies each pending migration once, later only those added since, returning their names', async () => {
     expect(await applyPendingMigrations(databaseUrl)).toEqual(OWN_MIGRATIONS);
     expect(await applyPendingMigrations(databaseUrl)).toStrictEqual([]);
     await addMigration('20991231000000_last', 'CREATE TABLE last ();');
@@ -113,7 +113,7 @@ describe('a failed migration', () => {
     await expect(apply()).rejects.toMatchObject(divisionByZero);
   });
 
-  it('is reported with the error of the database, leaves nothing behind, and blocks the next start', async () => {
+  it('is reported with the error of the database, leaves nothing, and blocks the next start', async () => {
     expect(await database.query("SELECT to_regclass('half') AS half")).toEqual([{ half: null }]);
     await expect(pendingMigrations(databaseUrl, folder)).rejects.toMatchObject(divisionByZero);
     await expect(apply()).rejects.toMatchObject(divisionByZero);
@@ -140,7 +140,7 @@ describe('a migration whose process is killed while it waits for a lock', () => 
       (error: Error) => error.message,
     );
 
-  it('is reported as being applied until PostgreSQL has completed it, and then as interrupted, with what to do', async () => {
+  it('is reported as being applied until PostgreSQL is done, then as interrupted, with advice', async () => {
     const holder = await hold(databaseUrl, "CREATE TYPE pet_status AS ENUM ('held')", 'DROP TYPE pet_status');
     const cli = path.join(ROOT, 'dist', 'cli', 'admin.js');
     const env = { ...process.env, DATABASE_URL: databaseUrl, APP_ENV: 'staging' };

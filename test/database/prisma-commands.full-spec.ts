@@ -45,7 +45,7 @@ async function copyProject(): Promise<string> {
   return folder;
 }
 
-test('migrate deploy creates the database and applies the migrations once; migrate status shows what is pending; migrate reset empties it', async () => {
+test('migrate deploy makes the tables once, migrate status shows it, migrate reset empties it', async () => {
   await query(SERVER, `DROP DATABASE ${new URL(databaseUrl).pathname.slice(1)}`);
   expect(await prisma(['migrate', 'status'])).toEqual(fails('P1003'));
   const first = await prisma(['migrate', 'deploy']);
@@ -72,7 +72,7 @@ test('migrate diff finds no difference between the migrations and the schema', a
   );
 });
 
-test('migrate dev turns a change of the schema into a migration, applies it, and leaves no shadow database', async () => {
+test('migrate dev writes and applies the migration of a change, and leaves no shadow database', async () => {
   const project = await copyProject();
   const schemaFile = path.join(project, 'prisma', 'schema.prisma');
   const schema = await readFile(schemaFile, 'utf8');
@@ -90,7 +90,7 @@ test('migrate dev turns a change of the schema into a migration, applies it, and
   expect(await database.query('SELECT nickname FROM pets')).toStrictEqual([]);
 });
 
-test('commands read the address from DATABASE_URL_FILE, or rather from DIRECT_DATABASE_URL_FILE, when they need it', async () => {
+test('commands that need the address read DIRECT_DATABASE_URL_FILE, else DATABASE_URL_FILE', async () => {
   const file = path.join(folder, 'database-url');
   await writeFile(file, `${databaseUrl}\n`);
   const away = 'postgresql://postgres@127.0.0.1:1/none';
@@ -114,7 +114,7 @@ test('a failed migration is P3018 with the error of the database, and P3009 from
   expect(await prisma(['migrate', 'deploy'], {}, project)).toEqual(fails('P3009'));
 });
 
-test('commands that need DATABASE_URL report that it is missing or leads nowhere (P1001), and generate does not need it', async () => {
+test('commands but generate report a DATABASE_URL that is missing or leads nowhere (P1001)', async () => {
   const deploy = (DATABASE_URL: string) => prisma(['migrate', 'deploy'], { DATABASE_URL });
   expect(await deploy('')).toEqual(fails('DATABASE_URL is missing'));
   expect(await deploy('postgresql://postgres@127.0.0.1:1/none')).toEqual(fails('P1001'));

@@ -11,7 +11,7 @@ describe('prisma/migrations', () => {
   });
   afterAll(() => database.drop());
 
-  it('make the tables of prisma/schema.prisma (if not: npx prisma migrate dev --name what_it_does)', async () => {
+  it('make the tables of prisma/schema.prisma (else npx prisma migrate dev --name what_it_is)', async () => {
     const files = [{ path: SCHEMA, content: await readFile(SCHEMA, 'utf8') }];
     const { engine, close } = await openSchemaEngine({ connectionString: database.url });
     try {
@@ -28,7 +28,7 @@ describe('prisma/migrations', () => {
     }
   });
 
-  it('make an index that begins with the columns of each foreign key, for when its target is deleted', async () => {
+  it('make an index that begins with the columns of each foreign key, to delete its target', async () => {
     const missing = await database.query<{ table: string; columns: string[] }>(`
       SELECT conrelid::regclass::text AS table, (
         SELECT array_agg(attname::text ORDER BY number)

@@ -97,7 +97,7 @@ describe.each([
     expect(await schemas()).toEqual(['shop']);
   });
 
-  it('is migrated by "prisma migrate deploy" and emptied by "migrate reset", which leave other schemas as they are', async () => {
+  it('is migrated by "prisma migrate deploy", emptied by "migrate reset", beside other schemas', async () => {
     await applyPendingMigrations(database.url);
     await database.query("INSERT INTO public.pets (name, category_id) VALUES ('Rex', 1)");
     const url = await addressOf(SCHEMA);

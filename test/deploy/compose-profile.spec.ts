@@ -15,7 +15,7 @@ const profile = (): Record<string, { volumes: string[]; ports?: string[] }> =>
   );
 
 describe('the Compose profile observability', () => {
-  it('has Prometheus, Grafana and a collector, which mount files that exist and listen on this machine alone', () => {
+  it('has Prometheus, Grafana and a collector, which mount existing files and listen locally only', () => {
     expect(Object.keys(profile()).toSorted()).toEqual(['collector', 'grafana', 'prometheus']);
     for (const { volumes, ports = [] } of Object.values(profile())) {
       const files = volumes.filter((volume) => volume.startsWith('./')).map((volume) => volume.split(':'));

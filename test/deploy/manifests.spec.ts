@@ -93,7 +93,7 @@ function testOverlay(manifests: Manifests, overlay: string): void {
     expect(pods.map(({ enableServiceLinks }) => enableServiceLinks)).toEqual(pods.map(() => false));
   });
 
-  it('requests CPU and memory for every container, limits its memory, and has no image without a version', () => {
+  it('requests CPU and memory for every container, limits its memory, and gives each image a version', () => {
     const some = expect.any(String);
     for (const { resources, image } of containers) {
       expect(resources).toMatchObject({ requests: { cpu: some, memory: some }, limits: { memory: some } });
@@ -192,7 +192,7 @@ function testOverlay(manifests: Manifests, overlay: string): void {
     ]);
   });
 
-  it('lets pods reach DNS everywhere, and only their database, a counter store, a collector and public addresses by TLS besides', () => {
+  it('lets pods reach only DNS, the database, a counter store, a collector, public TLS addresses', () => {
     const collector = { ...inNamespace('monitoring'), podSelector: labelled('opentelemetry-collector') };
     const except = ['10.0.0.0/8', '100.64.0.0/10', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'];
     expect(policy.egress).toEqual([

@@ -69,7 +69,7 @@ const FAILOVER_MS = 15_000;
     },
   );
 
-  it('acknowledges writes again within ten seconds after the link to the standby lost its replies', async () => {
+  it("acknowledges writes again within ten seconds after the standby's link lost its replies", async () => {
     const course = await suffer(url, service.key, {
       happen: async () => cluster.proxies((await cluster.primary()) ?? '').postgres.loseReplies(),
       lastsMs: 0,

@@ -84,7 +84,7 @@ describeOnRedis('a service under load that counts in Redis', () => {
     },
   );
 
-  it('counts in the former replica once the address leads there, after Redis became the replica of it', async () => {
+  it('counts in the former replica once the address leads there and Redis became its replica', async () => {
     const course = await suffer(url, key, {
       happen: async () => {
         await second.operator.replicaof('NO', 'ONE');

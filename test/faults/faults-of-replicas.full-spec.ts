@@ -53,7 +53,7 @@ describe('two replicas under load, of which one is killed (kill -9)', () => {
     expect(other.failedResponses).toStrictEqual([]);
   });
 
-  it('serve again at the killed replica as soon as it restarts; until then its clients get no response', () => {
+  it('serve again at the killed replica once it restarts; until then its clients get no response', () => {
     expect(killed.failedBefore).toBe(0);
     expect(killed.withoutResponse).toBeGreaterThan(0);
     expect(killed.failedResponses).toStrictEqual([]);

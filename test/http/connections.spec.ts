@@ -33,7 +33,7 @@ function dial(): Socket {
 const closed = (socket: Socket) => new Promise((resolve) => socket.resume().once('close', resolve));
 
 describe('a connection', () => {
-  it('is closed when its unread response is the oldest beyond the bound, also while responses wait for their turn', async () => {
+  it('is closed when its unread response is the oldest beyond the bound, even as others wait', async () => {
     await start((_request, response) => response.end(LARGE));
     const [oldest, newest] = [dial().pause(), dial().pause()];
     oldest.write(GET);

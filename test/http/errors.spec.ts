@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 
 describe('404 not_found', () => {
-  it('is returned for an unknown path whatever the method and body, neither of which is checked', async () => {
+  it('is returned for an unknown path whatever the method and body, which are not checked', async () => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']) {
       const response = await store.send('/v1/dogs', { method, headers: TEXT, body: MALFORMED });
       expectError(response, 404, 'not_found');
@@ -75,7 +75,7 @@ describe('a request with Content-Encoding', () => {
     },
   );
 
-  it('gets 400 when there is no body to have a coding, and 200 for a GET, whose body is not read', async () => {
+  it('gets 400 if there is no body to have a coding, and 200 for a GET, whose body is not read', async () => {
     const message: unknown = expect.stringContaining('must be a JSON object');
     expectError(await sendCoded('gzip', ''), 400, 'invalid_request', message);
     const coded = head(

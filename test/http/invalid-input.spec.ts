@@ -261,7 +261,7 @@ describe.each(withNames(api.operations.filter(({ body }) => body !== null)))('%s
       }),
   );
 
-  it('returns 400 that names every fault, and changes nothing, without required and with invalid fields', () =>
+  it('returns 400 that names every missing required and every invalid field, and changes nothing', () =>
     unchanged(async () => {
       const invalid = Object.keys(properties).map((field) => `"${field}":[]`);
       const faults = Object.keys(properties).map((field) => `${field} must [^;]+`);

@@ -158,7 +158,7 @@ describe('a request whose body is held open', () => {
     expect(await store.database.query('SELECT count(*) FROM pets')).toEqual(before);
   });
 
-  it('gives way beyond 1,024 if it is the oldest of the network with the most, as no other does', async () => {
+  it('gives way beyond 1,024 only if it is the oldest of the network with the most', async () => {
     const from = (address: string) => `X-Forwarded-For: ${address}`;
     const server: Server = store.app.getHttpServer();
     let arrived = 0;

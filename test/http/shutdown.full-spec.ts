@@ -69,7 +69,7 @@ describe('a service that receives a signal', () => {
     },
   );
 
-  it('exits immediately with 1 on a second signal, but counts a press of Ctrl-C once, though npm passes it on a second time', async () => {
+  it('exits immediately with 1 on a second signal, but counts a Ctrl-C that npm repeats once', async () => {
     const service = services.start({ SHUTDOWN_DELAY: '5s' });
     await service.listening();
     void service.kill('SIGINT');
@@ -160,7 +160,7 @@ describe('a service that shuts down, after seven tenths of SHUTDOWN_GRACE', () =
     expect(await database.query('SELECT 1 FROM pets')).toStrictEqual([]);
   });
 
-  it('returns 503 to a request whose headers have not arrived, on new and kept-alive connections', async () => {
+  it('returns 503 to a request whose headers have not arrived, on new and idle connections', async () => {
     const [unused, kept] = [open(list().slice(0, 40)), open(list())];
     await once(kept.socket, 'readable');
     kept.socket.write(list().slice(0, 40));

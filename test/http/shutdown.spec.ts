@@ -67,7 +67,7 @@ describe('a service that drains', () => {
     expect(await used()).toBe(5);
   });
 
-  it('finishes all requests in flight that a client has pipelined, with Connection: close on the last', async () => {
+  it('finishes all requests that a client has pipelined, with Connection: close on the last', async () => {
     const { lock, responses } = await holdRequests(3);
     store.app.get(Connections).drain();
     await lock.letGo();

@@ -105,7 +105,7 @@ describe('a POST with an Idempotency-Key', () => {
     },
   );
 
-  it('returns the stored response for any query, and creates another for another quota, which may use the same key', async () => {
+  it('returns the stored response for any query, and creates anew for the key of another quota', async () => {
     const first = await attempt('a');
     expect((await attempt('a', { path: '/v1/pets?x=1' })).text).toBe(first.text);
     expect(await count('pets')).toBe(1);

@@ -30,7 +30,7 @@ const totals = (startsAt: string, requests: number, statuses: Record<string, num
 });
 
 describe('GET /v1/key', () => {
-  it('returns the key of the request with its plan and limits, and no more, with the headers of a beta operation', async () => {
+  it('returns the key of the request with only its plan and limits, and the headers of beta', async () => {
     const { id, key, prefix, lastFour, createdAt } = await store.issue({ name: "Ann's shop" });
     const response = await get('/v1/key', { key });
     expect(response.status).toBe(200);
@@ -127,7 +127,7 @@ describe('GET /v1/usage', () => {
   /** Requests of the tests themselves are in later minutes and days. */
   beforeEach(() => store.clock.travelTo(new Date(NOON.getTime() + 2 * MINUTE_MS)));
 
-  it('returns the usage of the whole quota by day, newest first, to the old key and its successor', async () => {
+  it('returns the usage of the whole quota by day, newest first, to a key and its successor', async () => {
     for (const key of [old, next]) {
       store.clock.travelTo(new Date(store.clock.now() + MINUTE_MS));
       const response = await get('/v1/usage', key);
@@ -158,7 +158,7 @@ describe('GET /v1/usage', () => {
 });
 
 describe('GET /v1/deprecations', () => {
-  it('returns the deprecated operations that keys of the quota called, as their headers declare them', async () => {
+  it('returns the deprecated operations that keys of the quota called, as their headers do', async () => {
     const old = await store.issue(UNLIMITED);
     const called = await get('/v1/pets/1', old);
     store.clock.travelTo(new Date(NOON.getTime() + DAY_MS / 2));
@@ -188,7 +188,7 @@ describe('GET /v1/deprecations', () => {
     expect(Date.parse(called.headers.get('sunset') ?? '')).toBe(Date.parse(removedAt));
   });
 
-  it('returns an empty array to a quota that called none, or only operations that no longer exist', async () => {
+  it('returns an empty array to a quota without calls, or of operations that no longer exist', async () => {
     const key = await store.issue();
     expect((await get('/v1/deprecations', key)).json).toStrictEqual([]);
     await store.database.query(

@@ -219,7 +219,7 @@ describe('GET /admin/keys', () => {
     return keys;
   }
 
-  it('returns 200 with a bare array of keys, oldest first, 20 by default, each as GET /admin/keys/{id} returns it', async () => {
+  it('returns 200 with an array of keys, oldest first, 20 by default, as each is read alone', async () => {
     await createPlan('listed');
     const none = await sendAsAdmin('GET /admin/keys?plan=listed');
     expect([none.status, none.text]).toEqual([200, '[]']);
@@ -288,7 +288,7 @@ describe('GET /admin/keys', () => {
 });
 
 describe('POST /admin/keys/{id}/rotate', () => {
-  it('returns 201 with a successor of the same name, note, role and quota, whose key is shown only this once', async () => {
+  it('returns 201 with a successor of the same name, note, role and quota, and its key once', async () => {
     const named = { name: 'warehouse', note: 'by the gate', role: 'admin' };
     const old = await issue({ ...named, plan: 'pro', perMinute: 9, perDay: 90 });
     const response = await rotate(old);
@@ -490,7 +490,7 @@ describe('PATCH /admin/keys/{id}', () => {
     expect((await change(key, { plan: 'free' })).json).toEqual(shown(key));
   });
 
-  it('applies to a key and its successor, and ignores unknown fields, so name, role and expiry do not change', async () => {
+  it('applies to a key and its successor, and ignores other fields such as name and expiry', async () => {
     const old = await issue();
     const successor = (await rotate(old)).json;
     const fields = { name: 'other', role: 'admin', expiresAt: '2999-01-01T00:00:00Z' };
@@ -532,7 +532,7 @@ describe('GET /admin/keys/{id}/rate-limit', () => {
     expect((await rateLimit(key)).json).toMatchObject(banned);
   });
 
-  it('returns 503 while the counter store is away, because it would be the count of this replica alone', async () => {
+  it('returns 503 while the counter store is away, because only this replica would count', async () => {
     const key = await issue();
     const counters = admin.store.app.get(FallbackCounterStore);
     const known = await counters.peek({ bucketKey: 'quota:x', perMinute: 1, perDay: 1 });
@@ -652,7 +652,7 @@ describe('a ban', () => {
 });
 
 describe('a change after which the counter store is away', () => {
-  it('returns 200 with the bans read before the change, because 503 would mean that nothing was changed', async () => {
+  it('returns 200 with the bans read before the change, because 503 would mean no change', async () => {
     const [revoked, moved, freed] = [await issue(), await issue(), await issue()];
     await ban(admin.store.database, freed, inFuture(HOUR_MS));
     const plan = { plan: 'pro' };

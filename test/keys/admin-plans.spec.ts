@@ -77,7 +77,7 @@ describe('PUT /admin/plans/{plan}', () => {
     admin.store.database.query("UPDATE plans SET per_minute = 60, per_day = 1000 WHERE name = 'free'"),
   );
 
-  it('returns 200 with the changed plan, without Location, and ignores unknown fields, also a name', async () => {
+  it('returns 200 with the changed plan, without Location, and ignores a name and other fields', async () => {
     const limits = { perMinute: 61, perDay: 1001 };
     const { status, json, headers } = await put('free', { ...limits, name: 'pro', colour: 'red', '': null });
     expect([status, json, headers.get('location')]).toEqual([200, { name: 'free', ...limits }, null]);
@@ -105,7 +105,7 @@ describe('PUT /admin/plans/{plan}', () => {
     expect([response.status, response.json]).toEqual([200, { name: 'free', perMinute: 60, perDay: 1000 }]);
   });
 
-  it('applies within a second to the keys on the plan, keeps their usage, and leaves own limits alone', async () => {
+  it('applies within a second to keys on the plan, keeps their usage, and not to own limits', async () => {
     const key = await admin.issue();
     const own = await admin.issue({ perMinute: 7, perDay: 70 });
     admin.store.clock.travelToMinuteStart();

@@ -30,7 +30,7 @@ describe('a healthy service', () => {
   const readyz = (key?: string) => store.send('/readyz', { key });
   const getHealth = (key: string) => store.send('/admin/health', { key });
 
-  it('returns only the status at GET /readyz, and looks up no key, whichever key the request has', async () => {
+  it('returns only the status at GET /readyz, and looks up no key, whatever the request has', async () => {
     const administrator = await store.issue({ role: 'admin' });
     const lookUps = countKeyLookUps(store);
     for (const key of [undefined, 'secret', generateApiKey('staging'), store.key, administrator.key]) {
@@ -53,7 +53,7 @@ describe('a healthy service', () => {
     expect(queries.length).toBeLessThanOrEqual(timesSince(startedMs));
   });
 
-  it('returns the status of each part at GET /admin/health to an administrator, and counts the request', async () => {
+  it('returns the status of each part at GET /admin/health to an administrator, and is counted', async () => {
     const { key } = await store.issue({ role: 'admin', plan: 'business' });
     const { status, json, headers } = await getHealth(key);
     expect([status, json]).toEqual([200, { ready: true, draining: false, warnings: [], parts: PARTS }]);
@@ -95,7 +95,7 @@ describe('a service whose database lacks migrations', () => {
 });
 
 (hasRedis() ? it : it.skip)(
-  'a service whose Redis hangs is ready, as requests are served, and reports to an administrator since when the store is degraded',
+  'a service whose Redis hangs is ready, and reports to an administrator since when it is degraded',
   async () => {
     const server = await startRedis();
     const COUNTER_STORE = parseRedisAddresses(`redis://127.0.0.1:${server.port}`) ?? [];

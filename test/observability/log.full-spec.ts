@@ -120,7 +120,7 @@ describe('the log of a service', () => {
     expect(service.stderr).toBe('');
   });
 
-  it('has one line for a malformed request, with its address, the reason, and the id of its response', async () => {
+  it('has one line for a malformed request, with address, reason, and the id of its response', async () => {
     for (const [bytes, status, reason] of [
       ['nonsense\r\n\r\n', 400, 'Parse Error: Invalid method encountered'],
       [`GET / HTTP/1.1\r\nA: ${'a'.repeat(17_000)}\r\n\r\n`, 431, 'Parse Error: Header overflow'],

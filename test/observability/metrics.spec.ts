@@ -79,7 +79,7 @@ describe('GET /metrics', () => {
     expect((await sendRaw(metricsUrl(), request)).status).toBe(200);
   });
 
-  it('is off unless METRICS_PORT is set, never on the port of the service, and closed once the service has ended', async () => {
+  it('is off without METRICS_PORT, never on the service port, and closes after the service', async () => {
     expectError(await send(`${store.url}/metrics`), 404, 'not_found');
     const { database } = store;
     const withoutMetrics = await startApplication({ database });
@@ -102,7 +102,7 @@ describe('GET /metrics', () => {
     other.close();
   });
 
-  it('exposes exactly the metrics of docs/observing.md, and all that alerts and dashboard query', async () => {
+  it('exposes exactly the metrics of docs/observing.md, and all that alerts or dashboard query', async () => {
     const page = await readFile('docs/observing.md', 'utf8');
     const namesIn = (pattern: RegExp) => Array.from(page.matchAll(pattern), ([, name]) => String(name));
     const { names } = await metrics();
@@ -202,7 +202,7 @@ describe('metrics of connections', () => {
 });
 
 describe('metrics of requests', () => {
-  it('count by method, route, status and operation, whatever the outcome, and count unknown paths without a route', async () => {
+  it('count by method, route, status and operation; unknown paths have no route', async () => {
     const { key } = store;
     const grown = await growth(/^(request_duration|deprecated)/, async () => {
       await call(key, 2);
@@ -234,7 +234,7 @@ describe('metrics of requests', () => {
     expect(texts.filter((label) => label.includes('nothing'))).toStrictEqual([]);
   });
 
-  it('have a zero for each failure of an operation since its first request, so that the first failure is an increase', async () => {
+  it('have a zero for each failure of a requested operation, so that the first is an increase', async () => {
     await call(store.key);
     await call(store.key, 1, { path: '/v1/nothing' });
     expect(await counts(/^request_duration_seconds_count GET (\/v1\/pets)? 5/)).toEqual([
@@ -255,7 +255,7 @@ describe('metrics of requests', () => {
     await proxied.close();
   });
 
-  it('have the buckets that the conventions of OpenTelemetry advise, and two for faster requests', async () => {
+  it("have the buckets that OpenTelemetry's conventions advise, and two for faster requests", async () => {
     const { samples } = await metrics();
     const bounds = samples
       .filter(({ name, labels }) => name === `${REQUESTS}_bucket` && labels['operation'] === 'none')
@@ -286,7 +286,7 @@ describe('metrics of limits', () => {
     });
   });
 
-  it('count anonymous clients separately, and requests for the rate-limit status only when they are denied', async () => {
+  it('count anonymous clients separately, and only denied requests for the rate-limit status', async () => {
     const { key } = await store.issue();
     const grown = await growth(OWN, async () => {
       await call(undefined, 3);

@@ -61,7 +61,7 @@ const names = (spans: ReceivedSpan[]) => spans.map(({ name }) => name).toSorted(
 describe('the trace of a request', () => {
   beforeEach(() => start());
 
-  it('has a span named by the operation, with the conventional attributes, and a child span for each query', async () => {
+  it('has a span named by its operation, with conventional attributes, and one for each query', async () => {
     const { headers } = await send(`${store.url}/v1/pets?limit=1`, { key });
     const span = await server('listPets');
     expect(span.attributes).toEqual({
@@ -110,7 +110,7 @@ describe('the trace of a request', () => {
     });
   });
 
-  it('has the queries of a request with a body and each statement of a transaction, without values', async () => {
+  it('has the queries of a request with a body and the statements of a transaction, no values', async () => {
     const { key: admin } = await store.issue({ plan: 'business', role: 'admin' });
     const named = { method: 'POST', body: { name: 'Rumpelstiltskin', categoryId: 7, plan: 'free' } };
     await send(`${store.url}/v1/pets`, { ...named, key, headers: { 'Idempotency-Key': 'once' } });

@@ -65,7 +65,7 @@ describe.each(DOCUMENTS)('GET %s', (path) => {
 });
 
 describe('documents', () => {
-  it('return 429 with Retry-After to an address over 600 requests a minute, and 200 in the next minute', async () => {
+  it('return 429 with Retry-After to an address over 600 requests a minute, until the next', async () => {
     store.clock.travelToMinuteStart();
     for (let sent = 0; sent < PER_MINUTE; sent += 1) {
       const { status } = await from('203.0.113.7', DOCUMENTS[sent] ?? SMALL);

@@ -26,7 +26,7 @@ describe('the OpenAPI documents', () => {
   afterAll(() => store.close());
 
   describe.each(FILES)('/%s', (file) => {
-    it('is served without a key, as JSON that equals the committed file to the byte (if not: npm run documents)', async () => {
+    it('is served without a key, and equals the committed file (if not: npm run documents)', async () => {
       const { status, headers, text, json } = served[file] ?? {};
       expect([status, headers?.get('content-type')]).toEqual([200, 'application/json']);
       expect(text).toBe(await readFile(file, 'utf8'));

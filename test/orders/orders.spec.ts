@@ -79,7 +79,7 @@ describe('POST /v1/store/orders', () => {
     expect(await countOrders()).toBe(0);
   });
 
-  it('returns 400 only for an animal that is deleted by SQL meanwhile, and places the other orders of its batch', async () => {
+  it('returns 400 only for an animal deleted by SQL meanwhile, and places all others', async () => {
     const deletion = await hold(store.database.url, 'DELETE FROM pets WHERE id = 2');
     const orders = Promise.all([1, 2].map((petId) => place({ petId, quantity: 1 })));
     await eventually(() => expectLocksWaitedFor(store.database, 1));

@@ -24,7 +24,7 @@ const add = async (pet: NewPet): Promise<Pet> => {
   return { id: BigInt(location?.split('/').at(-1) ?? ''), ...pet };
 };
 
-it('PetRepository returns every field of an animal: created, by its id, and in pages read alone or in a batch', async () => {
+it('PetRepository returns every field of an animal: created, by its id, in a page, in a batch', async () => {
   const pet: Required<NewPet> = { name: 'Rex', categoryId: 7n, status: 'sold' };
   const { body } = await pets.create(pet);
   const expected = { id: 1n, ...pet };
@@ -46,7 +46,7 @@ describe('PetRepository.find, with concurrent calls', () => {
   });
 });
 
-it('PetRepository.find returns an animal after a change of the schema, though its statement was prepared before', async () => {
+it('PetRepository.find returns an animal if the schema changed after it prepared its statement', async () => {
   const { id } = await add(named('a'));
   await pets.find(id);
   try {
@@ -79,7 +79,7 @@ describe('PetRepository, behind a slow query', () => {
 });
 
 describe('PetRepository.page', () => {
-  it('returns the same animals whether the page is read alone, beside others, or as single animals', async () => {
+  it('returns the same animals for a page read alone, beside others, or as single animals', async () => {
     const names = ['plain', '"quoted" \\ / \b\f\n\r\t\u0001\u007f', '\u2028 é 🐶 </script>'];
     const statuses = [undefined, 'sold', 'available'] as const;
     const added = await Promise.all(

@@ -1,7 +1,7 @@
 import { readOptions } from '../../prove/options.js';
 
 describe('the options of npm run prove', () => {
-  it('run ten minutes on three replicas that count in PostgreSQL by default, each time with another seed', () => {
+  it('run ten minutes on three replicas that count in PostgreSQL by default, each with another seed', () => {
     const { seed, ...rest } = readOptions([]);
     expect(rest).toEqual({ minutes: 10, replicas: 3, store: 'postgres' });
     expect(readOptions([]).seed).not.toBe(seed);

@@ -84,7 +84,7 @@ describe.each(sharedStores)('bans counted in %s', (_name, start) => {
       expect(next[0]?.refusalsUntilBan).toBe(5);
     });
 
-    it('ends at its exact millisecond: requests are allowed again, and refusals count from zero', async () => {
+    it('ends at its exact millisecond: requests are allowed, and refusals count from zero', async () => {
       const request = newBucket(5);
       const end = banEnd(await provokeBan(request));
       clock.travelTo(new Date(end.getTime() - SECOND_MS));
@@ -181,7 +181,7 @@ describe.each(sharedStores)('bans counted in %s', (_name, start) => {
       expect(await summarizeBatch(request, 12)).toBe('denied with 1 left, starts a ban, 10 banned');
     });
 
-    it('report each number of refusals once across three replicas, and one of them starts the ban', async () => {
+    it('report each number of refusals once across three replicas, of which one starts the ban', async () => {
       const replicas = [store, await open(), await open()];
       for (let round = 0; round < 10; round += 1) {
         const request = newBucket(30);

@@ -45,7 +45,7 @@ async function provokeBan(issued: IssuedKey): Promise<HttpResponse> {
 }
 
 describe('before a ban', () => {
-  it('reports in each 429 how many refusals remain until a ban; waiting for Retry-After prevents it', async () => {
+  it('reports in each 429 how many refusals remain; waiting for Retry-After prevents a ban', async () => {
     const issued = await issue(3);
     const denied = (await listPetsTimes(store, issued.key, 5)).slice(3);
     expect(denied.map(outcome)).toEqual(times(2, 'rate_limit_exceeded'));
@@ -62,7 +62,7 @@ describe('before a ban', () => {
     ]);
   });
 
-  it('never bans a client that has fewer requests in flight than its limit and waits for Retry-After', async () => {
+  it('bans no client that waits for Retry-After, with fewer parallel requests than its limit', async () => {
     const issued = await issue(5, 60);
     for (let round = 0; round < 20; round += 1) {
       const responses = await Promise.all(Array.from({ length: 4 }, () => listPets(issued)));
@@ -139,7 +139,7 @@ describe('a ban', () => {
   });
 });
 
-it('a service without ban durations bans nobody, and neither its responses nor the rate-limit status mention bans', async () => {
+it('a service without ban durations bans nobody, and mentions no bans in any response', async () => {
   const lenient = await startApplication({ environment: { BAN_DURATIONS: [] } });
   try {
     const issued = await lenient.issue({ plan: 'enterprise', perMinute: 2, perDay: 100 });

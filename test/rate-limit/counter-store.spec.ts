@@ -59,7 +59,7 @@ describe.each(counterStores)('CounterStore in %s', (_name, start) => {
       );
     });
 
-    it('reports the remaining requests of one batch in order, and the remainder to denied requests', async () => {
+    it('reports the remaining requests of a batch in order, and the rest to denied requests', async () => {
       expect((await consume(newBucket(6, 100), 8)).map(outcome)).toEqual([
         ...descending(5, 0).map((left) => [true, left, left + 94]),
         [false, 0, 94],
@@ -87,7 +87,7 @@ describe.each(counterStores)('CounterStore in %s', (_name, start) => {
       ]);
     });
 
-    it('returns 0 remaining when the limit is lowered below the usage, and the rest when it is raised again', async () => {
+    it('returns 0 remaining if the limit is lowered below the usage, the rest if it is raised', async () => {
       const request = newBucket();
       await consume(request, 10);
       const lowered = await store.consume({ ...request, perMinute: 5, perDay: 7 });

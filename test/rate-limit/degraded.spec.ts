@@ -82,7 +82,7 @@ const holdRow = () =>
   );
 
 describe('a replica whose counter store refuses connections', () => {
-  it('allows a quota what was last known to remain, marks responses degraded, delays none, and counts in the store again when it is back', async () => {
+  it('allows a quota what last remained, marks responses, and uses the store when it is back', async () => {
     expect((await callTimes(10)).map(remaining)).toEqual(descending(59, 50));
     await refuse();
     const first = await timed(() => call());
@@ -107,7 +107,7 @@ describe('a replica whose counter store refuses connections', () => {
     expect(lines.mock.calls.slice(1)).toEqual([['The counter store is back']]);
   });
 
-  it('enforces a ban that it last knew, and lets administrators revoke and change the key, which shows it', async () => {
+  it('enforces the last known ban, and lets administrators see, change and revoke the key', async () => {
     const admin = await replica.issue({ role: 'admin', plan: 'business' });
     const end = new Date(replica.clock.now() + 60_000);
     await ban(replica.database, key, end);
@@ -162,7 +162,7 @@ describe('a replica whose counter store refuses connections', () => {
 });
 
 describe('a replica whose counter store hangs', () => {
-  it('returns 503 with Retry-After until three queries in a row had no reply, then decides without delay', async () => {
+  it('returns 503 with Retry-After until three queries had no reply, then decides at once', async () => {
     await callTimes(10);
     proxy.hang();
     for (let query = 1; query <= 2; query += 1) {
@@ -203,7 +203,7 @@ describe('a replica whose counter store hangs', () => {
 });
 
 describe('a replica whose connection to the counter store is cut', () => {
-  it('returns 503 to the request in flight, and decides the next by itself as the store refuses it', async () => {
+  it('returns 503 to the request in flight, and decides the next if the store refuses it', async () => {
     await call();
     const lock = await holdRow();
     const cut = call();

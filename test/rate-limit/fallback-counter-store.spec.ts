@@ -146,7 +146,7 @@ describe('FallbackCounterStore', () => {
     ]);
   });
 
-  it('does not take a window that is ahead for the time of the store, even when its own clock is ahead', async () => {
+  it('does not take a window ahead for the time of the store, even if its own clock is ahead', async () => {
     class ClockAhead extends TestClock {
       override now = () => clock.now() + AHEAD_MS;
     }
@@ -164,7 +164,7 @@ describe('FallbackCounterStore', () => {
     expect(secondsToReset(other)).toBeLessThanOrEqual(60);
   });
 
-  it('gives a full window to a quota it has never seen, and holds what it allowed against it in the next outage', async () => {
+  it('gives an unknown quota a full window, and holds its use against it in the next outage', async () => {
     const [unseen, other] = [newBucket(), open()];
     fail('refused');
     expect(allowed(await consumeTimes(65, unseen))).toHaveLength(60);
@@ -176,7 +176,7 @@ describe('FallbackCounterStore', () => {
     expect(allowed(await consumeTimes(15, unseen, other))).toHaveLength(10);
   });
 
-  it('rejects requests of queries without a reply, until the third in a row shows that the store is away', async () => {
+  it('rejects requests of queries without a reply, until three in a row show an outage', async () => {
     for (let query = 1; query <= 2; query += 1) {
       fail('silent');
       const outcomes = await Promise.allSettled(Array.from({ length: 9 }, () => store.consume(newBucket())));
@@ -201,7 +201,7 @@ describe('FallbackCounterStore', () => {
     await expect(store.consume(newBucket())).rejects.toBe(failure);
   });
 
-  it('rejects reads without a reply, however many miss one deadline, and counts in the shared store all the while', async () => {
+  it('rejects reads without a reply, however many, and still counts in the shared store', async () => {
     const errors = Array.from({ length: 9 }, () => new CounterStoreError('silent', new Error('silent')));
     const peek = jest.spyOn(shared, 'peek');
     errors.forEach((error) => peek.mockRejectedValueOnce(error));
@@ -237,7 +237,7 @@ describe('FallbackCounterStore', () => {
     expect([store.outage, store.decidedLocally, lines.mock.calls]).toEqual([null, 0, []]);
   });
 
-  it('queries the shared store no more while it is away, pings it twice a second, and logs both ends of the outage', async () => {
+  it('only pings the shared store while it is away, twice a second, and logs start and end', async () => {
     fail('refused');
     await consumeTimes(3);
     const [counts, pings] = [jest.spyOn(shared, 'consume'), jest.spyOn(shared, 'ping')];
@@ -254,7 +254,7 @@ describe('FallbackCounterStore', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('allows no more than one limit for each replica beside the shared limit when the store comes and goes ten times in a minute', async () => {
+  it('allows at most one more limit for each replica if the store goes ten times a minute', async () => {
     const [minute, day] = [newBucket(60, 1000), newBucket(1000, 60)];
     const replicas = [store, open(), open()];
     const local = new Map(replicas.map((replica) => [replica, [0, 0]]));
@@ -283,7 +283,7 @@ describe('FallbackCounterStore', () => {
     expect((await store.consume(day)).allowed).toBe(false);
   });
 
-  it('holds what it allowed by a clock that was ahead against the window that is open at the store', async () => {
+  it('holds what it allowed by a clock that was ahead against the window open at the store', async () => {
     const request = newBucket(60, 1000);
     fail('refused');
     clock.travel(AHEAD_MS);

@@ -122,7 +122,7 @@ describe.each(counterStores)('two replicas over one %s', (name, start) => {
     }
   }
 
-  it('allow, deny and ban exactly as the model of a quota predicts, and report each remaining count once', async () => {
+  it('allow, deny and ban exactly as the model predicts, and report each remaining count once', async () => {
     other = await home.open();
     const asPredicted = fc.asyncProperty(events, async (sequence) => {
       travelToNext(DAY_MS, 1);

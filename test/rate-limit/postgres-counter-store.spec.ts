@@ -130,7 +130,7 @@ describe('PostgresCounterStore.consume, after waiting for a lock', () => {
     expect(await findCounter(request)).toMatchObject({ refusals: 0, bannedUntil: end, banLevel: 3 });
   });
 
-  it('adds to the refusals of the later minute when the wait crosses the end of the minute, and starts the ban there', async () => {
+  it('adds to the refusals of the minute in which the wait ends, and starts the ban there', async () => {
     clock.travelTo(new Date(NOON + 55 * SECOND_MS));
     const request = newBucket(5);
     await consume(request, 5);
@@ -170,7 +170,7 @@ describe('PostgresCounterStore.liftBan', () => {
     expect(await store.bans()).toEqual(new Map());
   });
 
-  it('fails within the timeout when another session locks the row, while other bans can be lifted', async () => {
+  it('fails within the timeout if another session locks the row; other bans can be lifted', async () => {
     const [held, other] = [newBucket(1), newBucket(1)];
     const [ban] = [await provokeBan(held), await provokeBan(other)];
     const lock = await hold(database.url, lockRow(held));
@@ -201,7 +201,7 @@ describe('PostgresCounterStore.consume', () => {
     return names.flatMap((name) => name?.replace(/-[0-9a-f]{12}$/, '') ?? []);
   }
 
-  it('runs one cheap statement while every bucket has room, whether the bucket is new, known or in a new minute', async () => {
+  it('runs one cheap statement while every bucket has room: new, known, or in a new minute', async () => {
     const [first, second] = [newBucket(5), newBucket(5, null)];
     await store.consume(first);
     expect(statements()).toEqual(['allow-one']);
@@ -216,7 +216,7 @@ describe('PostgresCounterStore.consume', () => {
     expect(statements()).toEqual(['allow-one']);
   });
 
-  it('runs the full statement for buckets without room, and no other for a bucket that lacked room last time', async () => {
+  it('runs the full statement for buckets without room, and only that if they lacked it before', async () => {
     const [full, free] = [newBucket(2), newBucket(20)];
     const [denied] = await Promise.all([consume(full, 3), store.consume(free)]);
     expect(summarize(denied)).toBe(`2 allowed, denied with ${refusalsBeforeBan(2) - 1} left`);
@@ -338,7 +338,7 @@ describe('the connection of PostgresCounterStore', () => {
     expect((await store.consume(newBucket())).allowed).toBe(true);
   });
 
-  it('fails at once as refused when the server refuses it, and as failed when this process has no socket left', async () => {
+  it('fails immediately: as refused by the server, or as failed without a socket left', async () => {
     const DATABASE_URL = `postgres://127.0.0.1:${await getPort({ host: '127.0.0.1' })}/x`;
     const environment = readEnvironment({ APP_ENV: 'staging', DATABASE_URL });
     const away = new PostgresCounterStore(environment, openPrisma(environment));
@@ -353,7 +353,7 @@ describe('the connection of PostgresCounterStore', () => {
     connect.mockRestore();
   });
 
-  it('fails as failed, so that no limit is loosened, while PostgreSQL has no connection left for its role', async () => {
+  it('fails as failed, so that no limit is loosened, while its role has no connection left', async () => {
     const direct = new URL(database.url);
     [direct.username, direct.password] = [`counting_${randomBytes(6).toString('hex')}`, 'secret'];
     await database.query(`CREATE ROLE ${direct.username} LOGIN PASSWORD 'secret' CONNECTION LIMIT 0`);

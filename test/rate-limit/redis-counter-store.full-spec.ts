@@ -59,7 +59,7 @@ async function quickRejection(pending: Promise<unknown>): Promise<unknown> {
 }
 
 describeOnMovableRedis('RedisCounterStore', () => {
-  it('fails only the requests of a bucket that Redis rejects, and does not take itself for away', async () => {
+  it('fails only the requests of a bucket that Redis rejects, and does not count as away', async () => {
     const server = await startServer();
     const store = await open(server.url);
     const [bad, good] = [newBucket(60), newBucket(60)];
@@ -96,7 +96,7 @@ describeOnMovableRedis('RedisCounterStore', () => {
       expectAbout(await readExpiry(request), expected);
     });
 
-    it('is when the ban level is back to zero for a quota with bans, also after its ban was lifted', async () => {
+    it('is when the ban level of a quota is back to zero, also after its ban was lifted', async () => {
       const store = await open(server.url);
       const request = newBucket(1);
       for (const [index, minutes] of [1, 5, 60, 24 * 60].entries()) {
@@ -130,7 +130,7 @@ describeOnMovableRedis('RedisCounterStore', () => {
     expect(remaining(await store.peek(request))).toEqual([29, 969]);
   });
 
-  it('lists bans among thousands of other keys, in batches, none of which delays counting for long', async () => {
+  it('lists bans among thousands of other keys, in batches that do not delay counting for long', async () => {
     const store = await open(server.url);
     const banned = newBucket(1);
     await consume(banned, requestsBeforeBan(1) + 1, store);
@@ -161,7 +161,7 @@ describeOnMovableRedis('RedisCounterStore', () => {
     expect(decisions).toMatchObject([{ allowed: true }, { allowed: true }]);
   });
 
-  it('rejects a request with the error of the server when its key is not a counter, and serves the rest of the batch', async () => {
+  it("rejects a request with the error of Redis if its key is no counter, and serves others", async () => {
     const store = await open(server.url);
     const broken = newBucket();
     await server.operator.set(redisKey(broken.bucketKey), 'no hash');
@@ -234,7 +234,7 @@ describeOnMovableRedis('RedisCounterStore, while Redis is away', () => {
   });
 
   it.each([800, 2500])(
-    'keeps the connection when only this process was blocked for %i ms, and reads the responses that have arrived',
+    'keeps the connection if only this process was blocked for %i ms, and reads the responses that arrived',
     async (heldUpMs) => {
       const server = await startServer();
       const warn = jest.spyOn(Logger.prototype, 'warn');

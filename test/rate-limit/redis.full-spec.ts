@@ -153,7 +153,7 @@ describeOnRedis('a service that counts in Redis', () => {
     }
   });
 
-  it('starts while Redis is away and logs that once, counts exactly with a second process when it is back, and stops gracefully', async () => {
+  it('starts while Redis is away, logs that once, and counts exactly with another afterwards', async () => {
     const port = await getPort({ host: '127.0.0.1' });
     const own = settings(`redis://127.0.0.1:${port}`);
     const replicas = [new ServiceProcess('main.js', own), new ServiceProcess('main.js', own)] as const;

@@ -158,13 +158,13 @@ describe.each(
       },
     );
 
-    it(`never exceeds a limit: ${CROWD_AFTER_START} such connections to each of two that have just started`, async () => {
+    it(`never exceeds a limit: ${CROWD_AFTER_START} such connections to each of two new ones`, async () => {
       const started = await Promise.all([replicas.start().ready(), replicas.start().ready()]);
       await expectExact(started, CROWD_AFTER_START);
     });
   });
 
-  it('make the database driver warn of nothing, also by concurrent requests for the rate-limit status', async () => {
+  it('cause no warning of the driver, also by concurrent requests for the rate-limit status', async () => {
     const { key } = await issueKey(home.database, { plan: 'business' });
     const requests = Array.from({ length: 20 }, () => send(`${urls[0]}/v1/rate-limit`, { key }));
     const statuses = (await Promise.all(requests)).map(({ status }) => status);

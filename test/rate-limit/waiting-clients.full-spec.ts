@@ -13,7 +13,7 @@ const REQUESTS = PER_MINUTE + 10;
 const MINUTE_REST_MS = 5_000;
 const run = promisify(execFile);
 
-describe('a client that waits for Retry-After and has fewer requests in flight than its limit per minute', () => {
+describe('a client that waits for Retry-After, with fewer requests at once than its limit per minute', () => {
   const store = useApplication();
 
   beforeAll(async () => {
@@ -21,7 +21,7 @@ describe('a client that waits for Retry-After and has fewer requests in flight t
     store.clock.travel(60_000 - MINUTE_REST_MS);
   });
 
-  it('gets 200 for all requests over two windows, and is never banned: got and ky with their own retries', async () => {
+  it('gets 200 for all requests over two windows, and no ban: got and ky with own retries', async () => {
     const outcomes = await Promise.all(
       ['got', 'ky'].map(async (library) => {
         const { key, quotaId } = await store.issue({

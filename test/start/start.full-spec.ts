@@ -40,7 +40,7 @@ describe('a service with an embedded database', () => {
   /** PostgreSQL removes this file at the end of a clean shutdown. */
   const postgresEnded = () => expect(pidFile()).rejects.toThrow('ENOENT');
 
-  it('prints the addresses, a key for each plan and for an administrator, and a curl command that works when pasted', async () => {
+  it('prints the addresses, the keys of plans and administrator, and a curl command that works', async () => {
     const url = await start();
     await service.waitForOutput(/Try it:\n.*\n/);
     expect(service.stdout).toContain(`${url}/docs`);

@@ -126,7 +126,7 @@ describe('GET /admin/usage, /admin/keys/{id}/usage and /admin/deprecations', () 
 });
 
 describe('GET /admin/deprecations', () => {
-  it('returns the keys that called a deprecated operation, with count and last call, by operation and key', async () => {
+  it('returns the keys that called a deprecated operation, with count and last call, in order', async () => {
     store.clock.travelTo(new Date(NOON.getTime() + 3_600_000));
     await send(`${store.url}/v1/pets/1`, { key: admin.key });
     await recordUsage(store);

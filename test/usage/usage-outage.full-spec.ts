@@ -82,7 +82,7 @@ describe('UsageRecorder, while the database is away', () => {
     expect(warnings).toHaveBeenCalledTimes(2);
   });
 
-  it('retries a batch whose response was lost while the server still processes it, and it is added once', async () => {
+  it('retries a batch whose response was lost while the server processes it, and adds it once', async () => {
     await call();
     await recorder.flush();
     const holder = await hold(database.url, 'LOCK TABLE usage_batches IN EXCLUSIVE MODE');
@@ -111,7 +111,7 @@ describe('UsageRecorder, while the database is away', () => {
     expect(errors.mock.calls).toEqual([[logged]]);
   });
 
-  it('keeps at most 50,000 entries, logs one line when it is full, and logs later how many requests were left out', async () => {
+  it('keeps at most 50,000 entries, logs once that it is full, and later how many it dropped', async () => {
     const errors = jest.spyOn(recorder['logger'], 'error').mockImplementation();
     const request = {
       quotaId: randomUUID(),

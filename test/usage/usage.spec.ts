@@ -74,7 +74,7 @@ describe('UsageRecorder', () => {
     expect(await recorded(key)).toMatchObject([fresh(operation, { [`${String(status)[0]}xx`]: 1 })]);
   });
 
-  it('records no request that is too large, because no key is judged before the body has arrived', async () => {
+  it('records no request that is too large, because no key is judged before its body arrives', async () => {
     const init = { method: 'POST', key: key.key, body: 'x'.repeat(70_000) };
     expect((await send(`${store.url}/v1/pets`, init)).status).toBe(413);
     expect(await recorded(key)).toEqual([]);
@@ -184,7 +184,7 @@ describe('UsageRecorder', () => {
     expect(await kept('day')).toEqual(['03-06T00:00 1', '03-05T00:00 3']);
   });
 
-  it('writes usage within a second of the response, without a flush, where every reader sees it', async () => {
+  it('writes usage within a second of the response, without a flush, for every reader', async () => {
     for (let sent = 1; sent <= 3; sent += 1) {
       await send(`${store.url}/v1/pets`, { key: key.key });
       await eventually(async () => {
@@ -300,7 +300,7 @@ describe('usage of several replicas', () => {
   const each = (count: number, sum: number) =>
     ['minute', 'hour', 'day'].map((period) => ({ period, count, min: sum, max: sum }));
 
-  it('does not deadlock when two replicas write and aggregate the same rows in opposite order, and adds up', async () => {
+  it('adds up without a deadlock if two replicas write and aggregate rows in opposite order', async () => {
     const other = open();
     const entries = Array.from({ length: 200 }, (_, index) =>
       entry({ minute: NOON_MS / MINUTE_MS + (index % 7) }),
@@ -338,7 +338,7 @@ describe('usage of several replicas', () => {
 
     const batches = () => database.query('SELECT id FROM usage_batches WHERE size > 0');
 
-    it('makes readers wait for an aggregation in progress, so that they see all usage; those of a replica share one', async () => {
+    it('makes readers wait for one shared aggregation in progress, so that they see all usage', async () => {
       const one = entry({});
       const holder = await holdAggregations(one);
       await append(one);
@@ -387,7 +387,7 @@ describe('usage of several replicas', () => {
       expect(await countRows(entries)).toEqual(each(1000, 350));
     });
 
-    it('aggregates each minute within 5 seconds of its end when nobody reads, and retries and logs a failure', async () => {
+    it('aggregates a minute within 5 seconds of its end without readers, and retries a failure', async () => {
       clock.travelTo(new Date(NOON_MS + 30_000));
       const one = entry({});
       await append(one);

@@ -38,7 +38,7 @@ const NOTHING = {
 };
 
 describe('GET /admin/keys/{id}/what-if', () => {
-  it('counts what real requests would have been denied, also those that were denied, and none for the rate-limit status', async () => {
+  it('counts which real requests would have been denied, but none for the rate-limit status', async () => {
     const { id, key } = await admin.issue({ plan: 'enterprise', perMinute: 3, perDay: 100 });
     for (let sent = 0; sent < 5; sent += 1) {
       store.clock.travelTo(NOON);
@@ -136,7 +136,7 @@ describe('GET /admin/keys/{id}/what-if', () => {
     });
   });
 
-  it('tries a limit that is given instead of that of the plan, which is lower or higher, or has none', async () => {
+  it("tries a given limit instead of the plan's, which is lower or higher, or does not exist", async () => {
     const { id } = await admin.issue();
     const tried = async (query: string) => {
       const { perMinute, perDay } = (await whatIf(id, query)).json;

@@ -67,7 +67,7 @@ const verify = (secret: string, { body, headers }: ReceivedRequest) =>
 const lastReceived = () => receiver.received.at(-1) as ReceivedRequest;
 
 describe('a delivery', () => {
-  it('is a POST that the reference library of Standard Webhooks verifies, with the id of the delivery', async () => {
+  it("is a POST with the delivery's id that the library of Standard Webhooks verifies", async () => {
     const webhook = await createWebhook();
     const sent = await sendEvent(webhook);
     const delivered = await expectNewest(webhook, { state: 'delivered' });
@@ -136,7 +136,7 @@ describe('a delivery', () => {
     verify(webhook.secret, lastReceived());
   });
 
-  it('is repeated for a day, with growing waits, then fails, and is sent again when an administrator wants it', async () => {
+  it('is repeated for a day, with growing waits, then fails; administrators may send it again', async () => {
     receiver.respond = respondWith(500);
     const webhook = await createWebhook();
     const { id } = await sendEvent(webhook);

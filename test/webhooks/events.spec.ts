@@ -98,7 +98,7 @@ describe('the event key.revoked', () => {
 describe('the events of a day limit', () => {
   const LIMITS = { plan: 'enterprise', perMinute: 100, perDay: 10 };
 
-  it('are queued once a day and quota, at 80 and at 100 %, by whichever replica finds them first', async () => {
+  it('are queued once a day and quota, at 80 and 100 %, by whichever replica finds them first', async () => {
     const { clock, database } = admin.store;
     const replica = await startApplication({ database, clock });
     clock.travelTo(NOON);
@@ -163,7 +163,7 @@ describe('the event quota.banned', () => {
 });
 
 describe('the event key.expiring', () => {
-  it('is queued once, 14 days before a key expires, and not for a key with a successor or a revoked one', async () => {
+  it('is queued once, 14 days before a key expires, unless it has a successor or is revoked', async () => {
     const expiresAt = inFuture(14.5 * DAY_MS).toISOString();
     const key = await admin.issue({ name: 'Ann', expiresAt });
     const rotated = await admin.issue({ expiresAt });

@@ -49,7 +49,7 @@ const states = () =>
 const isDelivered = async () => (await states()).every(({ state }) => state === 'delivered');
 
 describe('two replicas', () => {
-  it('deliver every revocation that succeeded, at least once, though one after the other is killed', async () => {
+  it('deliver each successful revocation at least once, though one after the other is killed', async () => {
     // A few deliveries are in flight at every moment.
     receiver.respond = (response) => setTimeout(() => response.writeHead(204).end(), 50);
     const [one, other] = [services.start(), services.start()];

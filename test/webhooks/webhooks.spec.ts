@@ -27,7 +27,7 @@ const listAudit = async (id: string) =>
   );
 
 describe('POST /admin/webhooks', () => {
-  it('returns 201 with the webhook and its secret, which no later response and no audit event has', async () => {
+  it('returns 201 with the webhook and its secret, which no later response or audit event has', async () => {
     const response = await admin.send('POST /admin/webhooks', INPUT);
     const { id, secret, ...shown } = response.json;
     expect(response.status).toBe(201);

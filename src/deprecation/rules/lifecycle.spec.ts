@@ -27,7 +27,7 @@ describe('lifecycleError', () => {
     [1, 'HEAD', 'GET'],
     [1e12, 'POST', 'POST'],
   ])(
-    'returns 410 from the instant of the removal, with the method of the replacement: %d ms after, %s names %s',
+    'returns 410 from the time of the removal, with the method of the replacement: %d ms after, %s names %s',
     (afterMs, method, named) => {
       expect(errorAt(REMOVAL_MS + afterMs, method)?.body).toEqual(removed(named));
     },

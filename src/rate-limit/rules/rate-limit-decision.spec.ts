@@ -67,7 +67,7 @@ describe('decisionsFor', () => {
   const ofQuota = counted({ minuteUsed: 60, dayUsed: 100, allowed: 2, denied: 1, refusals: 1 });
   const ofAddress = counted({ minuteUsed: 7, dayUsed: 7, allowed: 1 });
 
-  it('returns a decision for each request: the first of a bucket are allowed, each with the windows as it left them', () => {
+  it('returns a decision for each request: the first are allowed, each with the windows it left', () => {
     const outcomes = new Map([
       [ADDRESS.bucketKey, ofAddress],
       [QUOTA.bucketKey, ofQuota],
@@ -164,7 +164,7 @@ describe('previewDecision', () => {
 });
 
 describe('toBanStatus, for the requests of a batch', () => {
-  it('returns the refusals that remain: to allowed requests those before the batch, to each denied one its own count', () => {
+  it('returns the remaining refusals: those before the batch if allowed, its own count if denied', () => {
     expect(banStatuses(5, { allowed: 2, denied: 3, refusals: 3 })).toEqual(untilBan(5, 5, 4, 3, 2));
     expect(banStatuses(3, { allowed: 1, denied: 2, refusals: 4 })).toEqual(untilBan(3, 2, 1));
   });

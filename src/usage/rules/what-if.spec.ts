@@ -78,7 +78,7 @@ describe('replayLimits', () => {
     });
   });
 
-  it('returns the first of the minutes with the most denied requests, not the one with the most requests', () => {
+  it('returns the first minute with the most denied requests, not the one with the most requests', () => {
     const { worstMinute } = replayLimits(minutesOf(5, 7, 7, 6), { perMinute: 5, perDay: 100 });
     expect(worstMinute).toEqual({ startsAt: minuteAfter(1), requests: 7, denied: 2 });
     const byDay = replayLimits(minutesOf(9, 3, 4), { perMinute: 9, perDay: 10 });
