@@ -36,16 +36,15 @@ export default {
       from: { path: '^src', pathNot: '^src/(main|app|app\\.module|cli/(documents|services))\\.ts$' },
       to: { path: '^src/(main|app|app\\.module)\\.ts$' },
     },
-    ...floors.flatMap((floor, index) =>
-      floor.map((folder) => ({
+    ...floors.flatMap((floor, index) => {
+      const higher = floors.slice(0, index).flat();
+      return floor.map((folder) => ({
         name: `${folder}-imports-what-is-below-it`,
         severity: 'error',
         from: { path: `^src/${folder}/` },
-        to: {
-          path: `^src/(${[...floors.slice(0, index).flat(), ...floor.filter((other) => other !== folder)].join('|')})/`,
-        },
-      })),
-    ),
+        to: { path: `^src/(${[...higher, ...floor.filter((other) => other !== folder)].join('|')})/` },
+      }));
+    }),
     {
       name: 'only-observability-imports-traces',
       comment: 'Modules publish diagnostics, which traces read.',
@@ -65,7 +64,9 @@ export default {
       comment: 'What decides needs neither a framework nor a database.',
       severity: 'error',
       from: {
-        path: '^src/.*/rules/|^src/keys/key\\.view\\.ts$|^src/settings/(duration|redis-address|secret-files|env-file|text-file|clock)\\.ts$',
+        path:
+          '^src/.*/rules/|^src/keys/key\\.view\\.ts$|' +
+          '^src/settings/(duration|redis-address|secret-files|env-file|text-file|clock)\\.ts$',
       },
       to: {
         path: '^src/database/|node_modules/(@nestjs|@prisma|fastify|ioredis|pg|prom-client)/',

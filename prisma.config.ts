@@ -34,7 +34,8 @@ if (needsDatabase.some((pattern) => pattern.test(command))) {
   }
   if (url === undefined) {
     throw new Error(
-      'DATABASE_URL is missing. Set it, or write it into .env: DATABASE_URL=postgresql://user:password@localhost:5432/animal_store',
+      'DATABASE_URL is missing. Set it, or write it into .env: ' +
+        'DATABASE_URL=postgresql://user:password@localhost:5432/animal_store',
     );
   }
 }

@@ -79,7 +79,8 @@ export function missedGoals(results) {
     const isJudged = figure === 'allowed' || numbers.length >= (ratio ? MIN_ROUNDS : MIN_STARTS);
     return isJudged && (median < least || median > most)
       ? [
-          `${JSON.stringify(load)}: ${figure} of ${ratio?.join(' / ') ?? name} is ${median.toFixed(2)}, and the goal is ` +
+          `${JSON.stringify(load)}: ${figure} of ${ratio?.join(' / ') ?? name} is ` +
+            `${median.toFixed(2)}, and the goal is ` +
             (median < least ? `at least ${least.toFixed(2)}` : `at most ${most.toFixed(2)}`),
         ]
       : [];

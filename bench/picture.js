@@ -30,10 +30,14 @@ export function barChart(groups, series, label) {
   const titles = groups.map((title, group) => text(LEFT + step * (group + 0.5), HEIGHT - 16, title));
   const legend = series.map(({ title }, index) => {
     const x = LEFT + index * 180;
-    return `<rect x="${x}" y="12" width="12" height="12" fill="${COLOURS[index]}"/>${text(x + 18, 22, title, 'start')}`;
+    return (
+      `<rect x="${x}" y="12" width="12" height="12" ` +
+      `fill="${COLOURS[index]}"/>${text(x + 18, 22, title, 'start')}`
+    );
   });
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="12">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" ` +
+      'font-size="12">',
     `<rect width="${WIDTH}" height="${HEIGHT}" fill="white"/>`,
     ...legend,
     ...bars,

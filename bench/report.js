@@ -33,7 +33,8 @@ export function report(results) {
   return before === undefined
     ? [
         `![Requests a second of the mix, by connections](${PICTURES.speed})`,
-        `The picture has requests a second of the mix. The table has them for each load, with the ratio of this service to the peer: the median of slices in turn.`,
+        'The picture has requests a second of the mix. The table has them for each load, with the ' +
+          'ratio of this service to the peer: the median of slices in turn.',
         speedTable(results),
         `${costText(results)} ${source}`,
       ].join('\n\n')
@@ -182,7 +183,8 @@ function costText(results) {
   const p99 = median(results.figures({ workload: 'latency' }, 'service', 'p99Ms'))?.toFixed(1) ?? NONE;
   return (
     `A process takes ${mb === undefined ? NONE : round(mb)} MB after load, and responds ` +
-    `${startMs === undefined ? NONE : round(startMs)} ms after its start. At half of its greatest load the slowest of 100 ` +
+    `${startMs === undefined ? NONE : round(startMs)} ms after its start. ` +
+    'At half of its greatest load the slowest of 100 ' +
     `first pages takes ${p99} ms.`
   );
 }

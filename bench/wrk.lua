@@ -11,7 +11,8 @@ local function get(path)
 end
 
 local function post(path, body, header)
-  return 'POST ' .. path .. heads[random(#heads)] .. (header or '') .. 'Content-Type: application/json\r\nContent-Length: '
+  return 'POST ' .. path .. heads[random(#heads)] .. (header or '')
+    .. 'Content-Type: application/json\r\nContent-Length: '
     .. #body .. '\r\n\r\n' .. body
 end
 
@@ -31,7 +32,8 @@ end
 
 function workloads.keyed()
   sent = sent + 1
-  return post('/v1/pets', string.format(ANIMAL, random(9999999)), 'Idempotency-Key: ' .. seed .. '-' .. sent .. '\r\n')
+  local header = 'Idempotency-Key: ' .. seed .. '-' .. sent .. '\r\n'
+  return post('/v1/pets', string.format(ANIMAL, random(9999999)), header)
 end
 
 function workloads.order()

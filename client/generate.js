@@ -103,8 +103,10 @@ function describe(method, path, operation) {
 
 function listMethods({ id, path, text, resource }) {
   const parameters = `query: ${queryName(id)} = {}, options: CallOptions = {}`;
+  const pageComment = comment(`${text} \`for await\` walks over this page and all after it.`);
+  const iteratorComment = comment(`Walks over all of \`${id}\`, by the largest pages.`);
   return `
-${comment(`${text} \`for await\` walks over this page and all after it.`)}${id}(${parameters}): PagePromise<${resource}> {
+${pageComment}${id}(${parameters}): PagePromise<${resource}> {
   return this.connection.list(
     options,
     (client, sending) => client.GET('${path}', { params: { query }, ...sending }),
@@ -112,7 +114,7 @@ ${comment(`${text} \`for await\` walks over this page and all after it.`)}${id}(
   );
 }
 
-${comment(`Walks over all of \`${id}\`, by the largest pages.`)}${iteratorName(id)}(${parameters}): AsyncGenerator<${resource}, void, undefined> {
+${iteratorComment}${iteratorName(id)}(${parameters}): AsyncGenerator<${resource}, void, undefined> {
   return everyItem((from) => this.${id}({ ...query, limit: query.limit ?? LARGEST_PAGE, ...from }, options));
 }`;
 }

@@ -1,6 +1,8 @@
 -- Makes windows that were opened while the clock was ahead current, keeps their counts, and shortens their bans.
 WITH now AS (
-  SELECT floor(extract(epoch FROM now()) / 60)::int AS minute, floor(extract(epoch FROM now()) / 86400)::int AS day
+  SELECT
+    floor(extract(epoch FROM now()) / 60)::int AS minute,
+    floor(extract(epoch FROM now()) / 86400)::int AS day
 ), ahead AS (
   SELECT bucket_key, least(stored.minute, now.minute) AS minute, least(stored.day, now.day) AS day
   FROM rate_limit_counters AS stored, now

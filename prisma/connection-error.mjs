@@ -27,15 +27,19 @@ export function describeConnectionError(error, connectionString) {
   if (code === 'ETIMEDOUT' || /timeout/i.test(message)) {
     return {
       code: 'P1002',
-      message: `The database server at \`${server}\` was reached but timed out.\n\nPlease try again.\n\n${checkServer}`,
+      message:
+        `The database server at \`${server}\` was reached but timed out.\n\nPlease try ` +
+        `again.\n\n${checkServer}`,
     };
   }
   if (code === '28P01' || /password must be a string/.test(message)) {
     return {
       code: 'P1000',
       message:
-        `Authentication failed against database server, the provided database credentials for \`${user}\` are not valid.` +
-        `\n\nPlease make sure to provide valid database credentials for the database server at \`${server}\`.`,
+        'Authentication failed against database server, the provided database credentials for ' +
+        `\`${user}\` are not valid.` +
+        `\n\nPlease make sure to provide valid database credentials for the database server at ` +
+        `\`${server}\`.`,
     };
   }
   if (code === '3D000') {

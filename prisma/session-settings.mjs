@@ -25,7 +25,8 @@ const INVALID_SCHEMA_NAME = '3F000';
 
 /** The encoding cannot be set in a session. One row and column with the fault and what to do, or no row. */
 export const ENCODING_FAULT = `SELECT format(
-    'the database %1$I stores text as %2$s, and must as UTF8: run "CREATE DATABASE %3$I ENCODING ''UTF8'' LOCALE ''C'' TEMPLATE template0", '
+    'the database %1$I stores text as %2$s, and must as UTF8: '
+    'run "CREATE DATABASE %3$I ENCODING ''UTF8'' LOCALE ''C'' TEMPLATE template0", '
     'and name that one in DATABASE_URL',
     current_database(), current_setting('server_encoding'), current_database() || '_utf8'
   ) AS fault
@@ -45,8 +46,8 @@ export async function findSchema(pool, connectionString) {
   );
   const [{ schema, path }] = rows;
   if (schema === null) {
-    const message = `no schema of search_path (${path}) exists for this role: create it, or change search_path`;
-    throw Object.assign(new Error(message), { code: INVALID_SCHEMA_NAME });
+    const fault = `no schema of search_path (${path}) exists for this role: create it, or change search_path`;
+    throw Object.assign(new Error(fault), { code: INVALID_SCHEMA_NAME });
   }
   return schema;
 }
@@ -67,7 +68,9 @@ export function settingColumns(settings) {
 
 export function configuration({ processID }, settings, expression = 'NULL') {
   return {
-    text: `SELECT CASE WHEN current_setting(name, true) !~ accepted THEN set_config(name, value, false) END, ${expression}
+    text: `SELECT
+        CASE WHEN current_setting(name, true) !~ accepted THEN set_config(name, value, false) END,
+        ${expression}
       FROM unnest($1::text[], $2::text[], $3::text[]) AS setting (name, value, accepted)
       WHERE pg_backend_pid() = $4`,
     values: [...settingColumns(settings), processID],

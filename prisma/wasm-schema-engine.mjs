@@ -141,7 +141,8 @@ function rethrowFailedMigration(error) {
   const databaseError = external.replace(/^external connector error\nError querying the database: /, '');
   const message =
     'A migration failed to apply. New migrations cannot be applied before the error is recovered from. ' +
-    'Read more about how to resolve migration issues in a production database: https://pris.ly/d/migrate-resolve\n\n' +
+    'Read more about how to resolve migration issues in a production database: ' +
+    'https://pris.ly/d/migrate-resolve\n\n' +
     `Migration name: ${migrationName}\n\nDatabase error:\n${databaseError}`;
   throw Object.assign(new Error(message, { cause: error }), { code: 'P3018', migrationName });
 }

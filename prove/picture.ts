@@ -20,27 +20,34 @@ export function drawThroughput(seconds: Second[], faults: Fault[], startMs: numb
     const points = seconds.map(
       ({ second, counts }) => `${x(second).toFixed(1)},${y(counts[name]).toFixed(1)}`,
     );
-    return `<polyline points="${points.join(' ')}" fill="none" stroke="${COLOURS[name]}" stroke-width="1.5"/>`;
+    const stroke = `stroke="${COLOURS[name]}" stroke-width="1.5"`;
+    return `<polyline points="${points.join(' ')}" fill="none" ${stroke}/>`;
   };
   const bands = faults.map((fault, index) => {
     const [from, to] = [fault.startMs, fault.endMs ?? Infinity].map((ms) => x((ms - startMs) / 1000)) as [
       number,
       number,
     ];
-    const box = `<rect x="${from.toFixed(1)}" y="${TOP}" width="${Math.max(1, to - from).toFixed(1)}" height="${HEIGHT - TOP - BOTTOM}" fill="${COLOURS.fault}"/>`;
+    const box =
+      `<rect x="${from.toFixed(1)}" y="${TOP}" width="${Math.max(1, to - from).toFixed(1)}" ` +
+      `height="${HEIGHT - TOP - BOTTOM}" fill="${COLOURS.fault}"/>`;
     return box + text((from + to) / 2, TOP + 12, String(index + 1));
   });
   const step = DECISIONS_A_GRID_LINE.find((candidate) => greatest / candidate < 6) ?? greatest;
   const grid = Array.from({ length: Math.floor(greatest / step) + 1 }, (_, index) => {
     const level = y(index * step).toFixed(1);
-    return `<path d="M${LEFT} ${level}H${WIDTH - RIGHT}" stroke="#e2e8f0"/>${text(LEFT - 6, Number(level) + 4, String(index * step), 'end')}`;
+    return (
+      `<path d="M${LEFT} ${level}H${WIDTH - RIGHT}" ` +
+      `stroke="#e2e8f0"/>${text(LEFT - 6, Number(level) + 4, String(index * step), 'end')}`
+    );
   });
   const ticks = Array.from({ length: 7 }, (_, index) => {
     const second = (length * index) / 6;
     return text(x(second), HEIGHT - BOTTOM + 18, `${(second / 60).toFixed(1)} min`);
   });
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="12">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" ` +
+      'font-size="12">',
     `<rect width="${WIDTH}" height="${HEIGHT}" fill="white"/>`,
     ...bands,
     ...grid,
@@ -55,7 +62,10 @@ export function drawThroughput(seconds: Second[], faults: Fault[], startMs: numb
 }
 
 function legend(x: number, colour: string, title: string): string {
-  return `<rect x="${x}" y="${HEIGHT - 22}" width="12" height="12" fill="${colour}"/>${text(x + 18, HEIGHT - 12, title, 'start')}`;
+  return (
+    `<rect x="${x}" y="${HEIGHT - 22}" width="12" height="12" ` +
+    `fill="${colour}"/>${text(x + 18, HEIGHT - 12, title, 'start')}`
+  );
 }
 
 const text = (x: number, y: number, content: string, anchor = 'middle') =>

@@ -6,7 +6,8 @@ const PAGE = 'SELECT id, name, category_id AS "categoryId", status FROM pets WHE
 const PAGE_OF_STATUS = PAGE.replace('WHERE', 'WHERE status = $2 AND');
 export const ONE = 'SELECT id, name, category_id AS "categoryId", status FROM pets WHERE id = $1';
 export const ADD =
-  'INSERT INTO pets (name, category_id, status) VALUES ($1, $2, $3) RETURNING id, name, category_id AS "categoryId", status';
+  'INSERT INTO pets (name, category_id, status) VALUES ($1, $2, $3) ' +
+  'RETURNING id, name, category_id AS "categoryId", status';
 
 /** Requests allowed for a key in a minute and in a day; never reached, as with the service's keys. */
 export const LIMIT = 1_000_000_000;

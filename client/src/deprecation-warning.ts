@@ -31,7 +31,8 @@ function describeDeprecation(operation: string, headers: Headers): string {
   const sunset = formatDate(Date.parse(headers.get('Sunset') ?? ''));
   const successor = linkTarget(headers.get('Link'), 'successor-version');
   return [
-    `Animal Store: ${operation} is deprecated${since && ` since ${since}`}${sunset && ` and removed on ${sunset}`}.`,
+    `Animal Store: ${operation} is ` +
+      `deprecated${since && ` since ${since}`}${sunset && ` and removed on ${sunset}`}.`,
     successor && `Use ${successor} instead.`,
   ]
     .filter(Boolean)

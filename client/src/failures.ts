@@ -45,7 +45,8 @@ export function noResponse(cause: unknown): ConnectionError {
  */
 export function rateLimitWait(waitMs: number, cause: AnimalStoreError | null): RateLimitWaitError {
   return new RateLimitWaitError(
-    `The call would have to wait ${Math.ceil(waitMs / 1000)} s for the rate limit, which is longer than its time. Nothing was sent.`,
+    `The call would have to wait ${Math.ceil(waitMs / 1000)} s for the rate limit, which is longer ` +
+      'than its time. Nothing was sent.',
     { ...WITHOUT_RESPONSE, code: 'rate_limit_wait', retryAfterMs: waitMs, headers: new Headers() },
     cause === null ? {} : { cause },
   );

@@ -12,7 +12,9 @@ const RUN = `use(client, process.env.ANIMAL_STORE_URL, process.env.ANIMAL_STORE_
   .then((result) => console.log(JSON.stringify(result)));
 `;
 const MODULE = `import * as client from 'animal-store-client';\nimport { use } from './use.mjs';\n${RUN}`;
-const COMMON_JS = `const client = require('animal-store-client');\nconst { use } = require('./use.mjs');\n${RUN}`;
+const COMMON_JS = `const client = require('animal-store-client');
+const { use } = require('./use.mjs');
+${RUN}`;
 
 /** A runtime that `npm --prefix client/test/runtimes install --no-package-lock` has installed. */
 const installed = (name) => path.join(CLIENT, 'test', 'runtimes', 'node_modules', '.bin', name);

@@ -93,7 +93,9 @@ const CLIENTS: Panel[] = [
     unit: 'percentunit',
     isNumber: true,
     queries: {
-      share: `${overRange(requests('bucket', ...PAGES, `le="${PAGE_SECONDS}"`))} / ${overRange(requests('count', ...PAGES))}`,
+      share:
+        `${overRange(requests('bucket', ...PAGES, `le="${PAGE_SECONDS}"`))} / ` +
+        overRange(requests('count', ...PAGES)),
     },
     bad: { below: objective('pages') },
   },
@@ -108,7 +110,8 @@ const CLIENTS: Panel[] = [
     description: 'Which operation fails? The log has the cause of each 5xx under its requestId.',
     unit: 'percentunit',
     queries: {
-      '{{operation}}': `${sum(rate(requests('count', FAILED)), 'operation')} / ${sum(rate(requests('count')), 'operation')}`,
+      '{{operation}}':
+        `${sum(rate(requests('count', FAILED)), 'operation')} / ` + sum(rate(requests('count')), 'operation'),
     },
     bad: { above: 1 - objective('requests') },
   },
@@ -234,7 +237,9 @@ const RESOURCES: Panel[] = [
     description: 'Is a pool exhausted? Find the slow query; if there is none, raise DATABASE_POOL_SIZE.',
     unit: 'percentunit',
     queries: {
-      '{{pool}} of {{pod}}': `${sum(own('database_connections', 'state="used"'), 'pool', 'pod')} / ${sum(own('database_connections_max'), 'pool', 'pod')}`,
+      '{{pool}} of {{pod}}':
+        `${sum(own('database_connections', 'state="used"'), 'pool', 'pod')} / ` +
+        sum(own('database_connections_max'), 'pool', 'pod'),
     },
     bad: { above: 0.9 },
   },
@@ -256,7 +261,9 @@ const RESOURCES: Panel[] = [
     description: 'Do batches grow? Then the database is slower than its load: look at its CPU and locks.',
     unit: 'short',
     queries: {
-      '{{query}}': `${sum(rate(own('query_batch_size_sum')), 'query')} / ${sum(rate(own('query_batch_size_count')), 'query')}`,
+      '{{query}}':
+        `${sum(rate(own('query_batch_size_sum')), 'query')} / ` +
+        sum(rate(own('query_batch_size_count')), 'query'),
     },
   },
   {
@@ -270,7 +277,9 @@ const RESOURCES: Panel[] = [
     description: 'Are keys looked up in the database? Then changes of keys are not received: see the log.',
     unit: 'percentunit',
     queries: {
-      '{{pod}}': `${sum(rate(own('api_key_cache_lookups_total', 'result="hit"')), 'pod')} / ${sum(rate(own('api_key_cache_lookups_total')), 'pod')}`,
+      '{{pod}}':
+        `${sum(rate(own('api_key_cache_lookups_total', 'result="hit"')), 'pod')} / ` +
+        sum(rate(own('api_key_cache_lookups_total')), 'pod'),
     },
   },
   {

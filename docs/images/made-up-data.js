@@ -40,15 +40,20 @@ const PERIODS = {
 };
 /** The same pictures each time need the same numbers. */
 const HISTORY = `
-  INSERT INTO usage (key_id, quota_id, period, starts_at, operation, deprecated, succeeded, redirected, client_errors,
-    server_errors, refusals, last_at)
-  SELECT key.id, key.quota_id, $1::usage_period, date_trunc($1::text, now(), 'UTC') - n * ('1 ' || $1)::interval,
+  INSERT INTO usage (key_id, quota_id, period, starts_at, operation, deprecated,
+    succeeded, redirected, client_errors, server_errors, refusals, last_at)
+  SELECT key.id, key.quota_id, $1::usage_period,
+    date_trunc($1::text, now(), 'UTC') - n * ('1 ' || $1)::interval,
     operation, operation = 'getPet', total, total / 9, total / 25 + refused, total / 400, refused,
     now() - position * interval '4 minutes'
   FROM (SELECT *, row_number() OVER (ORDER BY id) AS position FROM api_keys WHERE role = 'client') key,
     generate_series(1, $2) n,
-    (VALUES ('listPets', 3.0), ('createPet', 1.0), ('listOrders', 0.5), ('getPet', 0.3)) operations (operation, weight),
-    LATERAL (SELECT ($3 * weight * (1.4 + sin((n + position) / 4.0)) * (1 + (position * 7 + n * 5) % 4) / position)::int) t (total),
+    (VALUES ('listPets', 3.0), ('createPet', 1.0), ('listOrders', 0.5), ('getPet', 0.3))
+      operations (operation, weight),
+    LATERAL (
+      SELECT
+        ($3 * weight * (1.4 + sin((n + position) / 4.0)) * (1 + (position * 7 + n * 5) % 4) / position)::int
+    ) t (total),
     LATERAL (SELECT CASE WHEN (n + position) % 7 = 0 THEN total / 6 ELSE 0 END) r (refused)`;
 
 /**

@@ -114,7 +114,9 @@ export class Workload {
       method: 'POST',
       path: '/v1/store/orders',
       idempotencyKey: isIdempotent ? `order-${this.client}-${this.created}` : null,
-      body: `{"petId":${petId},"quantity":${quantity}${shipDate === null ? '' : `,"shipDate":"${shipDate}"`}}`,
+      body:
+        `{"petId":${petId},"quantity":${quantity}` +
+        `${shipDate === null ? '' : `,"shipDate":"${shipDate}"`}}`,
       record: { petId, quantity, shipDate },
     };
   }

@@ -132,7 +132,8 @@ function checkMinute(
     claim.check(
       certain <= upTo && (hasCrash || mayBeOlder || before.length + unknown >= refusalsBeforeBan(least) - 1),
       () =>
-        `${name} started a ban after ${certain} refusals, with ${unknown} unknown requests, of the limit ${least}`,
+        `${name} started a ban after ${certain} refusals, with ${unknown} unknown requests, of the ` +
+        `limit ${least}`,
     );
   }
   const after = refused.filter((each) => each.sentMs > beforeMs && isHere(each)).length;

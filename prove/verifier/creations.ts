@@ -25,7 +25,8 @@ export function checkCreations(evidence: Evidence, claim: Claim): void {
       claim.check(
         row !== undefined && differing === undefined,
         () =>
-          `${id} created ${table} ${recordId}, which is ${row === undefined ? 'lost' : `another: ${differing?.[0]}`}`,
+          `${id} created ${table} ${recordId}, which is ` +
+          (row === undefined ? 'lost' : `another: ${differing?.[0]}`),
       );
     }
     checkOwners(acknowledged, table, claim);

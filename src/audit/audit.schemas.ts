@@ -15,7 +15,8 @@ export const AuditEvent = z
     id: plainText('Identifier of the event.', 19),
     at: dateTime('The time of the action.'),
     actor: plainText(
-      "Who acted: the id of an administrator's key; `terminal:NAME` for a person at the terminal; or `terminal` for the service itself.",
+      "Who acted: the id of an administrator's key; `terminal:NAME` for a person at the terminal; " +
+        'or `terminal` for the service itself.',
       ACTOR_MAX_LENGTH,
     ),
     action: plainText('The action.', 64),

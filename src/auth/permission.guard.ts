@@ -21,7 +21,9 @@ export class PermissionGuard implements CanActivate {
     }
     // Fastify computes `ip` and `routeOptions` at each access.
     if (allowedNetworks !== null && !isInNetworks(request.ip, allowedNetworks)) {
-      const message = `This API key may not be used from the address ${addressText(request.ip)}. An administrator can allow its network.`;
+      const message =
+        `This API key may not be used from the address ${addressText(request.ip)}. ` +
+        'An administrator can allow its network.';
       throw new ApiError('forbidden_address', message);
     }
     const scope = scopes === null ? null : request.routeOptions.config.scope;

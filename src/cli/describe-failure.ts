@@ -34,7 +34,10 @@ export function describeFailure(error: unknown): string {
     return `The database lacks the tables of this version: ${HOW_TO_MIGRATE}. ${databaseReason(error)}`;
   }
   if (hasCode(error, PERMISSION_DENIED)) {
-    return `The role of DATABASE_URL lacks a privilege, which the owner of the table may GRANT: ${databaseReason(error)}`;
+    return (
+      'The role of DATABASE_URL lacks a privilege, which the owner of the table may GRANT: ' +
+      databaseReason(error)
+    );
   }
   if (error instanceof Error && (error instanceof pg.DatabaseError || isDatabaseUnavailable(error))) {
     return `The database cannot be used (check DATABASE_URL): ${databaseReason(error)}`;

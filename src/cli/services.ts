@@ -36,7 +36,8 @@ export async function databaseEnvironment(): Promise<Environment> {
   const url = await findEmbeddedPostgres(environment.DATA_DIR);
   if (url === null) {
     throw new EmbeddedPostgresError(
-      `No embedded database runs in ${environment.DATA_DIR}: start the service first ("npm start"), or set DATABASE_URL.`,
+      `No embedded database runs in ${environment.DATA_DIR}: ` +
+        'start the service first ("npm start"), or set DATABASE_URL.',
     );
   }
   return { ...environment, DATABASE_URL: url };

@@ -14,8 +14,11 @@ const UNAVAILABLE_CODES = [
   /^(DatabaseNotReachable|SocketTimeout|ConnectionClosed|TlsConnectionError)$/,
 ];
 /** Messages of `pg` without a code. */
-const UNAVAILABLE_MESSAGE =
-  /Connection terminated|server does not support SSL|error establishing an SSL connection|timeout exceeded when trying to connect|Query read timeout|timeout expired|Client was closed|not queryable|Cannot use a pool after calling end/;
+const UNAVAILABLE_MESSAGE = new RegExp(
+  'Connection terminated|server does not support SSL|error establishing an SSL connection|' +
+    'timeout exceeded when trying to connect|Query read timeout|timeout expired|Client was closed|' +
+    'not queryable|Cannot use a pool after calling end',
+);
 /** Codes of the operating system and of DNS, such as ECONNREFUSED, EMFILE and EAI_AGAIN; ERR_ is Node's. */
 const SYSTEM_CODE = /^E(?!RR_)[A-Z]+(_[A-Z]+)?$/;
 /**

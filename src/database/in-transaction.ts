@@ -21,7 +21,9 @@ export function inTransaction<Result>(
   return retryConflicts(() =>
     database.$transaction(async (transaction) => {
       await transaction.$executeRaw`
-        SELECT set_config('lock_timeout', '1s', true), set_config('idle_in_transaction_session_timeout', '10s', true)`;
+        SELECT
+          set_config('lock_timeout', '1s', true),
+          set_config('idle_in_transaction_session_timeout', '10s', true)`;
       const result = await work(whileTimeLeft(transaction));
       requireTimeLeft();
       return result;

@@ -69,14 +69,18 @@ export async function pendingMigrations(
 function describeUnfinished({ name, log, isMigrating }: RecordedMigration): string {
   const reason = SERVER_ERROR.exec(log)?.[1];
   const where = `WHERE migration_name = '${name}'`;
-  const again = `ndo what it may have left, run "DELETE FROM _prisma_migrations ${where}" in the database, and migrate again.`;
+  const again =
+    `ndo what it may have left, run "DELETE FROM _prisma_migrations ${where}" in the database, and ` +
+    'migrate again.';
   if (reason !== undefined) {
     return `The migration ${name} failed: ${reason}. U${again}`;
   }
   return isMigrating
     ? `The migration ${name} is being applied. Wait until that has ended.`
-    : `The migration ${name} was interrupted. If the database has what prisma/migrations/${name}/migration.sql creates, it was completed ` +
-        `all the same: run "npx prisma migrate resolve --applied ${name}", or in a container "UPDATE _prisma_migrations SET finished_at = ` +
+    : `The migration ${name} was interrupted. If the database has what ` +
+        `prisma/migrations/${name}/migration.sql creates, it was completed ` +
+        `all the same: run "npx prisma migrate resolve --applied ${name}", or in a container "UPDATE ` +
+        '_prisma_migrations SET finished_at = ' +
         `now(), applied_steps_count = 1 ${where}" in the database. If not, u${again}`;
 }
 

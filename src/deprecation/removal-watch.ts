@@ -44,7 +44,8 @@ export class RemovalWatch extends PeriodicDatabaseTask implements OnApplicationB
       .filter(({ callers }) => callers > 0)
       .map(
         ({ operation, removal, callers }) =>
-          `An operation is called that is soon removed: ${operation}, on ${removal.toISOString().slice(0, 10)}; ` +
+          `An operation is called that is soon removed: ${operation}, on ` +
+          `${removal.toISOString().slice(0, 10)}; ` +
           `keys that called it in the last 7 days: ${callers} (GET /admin/deprecations lists them).`,
       );
   }
@@ -61,7 +62,8 @@ export class RemovalWatch extends PeriodicDatabaseTask implements OnApplicationB
     }
     const counted = await this.prisma.$queryRaw<{ operation: string; callers: number }[]>`
       SELECT operation, count(DISTINCT key_id)::int AS callers FROM usage
-      WHERE period = 'day' AND deprecated AND operation = ANY (${soon.map(({ operation }) => operation)}::text[])
+      WHERE period = 'day' AND deprecated
+        AND operation = ANY (${soon.map(({ operation }) => operation)}::text[])
         AND starts_at > ${new Date(nowMs - CALLED_MS)}
       GROUP BY operation`;
     const callers = new Map(counted.map((each) => [each.operation, each.callers]));

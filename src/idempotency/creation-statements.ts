@@ -72,7 +72,8 @@ export function createOnceText({ table, path, columns, reference }: CreationTarg
       FROM (
         SELECT nextval('${table}_id_seq') AS id, *
         FROM request
-        WHERE is_valid AND (key IS NULL OR pg_try_advisory_xact_lock(hashtextextended(owner_id || ' ' || key, 0)))
+        WHERE is_valid
+          AND (key IS NULL OR pg_try_advisory_xact_lock(hashtextextended(owner_id || ' ' || key, 0)))
         ORDER BY number
       ) AS numbered
     ),

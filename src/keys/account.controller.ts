@@ -40,7 +40,8 @@ export class AccountController {
     'beta',
     null,
     'Get your key',
-    'Returns the key of the request, its plan and limits, and its successor, if it is being rotated. Both keys then work until this one expires.',
+    'Returns the key of the request, its plan and limits, and its successor, if it is being rotated. ' +
+      'Both keys then work until this one expires.',
   )
   @Responses({ status: 200, schema: OwnKey, description: 'The key of the request.' })
   getOwnKey(@CurrentPrincipal() principal: Principal): Promise<OwnKey> {
@@ -54,8 +55,10 @@ export class AccountController {
     'beta',
     null,
     'Rotate your key',
-    'Issues a successor of the key of the request, on the same quota, and shows it once. Both keys work until the overlap ends. ' +
-      `It fails once keys of the quota were rotated ${ROTATIONS_PER_DAY} times within the UTC day. The response is not stored, ` +
+    'Issues a successor of the key of the request, on the same quota, and shows it once. ' +
+      'Both keys work until the overlap ends. ' +
+      `It fails once keys of the quota were rotated ${ROTATIONS_PER_DAY} times within the UTC day. ` +
+      'The response is not stored, ' +
       'so `Idempotency-Key` is rejected. If you lose it, request another key from an administrator.',
   )
   @Responses({ status: 201, schema: OwnSuccessor, description: 'The successor.', headers: ['NoStore'] })
@@ -78,7 +81,8 @@ export class AccountController {
     'beta',
     null,
     'List your usage',
-    'Returns one page of the requests of all keys of your quota, in each UTC minute, hour or day that had any, newest first. ' +
+    'Returns one page of the requests of all keys of your quota, in each UTC minute, hour or day that ' +
+      'had any, newest first. ' +
       `${USAGE_KEPT} Requests appear within a second.`,
   )
   @PageResponse(UsageTotals, 'A page of usage.')
@@ -96,7 +100,8 @@ export class AccountController {
     'beta',
     null,
     'List your deprecated calls',
-    'Returns the deprecated operations that keys of your quota called in the last 400 days, by operation. Calls appear within a second.',
+    'Returns the deprecated operations that keys of your quota called in the last 400 days, by ' +
+      'operation. Calls appear within a second.',
   )
   @Responses({
     status: 200,

@@ -22,6 +22,7 @@ const LAST_USED = Prisma.sql`(
     ORDER BY starts_at DESC FETCH FIRST 1 ROW WITH TIES
   ) of_day
 )`;
+const LAST_USED_JOIN = Prisma.sql`CROSS JOIN LATERAL (SELECT ${LAST_USED} AS last_at) used`;
 
 const NONE = Prisma.sql`NULL::text`;
 const EXPIRY = Prisma.sql`coalesce(k.expires_at, 'infinity')`;
@@ -61,7 +62,7 @@ export async function findKeyPage(
   const rows = await database.$queryRaw<{ id: string; value: string | Date | null }[]>`
     SELECT k.id, ${value} AS value
     FROM api_keys k JOIN quotas q ON q.id = k.quota_id
-    ${sort === 'lastUsed' ? Prisma.sql`CROSS JOIN LATERAL (SELECT ${LAST_USED} AS last_at) used` : Prisma.empty}
+    ${sort === 'lastUsed' ? LAST_USED_JOIN : Prisma.empty}
     WHERE ${cursor === undefined ? Prisma.sql`true` : isAfter(cursor)} ${filters(query, bannedQuotas, nowMs)}
     ORDER BY ${by}
     LIMIT ${limit + 1}`;
@@ -137,7 +138,8 @@ function isUnusedSince(since: Date): Prisma.Sql {
   const day = new Date(Math.floor(since.getTime() / DAY_MS) * DAY_MS);
   return Prisma.sql`k.created_at < ${since} AND NOT EXISTS (
     SELECT FROM usage since
-    WHERE since.key_id = k.id AND since.period = 'day' AND since.starts_at >= ${day} AND since.last_at >= ${since}
+    WHERE since.key_id = k.id AND since.period = 'day'
+      AND since.starts_at >= ${day} AND since.last_at >= ${since}
   )`;
 }
 

@@ -77,11 +77,13 @@ export const KeyQuery = z
       .meta({ description: 'Only keys whose quota is banned now (`true`) or is not (`false`).' }),
     expiresBefore: instantParameter('Only keys that are valid now and expire before this time.'),
     unusedSince: instantParameter(
-      'Only valid keys that were issued before this time and have sent no request since. Requests are kept for 400 days.',
+      'Only valid keys that were issued before this time and have sent no request since. ' +
+        'Requests are kept for 400 days.',
     ),
     sort: enumParameter(
       KEY_SORTS,
-      'The order: `created` is oldest first, `-created` newest first, `name` by name, `lastUsed` by the last request, most ' +
+      'The order: `created` is oldest first, `-created` newest first, `name` by name, `lastUsed` by ' +
+        'the last request, most ' +
         'recent first, and `expires` soonest first. Keys that were never used, or never expire, are last.',
     ).meta({ default: SORT_DEFAULT }),
     /** The page begins after this key. */

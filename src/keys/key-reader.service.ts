@@ -75,7 +75,8 @@ export class KeyReader {
   /** Returns the first five ids that end with this text. */
   async idsEndingWith(ending: string): Promise<string[]> {
     const keys = await this.database.$queryRaw<{ id: string }[]>`
-      SELECT id FROM api_keys WHERE right(id::text, ${ending.length}::int) = ${ending} ORDER BY id LIMIT ${MATCHES_MAX}`;
+      SELECT id FROM api_keys WHERE right(id::text, ${ending.length}::int) = ${ending}
+      ORDER BY id LIMIT ${MATCHES_MAX}`;
     return keys.map(({ id }) => id);
   }
 

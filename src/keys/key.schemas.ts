@@ -82,7 +82,8 @@ export const ChangePlanInput = z
   .meta({
     id: 'PlanChange',
     description:
-      "The new plan of a key's quota, and limits of the quota itself, if any. The counts of the current windows are kept.",
+      "The new plan of a key's quota, and limits of the quota itself, if any. " +
+      'The counts of the current windows are kept.',
     examples: [{ plan: 'enterprise', perMinute: 5_000, perDay: 1_000_000 }],
   });
 export type ChangePlanInput = z.infer<typeof ChangePlanInput>;
@@ -181,7 +182,8 @@ export const KeyWithUsage = z
   .object({
     ...Key.shape,
     lastUsedAt: dateTime(
-      'Time of the last request; null if there is none in the last 400 days. Requests appear within a second.',
+      'Time of the last request; null if there is none in the last 400 days. ' +
+        'Requests appear within a second.',
     ).nullable(),
     requestsByHour: z.int().min(0).array().length(HOURS_SHOWN).meta({
       description:

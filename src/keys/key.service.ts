@@ -282,7 +282,8 @@ export class KeyService {
 function requireWithinRole(role: KeyRole, scopes: readonly Scope[] = []): void {
   if (!scopes.every((scope) => scopesForRole(role).includes(scope))) {
     const message =
-      'The request is invalid: scopes must have no scope of administration, unless the role of the key is admin.';
+      'The request is invalid: scopes must have no scope of administration, unless the role of the key ' +
+      'is admin.';
     throw new ApiError('invalid_request', message);
   }
 }
@@ -304,7 +305,9 @@ async function requireRotatable(database: Database, key: KeyRecord, nowMs: numbe
   const today = new Date(Math.floor(nowMs / DAY_MS) * DAY_MS);
   const where = { quotaId: key.quotaId, predecessorId: { not: null }, createdAt: { gte: today } };
   if ((await database.apiKey.count({ where })) >= maxPerDay) {
-    const message = `Keys of this quota were rotated ${maxPerDay} times today. Try again after 00:00 UTC, or ask an administrator.`;
+    const message =
+      `Keys of this quota were rotated ${maxPerDay} times today. ` +
+      'Try again after 00:00 UTC, or ask an administrator.';
     throw new ApiError('conflict', message);
   }
 }

@@ -219,7 +219,8 @@ export class KeysController {
     'stable',
     'admin:read',
     'Get the rate-limit status of a key',
-    "Returns the windows of the key's quota and its ban, if any, also if the key is no longer valid. It takes nothing from the windows.",
+    "Returns the windows of the key's quota and its ban, if any, also if the key is no longer valid. " +
+      'It takes nothing from the windows.',
   )
   @Responses({ status: 200, schema: RateLimitStatus, description: 'The rate-limit status of the key.' })
   getKeyRateLimit(@Param('id') id: string): Promise<RateLimitStatus> {
@@ -229,7 +230,9 @@ export class KeysController {
   /** Returns a warning if networks are set behind a proxy that is not trusted. */
   private networkWarning({ allowedNetworks = [] }: RestrictKeyInput, { headers, ip }: FastifyRequest) {
     const isForwarded = 'x-forwarded-for' in headers && this.environment.TRUST_PROXY === undefined;
-    const warning = `Requests carry X-Forwarded-For, but TRUST_PROXY is not set, so every client has the address of the proxy, here ${ip}.`;
+    const warning =
+      'Requests carry X-Forwarded-For, but TRUST_PROXY is not set, so every client has the address of ' +
+      `the proxy, here ${ip}.`;
     return allowedNetworks.length > 0 && isForwarded ? { warning } : {};
   }
 }

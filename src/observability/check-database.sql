@@ -20,7 +20,8 @@ missing AS (
   WHERE NOT has_sequence_privilege(to_regclass(relation), 'USAGE, UPDATE')
 )
 SELECT DISTINCT format(
-  'permission denied for schema %1$s: run "GRANT USAGE ON SCHEMA %1$s TO %2$I"', relnamespace::regnamespace, role
+  'permission denied for schema %1$s: run "GRANT USAGE ON SCHEMA %1$s TO %2$I"',
+  relnamespace::regnamespace, role
 ) AS fault
 FROM needed, pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
 WHERE
@@ -42,7 +43,8 @@ FROM missing
 GROUP BY role, kind, privileges
 UNION ALL
 SELECT format(
-  '%s is %s by default, and must be %s: run "ALTER ROLE %I IN DATABASE %I SET %s = %s", have the pooler connect anew, and restart the service',
+  '%s is %s by default, and must be %s: run "ALTER ROLE %I IN DATABASE %I SET %s = %s", '
+  'have the pooler connect anew, and restart the service',
   name, current_setting(name), value, session_user, current_database(), name,
   -- A quoted text would be one name.
   CASE WHEN name = 'search_path' THEN value ELSE quote_literal(value) END

@@ -35,7 +35,8 @@ export class HealthController {
     'stable',
     'admin:read',
     'Get the health',
-    'Returns whether the responding replica is ready for requests, and the state of its parts. The status is 200 even if it is not ready.',
+    'Returns whether the responding replica is ready for requests, and the state of its parts. ' +
+      'The status is 200 even if it is not ready.',
   )
   @Responses({ status: 200, schema: Health, description: 'The health of the replica.' })
   getHealth(): Promise<Health> {

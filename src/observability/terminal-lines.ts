@@ -6,7 +6,8 @@ export const TERMINAL_FORMAT = {
   singleLine: true,
   messageFormat:
     '{msg} {if method}{method} {path} {status} in {ms} ms{end} {if decision}{decision}{end} ' +
-    '{if limit}{remaining} of {limit} a {window} left{end} {if plan}plan {plan}{end} {if keyId}key {keyId}{end}',
+    '{if limit}{remaining} of {limit} a {window} left{end} {if plan}plan {plan}{end} {if keyId}key ' +
+    '{keyId}{end}',
   // The message shows the first ten of them.
   ignore:
     'method,path,status,ms,decision,window,limit,remaining,plan,keyId,' +

@@ -52,7 +52,8 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
   {
     name: 'InvalidBody',
     description:
-      'The body is not JSON, lacks a required field, or has an invalid field. The message names every missing or invalid field.',
+      'The body is not JSON, lacks a required field, or has an invalid field. ' +
+      'The message names every missing or invalid field.',
     messages: { invalid_request: 'The request is invalid: name is required; categoryId is required.' },
     appliesTo: takesBody,
   },
@@ -76,7 +77,8 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
   {
     name: 'Restricted',
     description:
-      'The API key is valid, but it may not be used from this address, or lacks the scope of the operation, if it has one.',
+      'The API key is valid, but it may not be used from this address, or lacks the scope of the ' +
+      'operation, if it has one.',
     messages: RESTRICTED,
     headers: ['ScopeChallenge'],
     appliesTo: (_operation, _method, path) => roleForPath(path) === 'client',
@@ -105,10 +107,12 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
   {
     name: 'IdempotencyConflict',
     description:
-      'A request with this `Idempotency-Key` is still in progress. Send the same request again after `Retry-After`.',
+      'A request with this `Idempotency-Key` is still in progress. ' +
+      'Send the same request again after `Retry-After`.',
     messages: {
       idempotency_conflict:
-        'A request with this Idempotency-Key is still in progress. Send the same again shortly for its response.',
+        'A request with this Idempotency-Key is still in progress. ' +
+        'Send the same again shortly for its response.',
     },
     headers: ['Retry-After'],
     appliesTo: takesIdempotencyKey,
@@ -148,12 +152,17 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
   {
     name: 'RateLimited',
     description:
-      'The key is over its rate limit, or banned because too many requests followed a 429. Wait for `Retry-After`.',
+      'The key is over its rate limit, or banned because too many requests followed a 429. ' +
+      'Wait for `Retry-After`.',
     messages: {
       rate_limit_exceeded:
-        'Over the limit of 60 requests per minute of plan free. Wait 31 seconds before the next request. 59 refusals remain within this minute until the API key is banned.',
+        'Over the limit of 60 requests per minute of plan free. ' +
+        'Wait 31 seconds before the next request. 59 refusals remain within this minute until the API ' +
+        'key is banned.',
       api_key_banned:
-        'This API key is banned until 2027-03-05T12:35:30Z, because too many requests followed a 429 within one minute. Send none for 60 seconds. After any later 429 wait for Retry-After, or the key is banned again.',
+        'This API key is banned until 2027-03-05T12:35:30Z, because too many requests followed a 429 ' +
+        'within one minute. Send none for 60 seconds. After any later 429 wait for Retry-After, or the ' +
+        'key is banned again.',
     },
     headers: ['Retry-After'],
     appliesTo: every,
@@ -163,7 +172,8 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
     description: 'An internal error of the service.',
     messages: {
       internal_error:
-        'Something went wrong on our side. Tell us the request id 7f9c2f2e-5b0c-4c3a-9a51-0a3a3a5b7c11 if it goes on.',
+        'Something went wrong on our side. Tell us the request id 7f9c2f2e-5b0c-4c3a-9a51-0a3a3a5b7c11 ' +
+        'if it goes on.',
     },
     appliesTo: every,
   },

@@ -39,7 +39,8 @@ export const headers = {
   ),
   'X-Api-Key-Expires': optional(
     text(
-      'When your API key expires: an HTTP date (RFC 9110, section 5.6.7), rounded down to the second. Absent if it never expires.',
+      'When your API key expires: an HTTP date (RFC 9110, section 5.6.7), rounded down to the second. ' +
+        'Absent if it never expires.',
       'Thu, 05 Dec 2030 00:00:00 GMT',
       { maxLength: HTTP_DATE_LENGTH },
     ),
@@ -52,16 +53,19 @@ export const headers = {
     { type: 'integer', format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
   ),
   RateLimit: text(
-    'All windows in the format of draft-ietf-httpapi-ratelimit-headers-10: `r` requests remain, and the window ends in `t` seconds.',
+    'All windows in the format of draft-ietf-httpapi-ratelimit-headers-10: ' +
+      '`r` requests remain, and the window ends in `t` seconds.',
     '"minute";r=59;t=31, "day";r=959;t=52310',
   ),
   'RateLimit-Policy': text(
-    'The limits in the format of draft-ietf-httpapi-ratelimit-headers-10: `q` requests in each window of `w` seconds.',
+    'The limits in the format of draft-ietf-httpapi-ratelimit-headers-10: ' +
+      '`q` requests in each window of `w` seconds.',
     '"minute";q=60;w=60, "day";q=1000;w=86400',
   ),
   'X-RateLimit-Degraded': optional(
     oneOf(
-      '`true` while the shared counters are unavailable: the responding server then counts locally. Absent otherwise.',
+      '`true` while the shared counters are unavailable: the responding server then counts locally. ' +
+        'Absent otherwise.',
       ['true'],
     ),
   ),
@@ -85,7 +89,8 @@ export const headers = {
   ETag: text('Identifies this response, for `If-None-Match`.', '"2jmj7l5rSw0yVb_vlWAYkK_YBwk"'),
   'Idempotent-Replayed': optional(
     oneOf(
-      '`true` if this is the stored response to the first request with the `Idempotency-Key`. Absent otherwise.',
+      '`true` if this is the stored response to the first request with the `Idempotency-Key`. ' +
+        'Absent otherwise.',
       ['true'],
     ),
   ),
@@ -95,8 +100,10 @@ export const headers = {
     { maxLength: LINKS_MAX_LENGTH },
   ),
   DeprecationLinks: text(
-    'Links (RFC 8288): `rel="successor-version"` to the replacement, `rel="deprecation"` to the documentation.',
-    '</v1/pets?status=available>; rel="successor-version", </docs#/pets/getPet>; rel="deprecation"; type="text/html"',
+    'Links (RFC 8288): `rel="successor-version"` to the replacement, `rel="deprecation"` to the ' +
+      'documentation.',
+    '</v1/pets?status=available>; rel="successor-version", </docs#/pets/getPet>; rel="deprecation"; ' +
+      'type="text/html"',
     { maxLength: LINKS_MAX_LENGTH },
   ),
   'X-Stability': optional(

@@ -28,7 +28,8 @@ export class OrdersController {
     'beta',
     'orders:read',
     'List orders',
-    'Returns one page of the orders placed with keys of your quota, oldest first, optionally of one status only.',
+    'Returns one page of the orders placed with keys of your quota, oldest first, optionally of one ' +
+      'status only.',
   )
   @PageResponse(Order, 'A page of orders.', 'ETag', 'Revalidate')
   listOrders(

@@ -37,7 +37,8 @@ const PAGE = namedStatement<Row>(
 /** Compares both columns of the index, as `pages-of-pets.sql` does. */
 const PAGE_OF_STATUS = namedStatement<Row>(
   'page-of-pets-of-status',
-  `${SELECT} WHERE (status, id) > ((SELECT $3::pet_status), (SELECT $1::bigint)) AND status <= (SELECT $3::pet_status)
+  `${SELECT} WHERE (status, id) > ((SELECT $3::pet_status), (SELECT $1::bigint))
+    AND status <= (SELECT $3::pet_status)
    ORDER BY status, id LIMIT (SELECT $2::int)`,
 );
 /** Many pages in one statement. */

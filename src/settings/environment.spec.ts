@@ -115,7 +115,8 @@ describe('readEnvironment', () => {
     [
       'COUNTER_STORE',
       'http://store:secret@cache.example',
-      'must be a redis:// or rediss:// address, those of several nodes of one Cluster with commas between, or ' +
+      'must be a redis:// or rediss:// address, those of several nodes of one Cluster with commas ' +
+        'between, or ' +
         'redis+sentinel://HOST:PORT,HOST:PORT/NAME',
     ],
     ['PRODUCTION_URL', 'https://api.example.com/v1/', 'must end in /v1, and have no empty part in its path'],
@@ -283,13 +284,16 @@ describe('a setting', () => {
     [
       'CORS_ORIGINS',
       ORIGINS,
-      'shop.example https://shop.example/ https://SHOP.example ftp://shop.example null , https://* https://*. https://*shop.example ' +
-        'https://a.*.example https://*.*.example https://shop.* *.shop.example https://*.192.0.2.1 https://*.[::1]',
+      'shop.example https://shop.example/ https://SHOP.example ftp://shop.example null , https://* ' +
+        'https://*. https://*shop.example ' +
+        'https://a.*.example https://*.*.example https://shop.* *.shop.example https://*.192.0.2.1 ' +
+        'https://*.[::1]',
     ],
     [
       'TRUST_PROXY',
       'a number of proxies or a comma-separated list of networks',
-      'true -1 1.5 10.0.0.0/33 2001:db8::/129 10.0.0.0/ 10.0.0.0/8/8 10.0.0/8 10.0.0.1, , proxy.example 10.0.0.1_10.0.0.2',
+      'true -1 1.5 10.0.0.0/33 2001:db8::/129 10.0.0.0/ 10.0.0.0/8/8 10.0.0/8 10.0.0.1, , ' +
+        'proxy.example 10.0.0.1_10.0.0.2',
     ],
     ['BAN_DURATIONS', DURATIONS, '60 0s 366d 1m, ,1m , none 1m_5m 1m;5m'],
   ])('%s must be %s, and is rejected if it is one of: %s', (name, what, values) => {

@@ -48,7 +48,8 @@ const banDurations = parsedBy(
     return durationsMs.every((ms) => ms > 0 && ms <= MAX_BAN_MS) ? durationsMs : null;
   },
   (text) =>
-    `must be empty or a comma-separated list of durations from 1s to 365d such as 1m,5m,1h,24h, not "${text}"`,
+    'must be empty or a comma-separated list of durations from 1s to 365d such as 1m,5m,1h,24h, not ' +
+    `"${text}"`,
 );
 
 /** A duration in these bounds, in milliseconds. */
@@ -85,7 +86,8 @@ const origins = parsedBy(
     return text === '*' || given.every(isOrigin) ? given : null;
   },
   (text) =>
-    `must be * or a comma-separated list of origins such as https://shop.example or https://*.shop.example, not "${text}"`,
+    'must be * or a comma-separated list of origins such as https://shop.example or ' +
+    `https://*.shop.example, not "${text}"`,
 );
 
 const baseUrl = z
@@ -123,7 +125,8 @@ const postgresUrl = z
 const redisAddresses = parsedBy(
   parseRedisAddresses,
   () =>
-    'must be a redis:// or rediss:// address, those of several nodes of one Cluster with commas between, or ' +
+    'must be a redis:// or rediss:// address, those of several nodes of one Cluster with commas ' +
+    'between, or ' +
     'redis+sentinel://HOST:PORT,HOST:PORT/NAME',
 );
 

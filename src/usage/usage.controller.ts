@@ -82,7 +82,8 @@ export class UsageController {
     'stable',
     'admin:read',
     'Try limits on recorded requests',
-    'Returns what limits, those of a plan or others, would have denied of the recorded requests of all keys on the quota of the key. ' +
+    'Returns what limits, those of a plan or others, would have denied of the recorded requests of all ' +
+      'keys on the quota of the key. ' +
       'Requests that were denied count as sent, also those that repeat others. Bans are left out.',
   )
   @Responses({ status: 200, schema: WhatIf, description: 'What the limits would have denied.' })
@@ -111,7 +112,8 @@ export class UsageController {
     'stable',
     'admin:read',
     'List usage totals',
-    `Returns one page of the requests of all keys, or of one key or quota, in each UTC minute, hour or day that had any, newest first. ${USAGE_KEPT}`,
+    'Returns one page of the requests of all keys, or of one key or quota, in each UTC minute, hour or ' +
+      `day that had any, newest first. ${USAGE_KEPT}`,
   )
   @PageResponse(UsageTotals, 'A page of totals.')
   listUsageTotals(
@@ -128,7 +130,8 @@ export class UsageController {
     'stable',
     'admin:read',
     'List the keys with the most requests',
-    `Returns the \`limit\` keys with the most requests in the range, most first. It is the top of the list, without further pages. ${USAGE_KEPT}`,
+    `Returns the \`limit\` keys with the most requests in the range, most first. ` +
+      `It is the top of the list, without further pages. ${USAGE_KEPT}`,
   )
   @Responses({ status: 200, schema: pageSchema(KeyUsage), description: 'The keys with the most requests.' })
   listTopKeys(@Query({ schema: TopKeysQuery }) { limit, by, ...range }: TopKeysQuery): Promise<KeyUsage[]> {
@@ -140,7 +143,8 @@ export class UsageController {
     'stable',
     'admin:read',
     'List usage by operation',
-    `Returns the requests of all keys, or of one key or quota, for each operation in the range, most requests first. ${USAGE_KEPT}`,
+    'Returns the requests of all keys, or of one key or quota, for each operation in the range, most ' +
+      `requests first. ${USAGE_KEPT}`,
   )
   @Responses({
     status: 200,

@@ -82,7 +82,8 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown, Metri
     this.recentlyDropped += 1;
     if (this.recentlyDropped === 1) {
       this.logger.error(
-        `Usage is no longer recorded: ${this.queuedEntries} entries are queued already; the number of lost requests is logged once the database is back`,
+        `Usage is no longer recorded: ${this.queuedEntries} entries are queued already; ` +
+          'the number of lost requests is logged once the database is back',
       );
     }
   }

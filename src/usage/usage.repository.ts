@@ -27,9 +27,10 @@ const counts = (aggregate: '' | 'sum') =>
     ) AS statuses`);
 const SUMS = counts('sum');
 const REQUESTS = Prisma.sql`sum(succeeded + redirected + client_errors + server_errors)::float8 AS requests`;
+const COLUMNS = ['succeeded', 'redirected', 'client_errors', 'server_errors', 'refusals'];
 /** The counts of one key by period, as columns of `usage`. */
 const SUMS_BY_START = Prisma.raw(
-  `starts_at, ${['succeeded', 'redirected', 'client_errors', 'server_errors', 'refusals'].map((count) => `sum(${count}) AS ${count}`).join(', ')}`,
+  ['starts_at', ...COLUMNS.map((column) => `sum(${column}) AS ${column}`)].join(', '),
 );
 
 /** Selects usage of one period that started in a range, of all keys, of one, or of those of a quota. */
@@ -78,7 +79,8 @@ export class UsageRepository {
       )`;
     const rows = await this.read<Usage>(Prisma.sql`
       SELECT
-        starts_at AS "startsAt", key_id AS "keyId", quota_id AS "quotaId", operation, deprecated, ${counts('')},
+        starts_at AS "startsAt", key_id AS "keyId", quota_id AS "quotaId", operation, deprecated,
+        ${counts('')},
         last_at AS "lastAt"
       ${selectedUsage(selection, isAfter)}
       ORDER BY starts_at DESC, key_id, operation, deprecated
@@ -102,7 +104,8 @@ export class UsageRepository {
   topKeys(selection: UsageSelection, limit: number, by: 'key' | 'quota' = 'key') {
     return this.read<KeyUsage>(Prisma.sql`
       SELECT
-        max(key_id::text) AS "keyId", (SELECT name FROM api_keys WHERE id = max(key_id::text)::uuid) AS "keyName",
+        max(key_id::text) AS "keyId",
+        (SELECT name FROM api_keys WHERE id = max(key_id::text)::uuid) AS "keyName",
         min(quota_id::text) AS "quotaId", ${SUMS}, max(last_at) AS "lastAt"
       ${selectedUsage(selection)}
       GROUP BY ${Prisma.raw(`${by}_id`)}
@@ -122,9 +125,10 @@ export class UsageRepository {
 
   /** Returns the requests that count against a quota's windows, of all its keys, in each minute that had any, oldest first. */
   minutesOfQuota(quotaId: string, since: Date) {
+    const isCounted = Prisma.sql`AND operation <> ALL (${uncountedOperations()})`;
     return this.read<MinuteOfRequests>(Prisma.sql`
       SELECT starts_at AS "startsAt", ${REQUESTS}
-      ${selectedUsage({ period: 'minute', since, quotaId }, Prisma.sql`AND operation <> ALL (${uncountedOperations()})`)}
+      ${selectedUsage({ period: 'minute', since, quotaId }, isCounted)}
       GROUP BY starts_at
       ORDER BY starts_at`);
   }

@@ -87,8 +87,10 @@ export class UsageService {
     const { perMinute, perDay } = { ...plans.find(({ name }) => name === query.plan), ...query };
     if (perMinute === undefined || perDay === undefined) {
       const names = plans.map(({ name }) => name).join(', ');
-      const message = `The request is invalid: give a plan with limits (${names}), or those per minute and per day.`;
-      throw new ApiError('invalid_request', message);
+      throw new ApiError(
+        'invalid_request',
+        `The request is invalid: give a plan with limits (${names}), or those per minute and per day.`,
+      );
     }
     const firstKeptDay = Math.ceil((this.clock.now() - this.environment.USAGE_MINUTES_KEPT) / DAY_MS);
     const since = new Date(firstKeptDay * DAY_MS);

@@ -31,6 +31,7 @@ SET
 FROM due, clock
 WHERE delivery.id = due.id
 RETURNING json_build_object(
-  'id', delivery.id, 'webhookId', webhook_id, 'url', url, 'secrets', secrets, 'body', payload::text, 'attempts', attempts,
+  'id', delivery.id, 'webhookId', webhook_id, 'url', url, 'secrets', secrets,
+  'body', payload::text, 'attempts', attempts,
   'attemptedAt', last_attempt_at
 ) AS delivery

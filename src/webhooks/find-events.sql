@@ -9,7 +9,9 @@ WITH clock AS MATERIALIZED (
   FROM (SELECT statement_timestamp()) AS clock (now)
 ),
 quota AS NOT MATERIALIZED (
-  SELECT 'quota:' || quotas.id AS bucket_key, plan, coalesce(quotas.per_day, plans.per_day) AS per_day, newest.id AS key_id
+  SELECT
+    'quota:' || quotas.id AS bucket_key, plan, coalesce(quotas.per_day, plans.per_day) AS per_day,
+    newest.id AS key_id
   FROM quotas JOIN plans ON name = plan, LATERAL (
     SELECT id FROM api_keys WHERE quota_id = quotas.id ORDER BY id DESC LIMIT 1
   ) AS newest
@@ -20,7 +22,8 @@ used AS (
   UNION ALL
   SELECT 'quota:' || quota_id, sum(succeeded + redirected + client_errors + server_errors - refusals)::float8
   FROM usage, clock
-  WHERE NOT $1::bool AND period = 'day' AND starts_at = to_timestamp(day * 86400.0) AND operation <> ALL ($4::text[])
+  WHERE NOT $1::bool AND period = 'day' AND starts_at = to_timestamp(day * 86400.0)
+    AND operation <> ALL ($4::text[])
   GROUP BY quota_id
 ),
 event AS (
@@ -47,7 +50,8 @@ event AS (
     AND NOT EXISTS (SELECT FROM api_keys WHERE predecessor_id = key.id)
   UNION ALL
   SELECT
-    'operation.deprecated_called', concat_ws(':', operation, key_id, floor(extract(epoch FROM starts_at) / 86400)), key_id,
+    'operation.deprecated_called',
+    concat_ws(':', operation, key_id, floor(extract(epoch FROM starts_at) / 86400)), key_id,
     jsonb_build_object('operation', operation, 'removedAt', removed_at)
   FROM clock, jsonb_each_text($3::jsonb) AS removal (operation, removed_at) JOIN usage USING (operation)
   WHERE

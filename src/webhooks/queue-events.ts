@@ -28,7 +28,10 @@ export async function queueEvents(database: Database, events: WebhookEvent[]): P
   await database.$executeRaw`
     INSERT INTO webhook_deliveries (id, webhook_id, event, event_key, payload, created_at, next_attempt_at)
     SELECT
-      (lpad(to_hex(${now.getTime()}::bigint), 12, '0') || '7' || substr(replace(gen_random_uuid()::text, '-', ''), 14))::uuid,
+      (
+        lpad(to_hex(${now.getTime()}::bigint), 12, '0') || '7'
+          || substr(replace(gen_random_uuid()::text, '-', ''), 14)
+      )::uuid,
       webhook.id, type, key, payload, ${now}, ${now}
     FROM
       json_to_recordset(${JSON.stringify(queued)}::json) AS queued (type text, key text, payload json)

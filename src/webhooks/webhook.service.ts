@@ -69,7 +69,10 @@ export class WebhookService {
       const after = { previousSecretEndsAt: new Date(nowMs + OVERLAP_MS) };
       await transaction.$executeRaw`
         UPDATE webhooks
-        SET previous_secret = secret, previous_secret_ends_at = ${after.previousSecretEndsAt}, secret = ${secret}
+        SET
+          previous_secret = secret,
+          previous_secret_ends_at = ${after.previousSecretEndsAt},
+          secret = ${secret}
         WHERE id = ${id}::uuid`;
       const event = { actor, subject: `webhook:${id}`, before: { previousSecretEndsAt }, after };
       await recordAuditEvent(transaction, { ...event, action: 'webhook.secret_rotated' });

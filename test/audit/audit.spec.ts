@@ -162,7 +162,8 @@ describe('the audit log of a request that changes nothing', () => {
 describe('an action whose audit event cannot be written', () => {
   beforeAll(async () => {
     await admin.store.database.query(
-      `CREATE FUNCTION refuse_entry() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no more room'; END $$`,
+      `CREATE FUNCTION refuse_entry() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no more ` +
+        `room'; END $$`,
     );
   });
   afterEach(() => admin.store.database.query('DROP TRIGGER IF EXISTS full_audit ON audit_events'));
@@ -197,7 +198,8 @@ describe('the table audit_events', () => {
     'DELETE FROM audit_events WHERE id = -1',
     'TRUNCATE audit_events',
     'TRUNCATE audit_events, plans CASCADE',
-    `INSERT INTO audit_events (id, actor, action, subject, after) SELECT min(id), 'x', 'x', 'x', '{}' FROM audit_events
+    `INSERT INTO audit_events (id, actor, action, subject, after)
+     SELECT min(id), 'x', 'x', 'x', '{}' FROM audit_events
      ON CONFLICT (id) DO UPDATE SET actor = 'nobody'`,
   ];
 
@@ -248,7 +250,8 @@ describe('GET /admin/audit', () => {
 
   it('returns ids exactly, also beyond 2^53', async () => {
     await admin.store.database.query(
-      `INSERT INTO audit_events (id, actor, action, subject, after) VALUES (9007199254740993, 'x', 'x', 'x', '{}')`,
+      `INSERT INTO audit_events (id, actor, action, subject, after) VALUES (9007199254740993, 'x', ` +
+        `'x', 'x', '{}')`,
     );
     expect((await newest()).id).toBe('9007199254740993');
   });
@@ -296,7 +299,8 @@ describe('GET /admin/audit', () => {
     it('returns the entries since a time, that included, and before another, that excluded', async () => {
       await admin.store.database.query(
         `INSERT INTO audit_events (at, actor, action, subject, after)
-         SELECT timestamptz '2001-01-01' + n * interval '1 ms', 'timed', 'x', 'x', '{}' FROM generate_series(1, 4) n`,
+         SELECT timestamptz '2001-01-01' + n * interval '1 ms', 'timed', 'x', 'x', '{}'
+         FROM generate_series(1, 4) n`,
       );
       const at = (ms: number) => `2001-01-01T00:00:00.00${ms}Z`;
       const times = async (query: string) => (await get(`actor=timed&${query}`)).map((entry) => entry.at);
@@ -313,7 +317,8 @@ describe('GET /admin/audit', () => {
       }
       const pages = await readPages<AuditEvent>(
         (target) => sendAsAdmin(`GET ${target}`),
-        `/admin/audit?limit=1&actor=${admin.administrator.id}&action=key.plan_changed&key=${key.id}&since=2001-01-01T00:00:00Z`,
+        `/admin/audit?limit=1&actor=${admin.administrator.id}&action=key.plan_changed&key=${key.id}` +
+          '&since=2001-01-01T00:00:00Z',
       );
       expect(pages.map(([event]) => event?.after['plan'])).toEqual(['pro', 'free', 'pro']);
     });

@@ -140,7 +140,8 @@ describe('the connection that listens for changes', () => {
     await service.store.close();
     await until(async () => {
       const connections = await database.query(
-        "SELECT FROM pg_stat_activity WHERE application_name LIKE 'animal-store%' AND datname = current_database()",
+        "SELECT FROM pg_stat_activity WHERE application_name LIKE 'animal-store%' AND datname = " +
+          'current_database()',
       );
       return connections.length === 0;
     });

@@ -112,7 +112,8 @@ describe('the commands of keys', () => {
   it('suggest the scopes that a key used', async () => {
     const { id, quotaId } = await issue();
     await database.query(
-      `INSERT INTO usage VALUES ($1, $2, 'day', date_trunc('day', now(), 'UTC'), 'createPet', false, 3, 0, 5, 0, 0, now())`,
+      `INSERT INTO usage VALUES ($1, $2, 'day', date_trunc('day', now(), 'UTC'), 'createPet', false, ` +
+        '3, 0, 5, 0, 0, now())',
       [id, quotaId],
     );
     const suggested = await succeed('keys', 'scopes', id, '--suggest', '--days', '1');
@@ -217,7 +218,8 @@ describe('animal-store keys what-if', () => {
   it('shows what a plan or two limits would have denied, and the smallest plans', async () => {
     const { id, quotaId } = await issue('--plan pro');
     await database.query(
-      `INSERT INTO usage VALUES ($1, $2, 'minute', date_trunc('minute', now()), 'listPets', false, 70, 0, 0, 0, 0, now())`,
+      `INSERT INTO usage VALUES ($1, $2, 'minute', date_trunc('minute', now()), 'listPets', false, 70, ` +
+        '0, 0, 0, 0, now())',
       [id, quotaId],
     );
     expect(await readJson(`keys what-if ${id} --plan free`)).toMatchObject({
@@ -241,7 +243,8 @@ describe('animal-store keys what-if', () => {
     for (const options of ['', '--plan enterprise', '--per-minute 5', '--plan gold --per-day 5']) {
       expectFailure(
         await called(`keys what-if ${id} ${options}`.trim()),
-        `The request is invalid: give a plan with limits (${names.join(', ')}), or those per minute and per day.`,
+        `The request is invalid: give a plan with limits (${names.join(', ')}), or those per minute ` +
+          'and per day.',
       );
     }
   });
@@ -287,7 +290,8 @@ describe('animal-store audit', () => {
     await readJson('plans set audited --per-minute 1 --per-day 2');
     await readJson('plans set audited --per-minute 1 --per-day 3');
     await database.query(
-      `INSERT INTO audit_events (actor, action, subject, after) SELECT 'x', 'x', 'x', '{}' FROM generate_series(1, 19)`,
+      `INSERT INTO audit_events (actor, action, subject, after) SELECT 'x', 'x', 'x', '{}' FROM ` +
+        'generate_series(1, 19)',
     );
     const shown = await json('audit');
     expect(shown).toHaveLength(20);
@@ -410,7 +414,8 @@ describe('animal-store deprecations', () => {
   it('lists the keys that called a deprecated operation', async () => {
     const { id, quotaId } = await issue();
     await database.query(
-      `INSERT INTO usage VALUES ($1, $2, 'day', date_trunc('day', now()), 'getPet', true, 3, 0, 0, 0, 0, now())`,
+      `INSERT INTO usage VALUES ($1, $2, 'day', date_trunc('day', now()), 'getPet', true, 3, 0, 0, 0, ` +
+        '0, now())',
       [id, quotaId],
     );
     expect(await readJson('deprecations')).toContainEqual(
@@ -492,7 +497,8 @@ describe('animal-store on a terminal', () => {
       ],
       [
         'plans set asked --per-minute 3 --per-day 4',
-        'Change plan asked from 1 requests per minute, 2 per day, to 3 requests per minute, 4 per day, for all its keys? [y/N]',
+        'Change plan asked from 1 requests per minute, 2 per day, to 3 requests per minute, 4 per day, ' +
+          'for all its keys? [y/N]',
       ],
     ] as const) {
       const { code, lines } = await unchanged(() => typed('n', ...command.split(' ')));
@@ -632,7 +638,8 @@ describe('a command', () => {
   it('prints what to do when no database runs, none responds, or it has no tables', async () => {
     expectFailure(
       await animalStore({ DATA_DIR: '/nonexistent/data' }, 'keys', 'list'),
-      'No embedded database runs in /nonexistent/data: start the service first ("npm start"), or set DATABASE_URL.',
+      'No embedded database runs in /nonexistent/data: start the service first ("npm start"), or set ' +
+        'DATABASE_URL.',
     );
     for (const unreachable of [
       await on({ url: NOWHERE }, 'plans', 'list'),
@@ -703,7 +710,8 @@ describe('the commands migrate and seed', () => {
   it('report a failed migration in one line, now and later', () =>
     withDatabase('template_store', async (lacking) => {
       const exists =
-        `The migration ${REDONE} failed: ERROR: type "pet_status" already exists. Undo what it may have left, run "DELETE FROM ` +
+        `The migration ${REDONE} failed: ERROR: type "pet_status" already exists. ` +
+        'Undo what it may have left, run "DELETE FROM ' +
         `_prisma_migrations WHERE migration_name = '${REDONE}'" in the database, and migrate again.`;
       await lacking.query('DELETE FROM _prisma_migrations WHERE migration_name = $1', [REDONE]);
       expectFailure(await on(lacking, 'migrate'), exists);

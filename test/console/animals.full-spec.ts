@@ -27,7 +27,8 @@ const focused = (page: Page) =>
 /** What a reader of the screen hears of a field beside its label. */
 const readDescription = (page: Page, field: string) =>
   page.evaluate(
-    `document.querySelector('[data-path="${field}"]').ariaDescribedByElements.map(({ textContent }) => textContent).join(' ')`,
+    `document.querySelector('[data-path="${field}"]').ariaDescribedByElements.map(({ textContent }) => ` +
+      `textContent).join(' ')`,
   );
 
 describe('the page of animals of the console', () => {

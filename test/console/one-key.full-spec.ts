@@ -99,7 +99,8 @@ describe("the panel of a key's page that tries limits", () => {
   async function openUsedKey() {
     const issued = await store.issue();
     await store.database.query(
-      `INSERT INTO usage VALUES ($1, $2, 'minute', date_trunc('minute', now()), 'listPets', false, 70, 0, 0, 0, 0, now())`,
+      `INSERT INTO usage VALUES ($1, $2, 'minute', date_trunc('minute', now()), 'listPets', false, 70, ` +
+        '0, 0, 0, 0, now())',
       [issued.id, issued.quotaId],
     );
     return open(`/admin/keys/${issued.id}`);

@@ -11,7 +11,8 @@ beforeEach(() => store.database.query('TRUNCATE orders RESTART IDENTITY CASCADE'
 /** Places orders of 1,000, 2,000 and so on. */
 async function placeOrders(count: number): Promise<void> {
   await store.database.query(
-    'INSERT INTO orders (quota_id, pet_id, quantity) SELECT $1, 9007199254740993, n * 1000 FROM generate_series(1, $2) n',
+    'INSERT INTO orders (quota_id, pet_id, quantity) SELECT $1, 9007199254740993, n * 1000 FROM ' +
+      'generate_series(1, $2) n',
     [admin.quotaId, count],
   );
 }
@@ -35,7 +36,8 @@ describe('the page of orders of the console', () => {
   it('lists the orders of the key by page and status', async () => {
     await placeOrders(21);
     await store.database.query(
-      `UPDATE orders SET status = 'delivered', complete = true, ship_date = '2027-01-01T00:00:00Z' WHERE id = 2`,
+      `UPDATE orders SET status = 'delivered', complete = true, ship_date = '2027-01-01T00:00:00Z' ` +
+        'WHERE id = 2',
     );
     const page = await open('/orders');
     await page.getByRole('row', { name: '1 9007199254740993 1,000 — placed No' }).first().waitFor();

@@ -41,7 +41,8 @@ beforeAll(async () => {
   const webhook = await send(`${store.url}/admin/webhooks`, { method: 'POST', key: admin.key, body });
   webhookId = webhook.json.id;
   await store.database.query(
-    `INSERT INTO webhook_deliveries (id, webhook_id, event, event_key, payload, state, attempts, last_failure, next_attempt_at)
+    `INSERT INTO webhook_deliveries
+       (id, webhook_id, event, event_key, payload, state, attempts, last_failure, next_attempt_at)
      SELECT gen_random_uuid(), $1, 'key.revoked', n::text, '{}', 'failed', 11, 'The response was 500', NULL
      FROM generate_series(1, 25) n`,
     [webhookId],

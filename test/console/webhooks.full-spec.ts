@@ -64,7 +64,8 @@ describe('the page of one webhook of the console', () => {
     // The last attempt of a day.
     await eventually(async () => {
       const failed = await store.database.query(
-        "UPDATE webhook_deliveries SET state = 'failed', next_attempt_at = NULL WHERE last_failure IS NOT NULL RETURNING 1",
+        "UPDATE webhook_deliveries SET state = 'failed', next_attempt_at = NULL WHERE last_failure IS " +
+          'NOT NULL RETURNING 1',
       );
       expect(failed).toHaveLength(1);
     });

@@ -130,7 +130,9 @@ describeOnDebianPostgres('the database', () => {
 
     const [counter] = await query<{ left: number }>(
       empty.url,
-      `SELECT CASE WHEN day = floor(extract(epoch FROM now()) / 86400) THEN day_limit - day_used ELSE day_limit END AS left
+      `SELECT
+         CASE WHEN day = floor(extract(epoch FROM now()) / 86400) THEN day_limit - day_used
+           ELSE day_limit END AS left
        FROM rate_limit_counters WHERE day_limit = 5`,
     );
     expect(await send(`${again}/v1/pets?limit=1`, { key: narrow })).toMatchObject({ status: 200 });

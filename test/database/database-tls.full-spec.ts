@@ -17,10 +17,12 @@ for authority in ours theirs; do
   openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=localhost \\
     -keyout server-$authority.key -out server-$authority.csr
   printf 'subjectAltName = DNS:localhost' >names
-  openssl x509 -req -in server-$authority.csr -days 1 -CA $authority.crt -CAkey $authority.key -CAcreateserial \\
+  openssl x509 -req -in server-$authority.csr -days 1 -CA $authority.crt \\
+    -CAkey $authority.key -CAcreateserial \\
     -extfile names -out server-$authority.crt
 done
-openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=animal_store -keyout client.key -out client.csr
+openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=animal_store \\
+  -keyout client.key -out client.csr
 openssl x509 -req -in client.csr -days 1 -CA ours.crt -CAkey ours.key -CAcreateserial -out client.crt
 `;
 

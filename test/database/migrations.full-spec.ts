@@ -90,7 +90,8 @@ describe('applyPendingMigrations', () => {
   it('closes all its connections', async () => {
     await applyPendingMigrations(databaseUrl);
     const others =
-      'SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
+      'SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database() AND pid <> ' +
+      'pg_backend_pid()';
     expect(await database.query(others)).toEqual([{ count: 0 }]);
   });
 });
@@ -100,7 +101,8 @@ const migrationError = (message: string) => ({ constructor: MigrationError, mess
 /** The error for a failed migration, in one line. */
 const failure = (name: string, why: string) =>
   migrationError(
-    `The migration ${name} ${why}. Undo what it may have left, run "DELETE FROM _prisma_migrations WHERE migration_name = ` +
+    `The migration ${name} ${why}. Undo what it may have left, run "DELETE FROM _prisma_migrations ` +
+      'WHERE migration_name = ' +
       `'${name}'" in the database, and migrate again.`,
   );
 
@@ -133,7 +135,9 @@ describe('a failed migration', () => {
 
 describe('a migration whose process is killed while it waits for a lock', () => {
   const [name = ''] = OWN_MIGRATIONS;
-  const UNDO = `Undo what it may have left, run "DELETE FROM _prisma_migrations WHERE migration_name = '${name}'" in the database, and migrate again.`;
+  const UNDO =
+    `Undo what it may have left, run "DELETE FROM _prisma_migrations WHERE migration_name = '${name}'" ` +
+    'in the database, and migrate again.';
   const readReason = () =>
     pendingMigrations(databaseUrl).then(
       () => '',
@@ -156,7 +160,8 @@ describe('a migration whose process is killed while it waits for a lock', () => 
     await until(async () => (await readReason()).includes('was interrupted'));
     const reason = await readReason();
     expect(reason).toMatch(
-      `The migration ${name} was interrupted. If the database has what prisma/migrations/${name}/migration.sql creates, it was completed`,
+      `The migration ${name} was interrupted. If the database has what ` +
+        `prisma/migrations/${name}/migration.sql creates, it was completed`,
     );
     expect(reason).toMatch(UNDO.replace('Undo', 'undo'));
     expect(await database.query("SELECT FROM pg_tables WHERE tablename = 'pets'")).toHaveLength(1);

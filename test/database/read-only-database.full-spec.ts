@@ -32,7 +32,8 @@ describe('a database that is read-only for a while', () => {
     // Sessions that begin meanwhile stay read-only until they end.
     await database.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
     await database.query(
-      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND ' +
+        'pid <> pg_backend_pid()',
     );
     try {
       await eventually(async () => expect((await write()).json.message).toMatch(/^The database is away/));

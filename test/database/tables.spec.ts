@@ -31,7 +31,10 @@ describe('declareTables', () => {
       .filter(([table, sequence]) => !declared.has(table) || declared.get(table) !== sequence)
       .map(([table, sequence]) => {
         const use = sequence === undefined ? '' : `, sequence: '${sequence}'`;
-        return `declareTables({ ${table}: { privileges: 'SELECT, INSERT'${use} } }); in the module that uses it`;
+        return (
+          `declareTables({ ${table}: { privileges: 'SELECT, INSERT'${use} } }); ` +
+          'in the module that uses it'
+        );
       });
     expect(toAdd).toStrictEqual([]);
     expect([...declared.keys()]).toEqual(models.map(([table]) => table).toSorted());

@@ -32,8 +32,10 @@ interface Case {
 }
 
 /** A metric of one of two replicas. */
-const exported = (by: 'a' | 'b', metric: string, ...labels: string[]) =>
-  `${metric}{${[`job="animal-store", instance="${by}", namespace="shop", pod="${by}"`, ...labels].join(', ')}}`;
+const exported = (by: 'a' | 'b', metric: string, ...labels: string[]) => {
+  const own = ['job="animal-store"', `instance="${by}"`, 'namespace="shop"', `pod="${by}"`];
+  return `${metric}{${[...own, ...labels].join(', ')}}`;
+};
 const own = (name: string, ...labels: string[]) => exported('a', `animal_store_${name}`, ...labels);
 const ofOther = (name: string, ...labels: string[]) => exported('b', `animal_store_${name}`, ...labels);
 const requests = (by: 'a' | 'b', part: string, operation: string, status: number, ...labels: string[]) =>

@@ -74,7 +74,8 @@ describe('the image', () => {
     const script = `
       const fs = require('node:fs');
       const refusal = (folder) => {
-        try { fs.writeFileSync(folder + '/written', ''); return 'written'; } catch (error) { return error.code; }
+        try { fs.writeFileSync(folder + '/written', ''); return 'written'; }
+        catch (error) { return error.code; }
       };
       const rights = /CapEff:\\s*(\\w+)/.exec(fs.readFileSync('/proc/self/status', 'utf8'))[1];
       console.log(JSON.stringify([process.pid, process.getuid(), process.getgid(), Number('0x' + rights),
@@ -260,7 +261,8 @@ describeOnDebianPostgres('the services of docker-compose.yml, in the image', () 
     await Promise.all(clients);
     const repeated = creations.filter(({ attempts }) => attempts > 1).length;
     process.stdout.write(
-      `One of two replicas stopped under ${reads.length} reads and as many creations, ${repeated} of them sent again.\n`,
+      `One of two replicas stopped under ${reads.length} reads and as many creations, ${repeated} of ` +
+        `them sent again.\n`,
     );
     expect(reads.filter((status) => status !== 200)).toStrictEqual([]);
     expect(creations.filter(({ status }) => status !== 201)).toStrictEqual([]);

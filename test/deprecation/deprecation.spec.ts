@@ -18,7 +18,8 @@ function expectDeprecation({ headers }: HttpResponse): void {
   expect(headers.get('deprecation')).toBe('@1764892800');
   expect(headers.get('sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT');
   expect(headers.get('link')).toBe(
-    '</v1/pets?status=available>; rel="successor-version", </docs#/pets/getPet>; rel="deprecation"; type="text/html"',
+    '</v1/pets?status=available>; rel="successor-version", </docs#/pets/getPet>; rel="deprecation"; ' +
+      'type="text/html"',
   );
 }
 

@@ -37,7 +37,8 @@ async function watched() {
 }
 
 const warning = (callers: number) =>
-  `An operation is called that is soon removed: getPet, on 2030-12-05; keys that called it in the last 7 days: ${callers} ` +
+  'An operation is called that is soon removed: getPet, on 2030-12-05; ' +
+  `keys that called it in the last 7 days: ${callers} ` +
   '(GET /admin/deprecations lists them).';
 const metric = (callers: number) => [[{ operation: 'getPet' }, callers]];
 

@@ -13,7 +13,8 @@ const TAKE_ALL_PAGES =
 const LOG_MEGABYTES = 80;
 /** Writes beside the service, until the existing files of the log are used up and PostgreSQL ends. */
 const WRITE_UNTIL_IT_ENDS = `
-  while psql --quiet --command="SELECT pg_logical_emit_message(false, 'x', repeat('x', 1000000))" "$URL"; do :; done >writer.log 2>&1
+  sql="SELECT pg_logical_emit_message(false, 'x', repeat('x', 1000000))"
+  while psql --quiet --command="$sql" "$URL"; do :; done >writer.log 2>&1
   while pg_ctl status; do sleep 0.1; done`;
 
 (hasVolumes() ? describeOnDebianPostgres : describe.skip)('a service under load', () => {

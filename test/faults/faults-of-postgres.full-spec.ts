@@ -95,7 +95,8 @@ describeOnDebianPostgres('a service under load', () => {
           await allowConnections(0);
           await query(
             server.url(),
-            `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'animal-store%'`,
+            'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE ' +
+              `'animal-store%'`,
           );
         },
         lastsMs: 1500,

@@ -62,7 +62,8 @@ describe('the heap', () => {
     );
     await database.query(
       `INSERT INTO api_keys (id, quota_id, name, hash, prefix, last_four)
-       SELECT gen_random_uuid(), '00000000-0000-7000-8000-000000000000', 'many', decode(lpad(to_hex(n), 64, '0'), 'hex'), 'ask_test_', '0000'
+       SELECT gen_random_uuid(), '00000000-0000-7000-8000-000000000000', 'many',
+         decode(lpad(to_hex(n), 64, '0'), 'hex'), 'ask_test_', '0000'
        FROM generate_series(0, $1 - 1) n`,
       [full + FURTHER],
     );

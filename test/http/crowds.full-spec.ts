@@ -126,7 +126,8 @@ describe('a service under a crowd', () => {
     await gathered;
     const [longest, memory] = [Math.max(...waits), await peakMemoryBytes()];
     process.stdout.write(
-      `${name}: ${waits.length} requests, the longest ${Math.round(longest)} ms; ${Math.round(memory / 1e6)} MB\n`,
+      `${name}: ${waits.length} requests, the longest ${Math.round(longest)} ms; ` +
+        `${Math.round(memory / 1e6)} MB\n`,
     );
     expect([[], [503]]).toContainEqual(failures);
     expect(longest).toBeLessThan(MAX_WAIT_MS);

@@ -72,7 +72,8 @@ describe('an oversized request', () => {
     [
       'trailers of 16 KiB',
       () =>
-        `${closing('POST /v1/pets', 'Content-Type: application/json', 'Transfer-Encoding: chunked')}2\r\n{}\r\n0\r\nX: ${'x'.repeat(17 * KIB)}\r\n\r\n`,
+        closing('POST /v1/pets', 'Content-Type: application/json', 'Transfer-Encoding: chunked') +
+        `2\r\n{}\r\n0\r\nX: ${'x'.repeat(17 * KIB)}\r\n\r\n`,
     ],
   ])('gets 431 for %s', async (_name, request) => {
     expectError(toHttpResponse(await sendRaw(store.url, request())), 431, 'headers_too_large');

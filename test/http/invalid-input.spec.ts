@@ -240,7 +240,8 @@ describe.each(withNames(api.operations.filter(({ body }) => body !== null)))('%s
   /** The example in the document, with another value of a field. */
   const withField = (field: string, json: string) => {
     const others = Object.entries(examples[0] as object).filter(([each]) => each !== field);
-    return `{${[...others.map(([each, value]) => `"${each}":${JSON.stringify(value)}`), `"${field}":${json}`].join(',')}}`;
+    const members = others.map(([each, value]) => `"${each}":${JSON.stringify(value)}`);
+    return `{${[...members, `"${field}":${json}`].join(',')}}`;
   };
 
   it.each(Object.entries(properties))(

@@ -704,7 +704,8 @@ describe('an issued key', () => {
     ];
     expectNoSecrets(responses.map(({ text }) => text).join('\n'), keys);
     const tables = await admin.store.database.query<{ name: string }>(
-      "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' AND table_name <> 'api_keys'",
+      "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' AND " +
+        "table_name <> 'api_keys'",
     );
     expect(tables.map(({ name }) => name)).toEqual(expect.arrayContaining(['audit_events', 'quotas']));
     for (const { name } of tables) {

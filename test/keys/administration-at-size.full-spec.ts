@@ -18,10 +18,12 @@ describe('administration of large and damaged tables', () => {
   beforeAll(async () => {
     // A counter of an anonymous client for each address, and more bans than a statement can have parameters.
     await admin.store.database.query(
-      `INSERT INTO rate_limit_counters (bucket_key, minute, minute_used, minute_limit, day, day_used, allowed, banned_until)
+      `INSERT INTO rate_limit_counters
+         (bucket_key, minute, minute_used, minute_limit, day, day_used, allowed, banned_until)
        SELECT 'address:' || n, 0, 0, 300, 0, 0, 0, NULL FROM generate_series(1, $1::int) n
        UNION ALL
-       SELECT 'quota:' || gen_random_uuid(), 0, 0, 60, 0, 0, 0, now() + '1 day' FROM generate_series(1, $1::int)`,
+       SELECT 'quota:' || gen_random_uuid(), 0, 0, 60, 0, 0, 0, now() + '1 day'
+       FROM generate_series(1, $1::int)`,
       [ROWS],
     );
     await admin.store.database.query('ANALYZE rate_limit_counters');
@@ -51,12 +53,15 @@ describe('administration of large and damaged tables', () => {
       for (const statement of [
         "INSERT INTO quotas (id, plan) SELECT md5('q' || n)::uuid, 'free' FROM generate_series(1, 100000) n",
         `INSERT INTO api_keys (id, quota_id, name, hash, prefix, last_four, expires_at, created_at)
-         SELECT md5(n::text)::uuid, md5('q' || n)::uuid, 'many ' || md5('n' || n), sha256(n::text::bytea), 'ask_test_', '0000',
+         SELECT md5(n::text)::uuid, md5('q' || n)::uuid, 'many ' || md5('n' || n), sha256(n::text::bytea),
+           'ask_test_', '0000',
            timestamptz '2990-01-01' + n * interval '1 hour', '2025-01-01'
          FROM generate_series(1, 100000) n`,
-        `INSERT INTO usage SELECT md5(n::text)::uuid, md5('q' || n)::uuid, 'day', day, 'listPets', false, 1, 0, 0, 0, 0,
+        `INSERT INTO usage
+         SELECT md5(n::text)::uuid, md5('q' || n)::uuid, 'day', day, 'listPets', false, 1, 0, 0, 0, 0,
            day + n * interval '0.8 s'
-         FROM generate_series(1, 80000) n, generate_series(timestamptz '2026-03-01', '2026-03-03', '1 day') day`,
+         FROM generate_series(1, 80000) n,
+           generate_series(timestamptz '2026-03-01', '2026-03-03', '1 day') day`,
         'VACUUM ANALYZE',
       ]) {
         await admin.store.database.query(statement);

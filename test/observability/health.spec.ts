@@ -78,7 +78,9 @@ describe('a service whose database lacks migrations', () => {
       const { key } = await store.issue({ role: 'admin' });
       const { status, json, headers } = await send(`${store.url}/readyz`, { key });
       expect([status, json, headers.get('retry-after')]).toEqual([503, NOT_READY, '1']);
-      const message = `the database lacks the migrations ${last}; run "npx prisma migrate deploy", or in a container "animal-store migrate"`;
+      const message =
+        `the database lacks the migrations ${last}; run "npx prisma migrate deploy", or in a container ` +
+        '"animal-store migrate"';
       const health = await send(`${store.url}/admin/health`, { key });
       const parts = { ...PARTS, migrations: { status: 'down', pending: [last], message } };
       expect([health.status, health.json]).toEqual([

@@ -361,7 +361,8 @@ describe('metrics during an outage of the counter store', () => {
     const { key } = store;
     // From now on it connects by the proxy.
     await store.database.query(
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'animal-store counters'`,
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'animal-store ` +
+        `counters'`,
     );
     await until(() => shared['connection'].current === null);
     expect(await call(key)).toEqual([200]);

@@ -38,7 +38,8 @@ function list(query = '', as = key): Promise<HttpResponse> {
 async function fill(quotaId: string, count: number): Promise<void> {
   await store.database.query(
     `INSERT INTO orders (quota_id, pet_id, quantity, status)
-     SELECT $1, 1, n, ('{placed,approved,delivered}'::order_status[])[1 + (n - 1) % 3] FROM generate_series(1, $2) n`,
+     SELECT $1, 1, n, ('{placed,approved,delivered}'::order_status[])[1 + (n - 1) % 3]
+     FROM generate_series(1, $2) n`,
     [quotaId, count],
   );
 }
@@ -53,7 +54,8 @@ describe('POST /v1/store/orders', () => {
     const response = await place({ petId: 2, quantity: 3, shipDate: '2027-01-01T01:00:00.5+01:00' });
     expect(response.status).toBe(201);
     expect(response.text).toBe(
-      '{"id":1,"petId":2,"quantity":3,"status":"placed","complete":false,"shipDate":"2027-01-01T00:00:00.500Z"}',
+      '{"id":1,"petId":2,"quantity":3,"status":"placed","complete":false,' +
+        '"shipDate":"2027-01-01T00:00:00.500Z"}',
     );
     expect(response.headers.get('x-stability')).toBe('experimental');
     expect((await list()).json).toEqual([response.json]);
@@ -64,7 +66,8 @@ describe('POST /v1/store/orders', () => {
       `INSERT INTO pets (id, name, category_id) VALUES (9223372036854775807, 'Max', 1)`,
     );
     const response = await place(
-      '{"petId":9223372036854775807,"quantity":2147483647,"status":"delivered","complete":true,"id":99,"quotaId":"x"}',
+      '{"petId":9223372036854775807,"quantity":2147483647,"status":"delivered","complete":true,' +
+        '"id":99,"quotaId":"x"}',
     );
     expect(response.status).toBe(201);
     expect(response.text).toBe(

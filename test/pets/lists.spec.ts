@@ -53,18 +53,21 @@ describe('GET /v1/pets', () => {
   it('returns 200 with a bare array of animals, which may be empty', async () => {
     expect((await list()).text).toBe('[]');
     await store.database.query(
-      `INSERT INTO pets (name, category_id, status) VALUES ('Rex', 9223372036854775807, 'sold'), ('Tom', -1, NULL)`,
+      `INSERT INTO pets (name, category_id, status) VALUES ('Rex', 9223372036854775807, 'sold'), ` +
+        `('Tom', -1, NULL)`,
     );
     const response = await list();
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(response.text).toBe(
-      '[{"id":1,"name":"Rex","categoryId":9223372036854775807,"status":"sold"},{"id":2,"name":"Tom","categoryId":-1}]',
+      '[{"id":1,"name":"Rex","categoryId":9223372036854775807,"status":"sold"},' +
+        '{"id":2,"name":"Tom","categoryId":-1}]',
     );
   });
 
   it('returns the oldest first, whatever the order of the table', async () => {
     await store.database.query(
-      `INSERT INTO pets (id, name, category_id) VALUES (7, 'c', 1), (9007199254740993, 'd', 1), (-3, 'a', 1), (5, 'b', 1)`,
+      `INSERT INTO pets (id, name, category_id) VALUES (7, 'c', 1), (9007199254740993, 'd', 1), (-3, ` +
+        `'a', 1), (5, 'b', 1)`,
     );
     await store.database.query("UPDATE pets SET name = 'A' WHERE id = -3");
     const { json } = await list();
@@ -159,7 +162,8 @@ describe('a walk over all pages', () => {
 
   it('distinguishes identifiers that are equal as doubles', async () => {
     await store.database.query(
-      `INSERT INTO pets (id, name, category_id) SELECT 9007199254740991 + n, n, n FROM generate_series(1, 6) n`,
+      'INSERT INTO pets (id, name, category_id) SELECT 9007199254740991 + n, n, n FROM ' +
+        'generate_series(1, 6) n',
     );
     const pages = await readPages<{ name: string }>(store.send, '/v1/pets?limit=1');
     expect(pages.flat().map(({ name }) => name)).toEqual(['1', '2', '3', '4', '5', '6']);

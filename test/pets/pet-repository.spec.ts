@@ -123,7 +123,8 @@ describe('a statement of PetRepository', () => {
     const lone = await startApplication({ environment: { DATABASE_POOL_SIZE: 2 } });
     await lone.database.query(
       `INSERT INTO pets (name, category_id, status)
-       SELECT n, n, (ARRAY['available', 'pending', 'sold'])[n % 3 + 1]::pet_status FROM generate_series(1, 20000) n`,
+       SELECT n, n, (ARRAY['available', 'pending', 'sold'])[n % 3 + 1]::pet_status
+       FROM generate_series(1, 20000) n`,
     );
     await lone.database.query('ANALYZE pets');
     const itsPets = lone.app.get(PetRepository);

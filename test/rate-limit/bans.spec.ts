@@ -50,9 +50,11 @@ describe('before a ban', () => {
     const denied = (await listPetsTimes(store, issued.key, 5)).slice(3);
     expect(denied.map(outcome)).toEqual(times(2, 'rate_limit_exceeded'));
     expect(denied.map(({ json }) => json.message)).toEqual([
-      'Over the limit of 3 requests per minute of plan enterprise. Wait 30 seconds before the next request. ' +
+      'Over the limit of 3 requests per minute of plan enterprise. ' +
+        'Wait 30 seconds before the next request. ' +
         `${refusalsBeforeBan(3) - 1} refusals remain within this minute until the API key is banned.`,
-      'Over the limit of 3 requests per minute of plan enterprise. Wait 30 seconds before the next request. ' +
+      'Over the limit of 3 requests per minute of plan enterprise. ' +
+        'Wait 30 seconds before the next request. ' +
         '1 refusal remains within this minute until the API key is banned.',
     ]);
     store.clock.travelTo(new Date(HALF_PAST.getTime() + retryAfter(denied[1] as HttpResponse) * SECOND_MS));
@@ -83,7 +85,8 @@ describe('a ban', () => {
         response,
         429,
         'api_key_banned',
-        `This API key is banned until ${BAN_END}, because too many requests followed a 429 within one minute. ` +
+        `This API key is banned until ${BAN_END}, because too many requests followed a 429 within one ` +
+          'minute. ' +
           'Send none for 60 seconds. After any later 429 wait for Retry-After, or the key is banned again.',
       );
       expectRateLimitHeaders(response);

@@ -406,7 +406,8 @@ describe('CounterCleanup', () => {
     const end = banLevel === 0 ? null : new Date(clock.now() - endedAgoMs);
     await database.query(
       `INSERT INTO rate_limit_counters
-         (bucket_key, minute, minute_used, minute_limit, day, day_used, day_limit, allowed, ban_level, banned_until)
+         (bucket_key, minute, minute_used, minute_limit, day, day_used, day_limit, allowed, ban_level,
+           banned_until)
        VALUES ($1, $2, 1, 60, $3, 1, $4, 1, $5, $6)`,
       [bucketKey, Math.floor(atMs / MINUTE_MS), Math.floor(atMs / DAY_MS), perDay, banLevel, end],
     );

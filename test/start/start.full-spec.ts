@@ -148,7 +148,8 @@ describe('a service with DATABASE_URL', () => {
       const url = await service.listening();
       await service.waitForOutput(
         new RegExp(
-          `Not ready: .* lacks the migrations ${OWN_MIGRATIONS.join(', ')}; run \\\\"npx prisma migrate deploy`,
+          `Not ready: .* lacks the migrations ${OWN_MIGRATIONS.join(', ')}; ` +
+            `run \\\\"npx prisma migrate deploy`,
         ),
       );
       const responses = await Promise.all([send(`${url}/readyz`), send(`${url}/livez`)]);
@@ -177,7 +178,8 @@ describe('a service with DATABASE_URL', () => {
     const url = await service.listening();
     const [, metrics = ''] = await service.waitForOutput(/^Animal Store .*, metrics (http:\S+)$/m);
     expect(service.stdout).toContain(
-      `Animal Store listens on ${url}, console ${url}/console, reference ${url}/docs, health ${url}/readyz, metrics`,
+      `Animal Store listens on ${url}, console ${url}/console, reference ${url}/docs, health ` +
+        `${url}/readyz, metrics`,
     );
     expect((await send(metrics)).status).toBe(200);
     expect(service.stdout).not.toContain('ask_');

@@ -25,8 +25,10 @@ const USAGE_OF_OTHERS = `
 const MONTH_OF_MINUTES = 30 * 1440;
 const USAGE_OF_A_MONTH = `
   INSERT INTO usage
-  SELECT id, quota_id, 'minute', date_trunc('minute', now()) - minute * interval '1 minute', operation, false, 5, 0, 0, 0, 0, now()
-  FROM api_keys, generate_series(1, ${MONTH_OF_MINUTES}) minute, unnest(ARRAY['listPets', 'createPet']) operation
+  SELECT id, quota_id, 'minute', date_trunc('minute', now()) - minute * interval '1 minute', operation,
+    false, 5, 0, 0, 0, 0, now()
+  FROM api_keys, generate_series(1, ${MONTH_OF_MINUTES}) minute,
+    unnest(ARRAY['listPets', 'createPet']) operation
   WHERE name = 'busy'`;
 
 describeOnDebianPostgres('usage of a quota by the minute, on an older PostgreSQL', () => {

@@ -114,8 +114,10 @@ describe('two replicas over one database, under load,', () => {
   async function stored(period: 'minute' | 'hour' | 'day'): Promise<Counts> {
     const rows = await database.query<{ name: string; count: number }>(
       `SELECT concat_ws(' ', key_id, operation, deprecated::text, kind) AS name, sum(count)::int AS count
-       FROM usage, LATERAL (VALUES ('requests', succeeded + redirected + client_errors + server_errors), ('2xx', succeeded),
-         ('3xx', redirected), ('4xx', client_errors), ('5xx', server_errors), ('refusals', refusals)) AS kinds (kind, count)
+       FROM usage, LATERAL (VALUES
+         ('requests', succeeded + redirected + client_errors + server_errors), ('2xx', succeeded),
+         ('3xx', redirected), ('4xx', client_errors), ('5xx', server_errors), ('refusals', refusals)
+       ) AS kinds (kind, count)
        WHERE period = $1 GROUP BY 1 HAVING sum(count) > 0`,
       [period],
     );

@@ -376,7 +376,8 @@ describe('usage of several replicas', () => {
     it('aggregates a huge backlog in parts, also when two replicas aggregate at once', async () => {
       const entries = Array.from({ length: 1000 }, () => entry({}));
       await database.query(
-        `INSERT INTO usage_batches SELECT gen_random_uuid(), now() - n * interval '1 minute', 1000, $1 FROM generate_series(1, 350) AS n`,
+        `INSERT INTO usage_batches SELECT gen_random_uuid(), now() - n * interval '1 minute', 1000, $1 ` +
+          'FROM generate_series(1, 350) AS n',
         [JSON.stringify(entries)],
       );
       expect(await journal.aggregateSome()).toBe(true);
@@ -529,7 +530,9 @@ describe('usage of several replicas', () => {
 
     it('removes a limited number of rows at a time, and reports whether there are more', async () => {
       await database.query(
-        `INSERT INTO usage SELECT gen_random_uuid(), gen_random_uuid(), 'minute', to_timestamp(n * 60), 'listPets', false, 1, 0, 0, 0, 0, now()
+        `INSERT INTO usage
+         SELECT gen_random_uuid(), gen_random_uuid(), 'minute', to_timestamp(n * 60), 'listPets', false,
+           1, 0, 0, 0, 0, now()
          FROM generate_series(1, 7000) AS n`,
       );
       expect(await cleanup.deleteExpired()).toBe(true);

@@ -158,7 +158,8 @@ describe('GET /admin/keys/{id}/what-if', () => {
     'plan=constructor',
   ])('returns 400 unless a plan with limits or both limits are given: "%s"', async (query) => {
     const message =
-      'The request is invalid: give a plan with limits (free, pro, business), or those per minute and per day.';
+      'The request is invalid: give a plan with limits (free, pro, business), or those per minute and ' +
+      'per day.';
     expectError(await whatIf(admin.administrator.id, query), 400, 'invalid_request', message);
   });
 

@@ -59,7 +59,8 @@ async function expectNewest(webhook: { id: string }, state: object): Promise<Del
 /** Makes pending deliveries due, as if their wait was over. */
 const endWaits = () =>
   admin.store.database.query(
-    "UPDATE webhook_deliveries SET next_attempt_at = now() WHERE state = 'pending' AND last_failure IS NOT NULL",
+    "UPDATE webhook_deliveries SET next_attempt_at = now() WHERE state = 'pending' AND last_failure IS " +
+      'NOT NULL',
   );
 
 const verify = (secret: string, { body, headers }: ReceivedRequest) =>

@@ -188,7 +188,9 @@ describe('many events for all webhooks that there may be', () => {
     const replica = await startApplication({ database, clock });
     await Promise.all(Array.from({ length: 19 }, () => createWebhook(['key.expiring'])));
     await admin.store.database.query(
-      `WITH quota AS (INSERT INTO quotas (id, plan) SELECT gen_random_uuid(), 'free' FROM generate_series(1, 1000) RETURNING id)
+      `WITH quota AS (
+         INSERT INTO quotas (id, plan) SELECT gen_random_uuid(), 'free' FROM generate_series(1, 1000)
+         RETURNING id)
        INSERT INTO api_keys (id, quota_id, name, hash, prefix, last_four, expires_at)
        SELECT gen_random_uuid(), id, 'Ann', uuid_send(id), 'ask_test_', 'abcd', $1 FROM quota`,
       [inFuture(DAY_MS)],

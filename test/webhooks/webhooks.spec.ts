@@ -158,7 +158,8 @@ describe('GET /admin/webhooks/{webhookId}/deliveries', () => {
     const { id } = await create();
     await admin.store.database.query(
       `INSERT INTO webhook_deliveries (id, webhook_id, event, event_key, payload, state, next_attempt_at)
-       SELECT gen_random_uuid(), $1, 'key.revoked', n::text, '{}', (CASE WHEN n % 2 = 0 THEN 'failed' ELSE 'delivered' END)::webhook_delivery_state, NULL
+       SELECT gen_random_uuid(), $1, 'key.revoked', n::text, '{}',
+         (CASE WHEN n % 2 = 0 THEN 'failed' ELSE 'delivered' END)::webhook_delivery_state, NULL
        FROM generate_series(1, 7) n`,
       [id],
     );

@@ -20,7 +20,8 @@ export function WhatIfResult({ whatIf }: { whatIf: WhatIf }) {
       <Fact label="Denied">
         {denied === 0
           ? 'None'
-          : `${numberText(denied)} (${percent.format(denied / requests)}), in ${countText(deniedMinutes, 'minute')} on ${countText(deniedDays, 'day')}`}
+          : `${numberText(denied)} (${percent.format(denied / requests)}), in ` +
+            `${countText(deniedMinutes, 'minute')} on ${countText(deniedDays, 'day')}`}
       </Fact>
       {worstMinute !== null && (
         <Fact label="Worst minute">

@@ -14,7 +14,8 @@ const OVERLAPS = [
   { value: '604800', label: '7 days' },
 ];
 const NO_RESPONSE =
-  'The key may have been rotated all the same. Load the page again: if it has a successor, ask an administrator for another key, because nobody has seen that one.';
+  'The key may have been rotated all the same. Load the page again: ' +
+  'if it has a successor, ask an administrator for another key, because nobody has seen that one.';
 
 /** Rotates the signed-in key, and shows its successor once, also if the key is read again meanwhile. */
 export function RotateOwnKey({ isOffered }: { isOffered: boolean }) {
@@ -71,8 +72,14 @@ export function RotateOwnKey({ isOffered }: { isOffered: boolean }) {
       <ShownOnceDialog
         value={issued}
         what="key"
-        advice="It is shown only this once, because the service keeps no copy. Put it wherever you use this key, before this one ends."
-        loss="Without a copy nobody can use it, and this key cannot be rotated again. Ask an administrator for another key before this one ends."
+        advice={
+          'It is shown only this once, because the service keeps no copy. ' +
+          'Put it wherever you use this key, before this one ends.'
+        }
+        loss={
+          'Without a copy nobody can use it, and this key cannot be rotated again. ' +
+          'Ask an administrator for another key before this one ends.'
+        }
         onClose={forget}
       />
     </>

@@ -6,7 +6,10 @@ export function WebhookSecretDialog({ secret, onClose }: { secret: string | null
     <ShownOnceDialog
       value={secret}
       what="secret"
-      advice="It is shown only this once. The receiver verifies with it that an event comes from this service."
+      advice={
+        'It is shown only this once. ' +
+        'The receiver verifies with it that an event comes from this service.'
+      }
       loss="Without a copy the receiver cannot verify events. Rotate the secret to get another."
       onClose={onClose}
     />

@@ -249,7 +249,8 @@ ALTER TABLE "api_keys"
         array_to_string("scopes", ',') ~ '^([a-z]+:(read|write)(,([a-z]+:(read|write)))*)?$'
     ),
     -- A value that is no network, or not in its canonical form, fails.
-    ADD CONSTRAINT "api_keys_allowed_networks_canonical" CHECK (("allowed_networks"::cidr[])::text[] = "allowed_networks");
+    ADD CONSTRAINT "api_keys_allowed_networks_canonical"
+        CHECK (("allowed_networks"::cidr[])::text[] = "allowed_networks");
 
 -- Two limits or none ("custom", or the plan's own), and never a limit that allows nothing.
 ALTER TABLE "plans"
@@ -283,16 +284,19 @@ ALTER TABLE "rate_limit_counters" SET (
 );
 
 -- Lists bans without the rows of all others. It changes with a ban alone, so ordinary counting stays a HOT update.
-CREATE INDEX "rate_limit_counters_banned_until_idx" ON "rate_limit_counters" ("banned_until") WHERE "banned_until" IS NOT NULL;
+CREATE INDEX "rate_limit_counters_banned_until_idx" ON "rate_limit_counters" ("banned_until")
+    WHERE "banned_until" IS NOT NULL;
 
 -- The callers of deprecated operations are read from these rows alone, which are few.
-CREATE INDEX "usage_deprecated_idx" ON "usage" ("operation", "key_id") WHERE "deprecated" AND "period" = 'day';
+CREATE INDEX "usage_deprecated_idx" ON "usage" ("operation", "key_id")
+    WHERE "deprecated" AND "period" = 'day';
 
 -- A key's hour and day change with every aggregation; free space keeps the new version beside the old one (a HOT update).
 ALTER TABLE "usage" SET (fillfactor = 85);
 
 -- Finds the deliveries that are due without those of the last weeks.
-CREATE INDEX "webhook_deliveries_due_idx" ON "webhook_deliveries" ("webhook_id", "next_attempt_at") WHERE "state" = 'pending';
+CREATE INDEX "webhook_deliveries_due_idx" ON "webhook_deliveries" ("webhook_id", "next_attempt_at")
+    WHERE "state" = 'pending';
 
 -- Replicas cache keys with the limits of their quotas, and drop them when one of these tables changes, whoever changes it.
 -- A new row needs no notice: what was not there is not cached. Equal notices of one transaction are sent once.

@@ -62,7 +62,9 @@ describe('lifecycleHeaders', () => {
     expect(lifecycleHeaders({ deprecation: DEPRECATION })).toEqual({
       Deprecation: '@1764892800',
       Sunset: 'Thu, 05 Dec 2030 00:00:00 GMT',
-      Link: '</v1/pets?status=available>; rel="successor-version", </docs#/pets/getPet>; rel="deprecation"; type="text/html"',
+      Link:
+        '</v1/pets?status=available>; rel="successor-version", </docs#/pets/getPet>; rel="deprecation"; ' +
+        'type="text/html"',
     });
   });
 

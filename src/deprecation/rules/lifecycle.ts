@@ -31,7 +31,9 @@ export function lifecycleHeaders({ stability, deprecation }: Lifecycle): Record<
     ...(deprecation !== undefined && {
       Deprecation: `@${Math.floor(deprecation.since.getTime() / 1000)}`,
       Sunset: deprecation.removal.toUTCString(),
-      Link: `<${deprecation.replacement}>; rel="successor-version", <${deprecation.docs}>; rel="deprecation"; type="text/html"`,
+      Link:
+        `<${deprecation.replacement}>; rel="successor-version", <${deprecation.docs}>; ` +
+        'rel="deprecation"; type="text/html"',
     }),
   };
 }

@@ -9,16 +9,19 @@ INSERT INTO rate_limit_counters AS stored (
   bucket_key, minute, minute_used, minute_limit, day, day_used, day_limit, requests, allowed
 )
 SELECT
-  bucket_key, (now_ms / 60000)::int, requests, minute_limit, (now_ms / 86400000)::int, requests, day_limit, requests, requests
+  bucket_key, (now_ms / 60000)::int, requests, minute_limit,
+  (now_ms / 86400000)::int, requests, day_limit, requests, requests
 FROM
   (SELECT (extract(epoch FROM statement_timestamp()) * 1000)::bigint AS now_ms) AS clock,
-  unnest($1::text[], $2::int[], $3::int[], $4::int[]) AS bucket (bucket_key, requests, minute_limit, day_limit)
+  unnest($1::text[], $2::int[], $3::int[], $4::int[])
+    AS bucket (bucket_key, requests, minute_limit, day_limit)
 -- least() ignores NULL.
 WHERE requests <= least(minute_limit, day_limit)
 ORDER BY bucket_key
 ON CONFLICT (bucket_key) DO UPDATE SET
   minute = EXCLUDED.minute,
-  minute_used = EXCLUDED.requests + CASE WHEN stored.minute = EXCLUDED.minute THEN stored.minute_used ELSE 0 END,
+  minute_used = EXCLUDED.requests
+    + CASE WHEN stored.minute = EXCLUDED.minute THEN stored.minute_used ELSE 0 END,
   minute_limit = EXCLUDED.minute_limit,
   day = EXCLUDED.day,
   day_used = EXCLUDED.requests + CASE WHEN stored.day = EXCLUDED.day THEN stored.day_used ELSE 0 END,
@@ -33,7 +36,10 @@ WHERE
   AND stored.day <= EXCLUDED.day
   AND (stored.minute < EXCLUDED.minute OR stored.minute_used <= EXCLUDED.minute_limit - EXCLUDED.requests)
   -- Without a limit per day consume.sql stops the count at the largest value of its column.
-  AND (stored.day < EXCLUDED.day OR stored.day_used <= coalesce(EXCLUDED.day_limit, 2147483647) - EXCLUDED.requests)
+  AND (
+    stored.day < EXCLUDED.day
+    OR stored.day_used <= coalesce(EXCLUDED.day_limit, 2147483647) - EXCLUDED.requests
+  )
   AND (stored.banned_until IS NULL OR stored.banned_until <= statement_timestamp())
 RETURNING
   bucket_key AS "bucketKey",

@@ -94,7 +94,8 @@ async function expectNoEviction(server: Redis): Promise<void> {
   if (policy !== 'noeviction') {
     const { host, port } = server.options;
     throw new InvalidEnvironmentError(
-      `COUNTER_STORE: ${host}:${port} has the maxmemory-policy ${policy}, by which counts and bans are forgotten ` +
+      `COUNTER_STORE: ${host}:${port} has the maxmemory-policy ${policy}, by which counts and bans are ` +
+        'forgotten ' +
         'when memory is full; set maxmemory-policy to noeviction',
     );
   }

@@ -14,7 +14,8 @@ export default async function setUp() {
   process.env.BUILT_IMAGE = JSON.stringify(image);
   const { sizeBytes, baseName, baseSizeBytes, buildSeconds } = image;
   process.stdout.write(
-    `The image on a stand-in for ${baseName}: ${megabytes(sizeBytes)} MB, ${megabytes(baseSizeBytes)} MB of them its base; ` +
+    `The image on a stand-in for ${baseName}: ${megabytes(sizeBytes)} MB, ${megabytes(baseSizeBytes)} ` +
+      'MB of them its base; ' +
       `built in ${buildSeconds.toFixed(0)} s.\n`,
   );
 }

@@ -11,7 +11,9 @@ interface Plans {
 /** Returns how often PostgreSQL has made custom and generic plans for the prepared statements of the one connection that is free. */
 export async function plansMade({ app }: TestApplication, statements: string) {
   const { rows } = await app.get(PrismaService).pools.statements.query<Plans>({
-    text: `SELECT regexp_replace(name, '-\\w{12}$', '') AS name, custom_plans::int AS custom, generic_plans::int AS generic
+    text: `SELECT
+        regexp_replace(name, '-\\w{12}$', '') AS name,
+        custom_plans::int AS custom, generic_plans::int AS generic
       FROM pg_prepared_statements WHERE name ~ $1 ORDER BY name`,
     values: [statements],
   });

@@ -14,7 +14,8 @@ export async function rowsRead(
   await until(async () => (await database.query(connections)).length === 0);
   const [row] = await database.query<{ scanned: number; byIndex: number }>(
     `SELECT t.seq_tup_read::int AS scanned, sum(i.idx_tup_read)::int AS "byIndex"
-     FROM pg_stat_user_tables t JOIN pg_stat_user_indexes i USING (relid) WHERE t.relname = '${table}' GROUP BY 1`,
+     FROM pg_stat_user_tables t JOIN pg_stat_user_indexes i USING (relid)
+     WHERE t.relname = '${table}' GROUP BY 1`,
   );
   return row ?? { scanned: NaN, byIndex: NaN };
 }

@@ -16,7 +16,8 @@ interface IssueFormProps {
 }
 
 const NO_RESPONSE =
-  'A key may have been issued all the same. Look for its name in the list before you issue another, and revoke it there: nobody has seen it.';
+  'A key may have been issued all the same. Look for its name in the list before you issue another, ' +
+  'and revoke it there: nobody has seen it.';
 
 /** Asks for a new key and issues it, with a quota of its own. */
 export function IssueForm({ plans, onClose, onIssued }: IssueFormProps) {

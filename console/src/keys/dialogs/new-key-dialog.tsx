@@ -13,7 +13,10 @@ export function NewKeyDialog({ issued, onClose }: NewKeyDialogProps) {
     <ShownOnceDialog
       value={issued?.key ?? null}
       what="key"
-      advice={`It is shown only this once, because the service keeps no copy. Give it to its holder over a safe channel. ${issued?.warning ?? ''}`}
+      advice={
+        'It is shown only this once, because the service keeps no copy. ' +
+        `Give it to its holder over a safe channel. ${issued?.warning ?? ''}`
+      }
       loss="Without a copy nobody can use it. It stays valid until you revoke it."
       onClose={onClose}
     />

@@ -81,13 +81,14 @@ function Suggested({ suggestion: { since, scopes } }: { suggestion: ScopeSuggest
   return (
     <Text size="sm" role="status">
       Since <Instant at={since} />, successful requests{' '}
-      {used.length === 0
-        ? 'needed no scope.'
-        : `needed ${used.map(({ scope, requests }) => `${scope} (${countText(requests, 'request')})`).join(', ')}.`}
+      {used.length === 0 ? 'needed no scope.' : `needed ${used.map(usedText).join(', ')}.`}
       {unused.length > 0 && ` Unused: ${unused.map(unusedText).join(', ')}.`}
     </Text>
   );
 }
+
+const usedText = ({ scope, requests }: ScopeSuggestion['scopes'][number]) =>
+  `${scope} (${countText(requests, 'request')})`;
 
 const unusedText = ({ scope, clientErrors }: ScopeSuggestion['scopes'][number]) =>
   clientErrors === 0 ? scope : `${scope} (${countText(clientErrors, 'client error')})`;

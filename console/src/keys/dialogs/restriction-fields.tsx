@@ -3,6 +3,8 @@ import type { UseFormReturnType } from '@mantine/form';
 import type { Key } from 'animal-store-client';
 import { scopesOfRole } from '../scopes';
 
+const NETWORKS = 'Networks such as 203.0.113.0/24 or 2001:db8::/32, one a line; without any, from everywhere';
+
 interface RestrictionValues {
   /** Separated by commas. */
   scopes: string;
@@ -36,7 +38,7 @@ export function RestrictionFields<Values extends RestrictionValues>(props: Restr
       </Checkbox.Group>
       <Textarea
         label="From where it may be used"
-        description="Networks such as 203.0.113.0/24 or 2001:db8::/32, one a line; without any, from everywhere"
+        description={NETWORKS}
         rows={3}
         autoComplete="off"
         {...form.getInputProps('allowedNetworks')}

@@ -16,7 +16,8 @@ const OVERLAPS = [
   { value: '604800', label: '7 days' },
 ];
 const NO_RESPONSE =
-  'The key may have been rotated all the same. Load the page again: if it has a successor, revoke that and issue another key, because nobody has seen it.';
+  'The key may have been rotated all the same. Load the page again: ' +
+  'if it has a successor, revoke that and issue another key, because nobody has seen it.';
 
 /** Issues the successor of a key. */
 export function RotateForm({ apiKey, onClose, onRotated }: KeyFormProps) {
