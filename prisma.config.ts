@@ -9,8 +9,8 @@ const fromRoot = (...names: string[]) => path.join(import.meta.dirname, ...names
 const faults: string[] = [];
 loadEnvFile(fromRoot('.env'), faults);
 
-// The CLI would download a native engine before every command, even one that does not use it. Our script runs the same engine
-// from npm. Windows cannot start a script as a program, so it keeps the download.
+// The CLI would download a native engine before every command, even one that does not use it. Our script runs
+// the same engine from npm. Windows cannot start a script as a program, so it keeps the download.
 if (process.platform !== 'win32') {
   process.env.PRISMA_SCHEMA_ENGINE_BINARY ||= fromRoot('prisma', 'schema-engine.mjs');
 }

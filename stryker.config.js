@@ -1,4 +1,7 @@
-/** Makes one small change at a time to the rules, and reports each change (mutant) that no spec beside them detects. */
+/**
+ * Makes one small change at a time to the rules, and reports each change (mutant) that no spec beside them
+ * detects.
+ */
 export default {
   mutate: ['src/**/rules/*.ts', '!**/*.spec.ts'],
   ignorePatterns: ['*', '!src/**', '!test/jest.*.js', '!package.json'],

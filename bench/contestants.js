@@ -18,7 +18,10 @@ const service = {
 };
 const fastify = { title: 'Fastify, pg', program: [here('peers', 'fastify.js')] };
 
-/** What users would write instead. A peer with `usesRedis` gets REDIS_URL, and does equal work: its replicas share the counters. */
+/**
+ * What users would write instead. A peer with `usesRedis` gets REDIS_URL, and does equal work: its replicas
+ * share the counters.
+ */
 export const PEERS = {
   'fastify-redis': { ...fastify, title: 'Fastify, pg, Redis', usesRedis: true },
   fastify,
@@ -36,7 +39,8 @@ const replicas = Object.fromEntries(
 );
 
 /**
- * Returns who is measured, by name. `program` is given to Node; contestants that name the same `database` share it.
+ * Returns who is measured, by name. `program` is given to Node; contestants that name the same `database`
+ * share it.
  *
  * @param {string | undefined} before folder of a built earlier version of the service.
  */

@@ -11,7 +11,9 @@ const MIN_STARTS = 3;
 /** A run fails when a figure is worse than the recorded one by more than a tenth. */
 const TOLERANCE = 0.1;
 
-/** Recorded ratios of requests a second, service / peer, by connections: of first page, by id, create and mix. */
+/**
+ * Recorded ratios of requests a second, service / peer, by connections: of first page, by id, create and mix.
+ */
 const SPEEDS = {
   'fastify-redis': {
     1: [0.98, 0.95, 0.71, 0.97],
@@ -27,7 +29,9 @@ const EQUAL_LOAD = 1.3;
 /** Recorded ratios to plain creations. */
 const CREATIONS = { keyed: { 8: 0.67, 64: 0.66 }, order: { 64: 0.69 } };
 
-/** @type {{ load: object, case?: string, ratio?: string[], figure: string, least?: number, most?: number }[]} */
+/**
+ * @type {{ load: object, case?: string, ratio?: string[], figure: string, least?: number, most?: number }[]}
+ */
 export const GOALS = [
   ...Object.entries(SPEEDS).flatMap(([peer, byConnections]) =>
     Object.entries(byConnections).flatMap(([connections, recorded]) =>
@@ -67,8 +71,8 @@ export const GOALS = [
 ];
 
 /**
- * Returns a line for each goal that was missed. Ratios of few rounds are not judged, nor the times or the memory of few starts: another load on
- * the machine would fail the run.
+ * Returns a line for each goal that was missed. Ratios of few rounds are not judged, nor the times or the
+ * memory of few starts: another load on the machine would fail the run.
  *
  * @param {import('./results.js').Results} results
  */

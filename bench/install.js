@@ -1,4 +1,5 @@
-// Installs the packages of the bench when they are missing or older than the lock file, and builds what is TypeScript.
+// Installs the packages of the bench when they are missing or older than the lock file, and builds what is
+// TypeScript.
 
 import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';

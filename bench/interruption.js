@@ -1,4 +1,7 @@
-/** Aborted by Ctrl-C or a closed terminal, so that what was started is stopped and removed before the bench ends. */
+/**
+ * Aborted by Ctrl-C or a closed terminal, so that what was started is stopped and removed before the bench
+ * ends.
+ */
 const controller = new AbortController();
 
 export const interruption = controller.signal;

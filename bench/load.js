@@ -13,7 +13,8 @@ const LONGEST_SECONDS = 8;
 const BEAT_NS = 1_000_000;
 
 /**
- * Loads a server for a second as fast as it responds; for longer when it responds to nothing within that second.
+ * Loads a server for a second as fast as it responds; for longer when it responds to nothing within that
+ * second.
  *
  * @param {{ workload: string, connections: number, keysFile: string }} load
  * @returns requests, requests per second, and the median latency.
@@ -40,8 +41,8 @@ export async function runWrk(url, { workload, connections, keysFile }, seconds =
 }
 
 /**
- * Requests first pages at a fixed rate for a second, whether earlier ones have their responses or not. A latency starts at the
- * instant its request was due, so waiting because the server is behind counts.
+ * Requests first pages at a fixed rate for a second, whether earlier ones have their responses or not. A
+ * latency starts at the instant its request was due, so waiting because the server is behind counts.
  *
  * @param {{ perSecond: number, connections: number, keys: string[] }} load
  * @throws Error when a response is not a 200.

@@ -8,7 +8,8 @@ const COLOURS = ['#2563eb', '#94a3b8', '#cbd5e1', '#e2a23b'];
  * Returns a bar chart as SVG.
  *
  * @param {string[]} groups the titles of the groups.
- * @param {{ title: string, values: (number | undefined)[] }[]} series a value for each group; undefined has no bar.
+ * @param {{ title: string, values: (number | undefined)[] }[]} series a value for each group; undefined has
+ *   no bar.
  * @param {(value: number) => string} label the text above a bar.
  */
 export function barChart(groups, series, label) {

@@ -11,11 +11,11 @@ const WIDE = 256;
 export const BEFORE_WORKLOADS = ['first', 'one', 'create', 'keyed'];
 
 /**
- * Returns all that is measured. A set has cases, which take turns within each round while all of its contestants run. The
- * contestants of one case share its connections.
+ * Returns all that is measured. A set has cases, which take turns within each round while all of its
+ * contestants run. The contestants of one case share its connections.
  *
- * @param {{ kind: string, before: boolean }} options the kind `quick` has every contestant and workload once, `replicas` compares
- *   numbers of replicas instead; `before` compares with an earlier version instead.
+ * @param {{ kind: string, before: boolean }} options the kind `quick` has every contestant and workload once,
+ *   `replicas` compares numbers of replicas instead; `before` compares with an earlier version instead.
  */
 export function planSets({ kind, before }) {
   const quick = kind === 'quick';

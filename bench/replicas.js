@@ -2,7 +2,9 @@
 export const REPLICAS = [1, 2, 4, 8];
 /** What counts their requests. */
 export const STORES = { postgres: 'PostgreSQL', cluster: 'Redis Cluster' };
-/** The connections of each replica when every replica has the same load, and of all when they share one load. */
+/**
+ * The connections of each replica when every replica has the same load, and of all when they share one load.
+ */
 export const [EACH, SHARED] = [32, 64];
 
 /** Returns the name of a replica, and of the case of that many replicas with these connections in all. */

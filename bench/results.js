@@ -3,7 +3,10 @@ import path from 'node:path';
 
 const DIR = path.join(import.meta.dirname, 'results');
 
-/** What was measured so far: records `{ workload, connections, set, round, case, …figures }`, a line of JSON each. */
+/**
+ * What was measured so far: records `{ workload, connections, set, round, case, …figures }`, a line of JSON
+ * each.
+ */
 export class Results {
   records = [];
 

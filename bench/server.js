@@ -17,7 +17,8 @@ const IMAGE_ENV = { NODE_ENV: 'production', MALLOC_ARENA_MAX: '1' };
  * Starts a contestant as a process on its core, and waits for its first successful response.
  *
  * @param {string} node the Node that runs it.
- * @param {{ title: string, program: string[], env?: Record<string, string>, hasMetrics?: boolean }} contestant
+ * @param {{ title: string, program: string[], env?: Record<string, string>, hasMetrics?: boolean }}
+ *   contestant
  * @param {string} key a valid API key.
  * @param {Record<string, string>} env URLs of what it uses.
  * @throws Error with what it wrote to standard error when it does not respond.

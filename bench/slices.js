@@ -7,8 +7,9 @@ import { cpuUs } from './machine.js';
 const CREATIONS = new Set(['create', 'keyed', 'order']);
 
 /**
- * Runs a set until it has all its rounds. In each round every case has a slice of a second, in turn, and every second round
- * goes backwards: the machine changes its speed within seconds, so only figures of one round are compared.
+ * Runs a set until it has all its rounds. In each round every case has a slice of a second, in turn, and
+ * every second round goes backwards: the machine changes its speed within seconds, so only figures of one
+ * round are compared.
  *
  * @param stage
  * @param set one of planSets.
@@ -54,7 +55,10 @@ async function runCounted(stage, contestants, slice) {
   return figures;
 }
 
-/** Returns requests a second, and the CPU microseconds of a request: of the servers, of PostgreSQL, and of PostgreSQL with Redis. */
+/**
+ * Returns requests a second, and the CPU microseconds of a request: of the servers, of PostgreSQL, and of
+ * PostgreSQL with Redis.
+ */
 async function runSlice({ postgresPid, redisPids, keys, keysFile }, contestants, slice) {
   const servers = contestants.map(({ server }) => server);
   const connections = slice.connections / servers.length;
@@ -88,7 +92,10 @@ async function runSlice({ postgresPid, redisPids, keys, keysFile }, contestants,
   };
 }
 
-/** Returns how many queries the servers have counted by, and the sum of the requests in these; nothing without metrics. */
+/**
+ * Returns how many queries the servers have counted by, and the sum of the requests in these; nothing without
+ * metrics.
+ */
 async function readBatches(servers) {
   if (servers.some(({ metricsUrl }) => metricsUrl === undefined)) {
     return undefined;

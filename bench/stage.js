@@ -13,12 +13,12 @@ const DATA_DIR = path.join(import.meta.dirname, '.data');
 const WARM_UP_CONNECTIONS = 64;
 
 /**
- * Starts PostgreSQL and Redis, and prepares the data. Contestants are started when they are needed, each on a copy of its
- * own.
+ * Starts PostgreSQL and Redis, and prepares the data. Contestants are started when they are needed, each on a
+ * copy of its own.
  *
  * @param {{ node: string, contestants: Record<string, any>, warmUp: string[] }} options
- * @param {(workload: string, name: string, figures: object) => void} record gets the time that a contestant took to start,
- *   and its memory when it is stopped.
+ * @param {(workload: string, name: string, figures: object) => void} record gets the time that a contestant
+ *   took to start, and its memory when it is stopped.
  */
 export async function openStage({ node, contestants, warmUp }, record) {
   const postgres = await startEmbeddedPostgres(DATA_DIR);

@@ -1,5 +1,5 @@
--- What wrk sends: `wrk -s wrk.lua URL -- WORKLOAD KEYS ANIMALS SEED`, where KEYS is a file with an API key in each line, and
--- SEED differs in every run. Every request has a random key.
+-- What wrk sends: `wrk -s wrk.lua URL -- WORKLOAD KEYS ANIMALS SEED`, where KEYS is a file with an API key in
+-- each line, and SEED differs in every run. Every request has a random key.
 
 local random = math.random
 local ANIMAL = '{"name":"Animal %07d","categoryId":7,"status":"available"}'

@@ -1,5 +1,5 @@
-// Writes a module with the types and methods of the public document, and two with the types of the other. With --check it only reports
-// whether they are those of the documents.
+// Writes a module with the types and methods of the public document, and two with the types of the other.
+// With --check it only reports whether they are those of the documents.
 
 import { hash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -20,7 +20,10 @@ const INT64 = ts.factory.createUnionTypeNode([
   ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword),
 ]);
 
-/** Returns the head of a module, by which a test of the service notices without this script that the document is newer. */
+/**
+ * Returns the head of a module, by which a test of the service notices without this script that the document
+ * is newer.
+ */
 async function headFor(name) {
   const digest = hash('sha256', await readFile(documentUrl(name), 'utf8'));
   return `${GENERATED}// SHA-256 of ${name}: ${digest}\n\n`;

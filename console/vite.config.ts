@@ -1,7 +1,10 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 
-/** The service replaces it in the page of each path, so that links are relative behind the prefix of a proxy too. */
+/**
+ * The service replaces it in the page of each path, so that links are relative behind the prefix of a proxy
+ * too.
+ */
 const ROOT = '%ROOT%';
 
 const replaceRoot: Plugin = {
@@ -42,7 +45,8 @@ export default defineConfig(({ command }) => ({
     rolldownOptions: {
       output: {
         codeSplitting: {
-          // The files are few, because each counts against the limit of public paths: what signing in needs, what pages share, and each page.
+          // The files are few, because each counts against the limit of public paths: what signing in needs,
+          // what pages share, and each page.
           groups: [
             { name: 'start', tags: ['$initial'], priority: 1 },
             { name: 'shared', minShareCount: 2 },

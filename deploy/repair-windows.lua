@@ -1,4 +1,5 @@
--- Repairs the windows of one Redis server, as repair-windows.sql does for PostgreSQL. Returns the number of repaired buckets.
+-- Repairs the windows of one Redis server, as repair-windows.sql does for PostgreSQL. Returns the number of
+-- repaired buckets.
 local now_ms = redis.call('TIME')[1] * 1000
 local now_minute, now_day = math.floor(now_ms / 60000), math.floor(now_ms / 86400000)
 local cursor, repaired = '0', 0

@@ -1,4 +1,5 @@
--- Makes windows that were opened while the clock was ahead current, keeps their counts, and shortens their bans.
+-- Makes windows that were opened while the clock was ahead current, keeps their counts, and shortens their
+-- bans.
 WITH now AS (
   SELECT
     floor(extract(epoch FROM now()) / 60)::int AS minute,

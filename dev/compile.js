@@ -18,7 +18,8 @@ const OPTIONS = {
 };
 
 /**
- * Writes the changed files of `src` to `dist`, as `npm run build` would, but without checking types: TypeScript takes a second and more.
+ * Writes the changed files of `src` to `dist`, as `npm run build` would, but without checking types:
+ * TypeScript takes a second and more.
  *
  * @returns false if one of them has a syntax error, which is printed.
  */

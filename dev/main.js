@@ -1,5 +1,5 @@
-// `npm run dev`: runs the service, and restarts it after each change in `src`. The embedded PostgreSQL belongs to this process, so it
-// keeps running over the restarts.
+// `npm run dev`: runs the service, and restarts it after each change in `src`. The embedded PostgreSQL
+// belongs to this process, so it keeps running over the restarts.
 
 import { reportFailure } from '../dist/cli/failure.js';
 import { unblockStandardStreams } from '../dist/settings/standard-stream.js';

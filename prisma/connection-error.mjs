@@ -1,4 +1,5 @@
-// Describes errors of the connection to the database server with the codes and texts of Prisma's schema engine.
+// Describes errors of the connection to the database server with the codes and texts of Prisma's schema
+// engine.
 
 const REACH_ERRORS = new Set([
   'ECONNREFUSED',

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
-// The Prisma CLI starts this script instead of its native schema engine, which it would have to download. The script speaks
-// the engine's protocol, JSON-RPC with one message per line on stdin and stdout, and passes each call to the same engine as
-// WebAssembly. `prisma.config.ts` names this file, unless PRISMA_SCHEMA_ENGINE_BINARY is set.
+// The Prisma CLI starts this script instead of its native schema engine, which it would have to download. The
+// script speaks the engine's protocol, JSON-RPC with one message per line on stdin and stdout, and passes
+// each call to the same engine as WebAssembly. `prisma.config.ts` names this file, unless
+// PRISMA_SCHEMA_ENGINE_BINARY is set.
 
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
@@ -21,7 +22,10 @@ const RENAMED = { getDatabaseVersion: 'version' };
 /** The JSON-RPC error code of the native engine for every known failure. */
 const EXPLAINED_FAILURE = 4466;
 
-/** PostgreSQL's errors for a database that exists already, and for one that another session creates at the same time. */
+/**
+ * PostgreSQL's errors for a database that exists already, and for one that another session creates at the
+ * same time.
+ */
 const DUPLICATE_DATABASE = '42P04';
 const UNIQUE_VIOLATION = '23505';
 
@@ -87,7 +91,8 @@ function serve() {
       inFlight = undefined;
     });
   });
-  // After a panic of the engine its promise never settles. If this process ended without a response, so would the CLI.
+  // After a panic of the engine its promise never settles. If this process ended without a response, so would
+  // the CLI.
   process.on('uncaughtException', (error) => {
     if (inFlight === undefined) {
       throw error;
@@ -141,7 +146,10 @@ async function callEngine(method, params) {
   }
 }
 
-/** Makes the engine replay the migrations in a shadow database. Two calls need the result but cannot open one themselves. */
+/**
+ * Makes the engine replay the migrations in a shadow database. Two calls need the result but cannot open one
+ * themselves.
+ */
 async function replayMigrations(engine, { migrationsList, filters }) {
   await engine.diagnoseMigrationHistory({ migrationsList, filters, optInToShadowDatabase: true });
 }

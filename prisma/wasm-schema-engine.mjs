@@ -1,5 +1,6 @@
-// Prisma's schema engine as WebAssembly, over the `pg` driver: the same engine that the Prisma CLI would otherwise
-// download as a native binary. It is used by `schema-engine.mjs` (the CLI) and by `src/database/migrations.ts`.
+// Prisma's schema engine as WebAssembly, over the `pg` driver: the same engine that the Prisma CLI would
+// otherwise download as a native binary. It is used by `schema-engine.mjs` (the CLI) and by
+// `src/database/migrations.ts`.
 
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -69,7 +70,10 @@ export async function openSchemaEngine({ connectionString, datamodels, log = () 
   }
 }
 
-/** Takes the engine's lock in its session until that is closed; the engine can then take it again. It would itself give up after 10 s. */
+/**
+ * Takes the engine's lock in its session until that is closed; the engine can then take it again. It would
+ * itself give up after 10 s.
+ */
 async function takeTurn(session) {
   const deadline = performance.now() + TURN_TIMEOUT_MS;
   for (;;) {
@@ -199,8 +203,8 @@ class Database {
       const { columnTypes, ...result } = await queryRaw(query);
       return { ...result, columnTypes: columnTypes.map(characterForArray) };
     };
-    // The adapter would split a script at every semicolon, even in comments and function bodies. Without parameters
-    // PostgreSQL runs the whole script, and rolls all of it back if one statement fails.
+    // The adapter would split a script at every semicolon, even in comments and function bodies. Without
+    // parameters PostgreSQL runs the whole script, and rolls all of it back if one statement fails.
     adapter.executeScript = async (sql) => {
       await adapter.executeRaw({ sql, args: [], argTypes: [] });
     };
@@ -210,8 +214,8 @@ class Database {
 
   async #end(pool) {
     if (this.#pools.delete(pool)) {
-      // The pool does not wait for its connection to close. Until then the session holds the lock, and the next reader of
-      // `pg_locks` takes it for that of a process that migrates.
+      // The pool does not wait for its connection to close. Until then the session holds the lock, and the
+      // next reader of `pg_locks` takes it for that of a process that migrates.
       const closed = new Promise((resolve) => pool.once('remove', resolve));
       const isOpen = pool.totalCount > 0;
       await pool.end();
@@ -237,8 +241,8 @@ class MigrationPool extends pg.Pool {
   }
 
   /**
-   * The engine reads `"char"` columns of the catalogues, which the adapter rejects. It accepts `"char"[]`, which these
-   * catalogues do not have, so the columns get that type, and `characterForArray` reverts it.
+   * The engine reads `"char"` columns of the catalogues, which the adapter rejects. It accepts `"char"[]`,
+   * which these catalogues do not have, so the columns get that type, and `characterForArray` reverts it.
    */
   async query(...args) {
     const result = await super.query(...args);

@@ -1,4 +1,5 @@
-// `npm run prove:defect -- 1 6`: puts each of these defects into a copy of the service, and checks, all at once, that the verifier finds it.
+// `npm run prove:defect -- 1 6`: puts each of these defects into a copy of the service, and checks, all at
+// once, that the verifier finds it.
 
 import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
@@ -11,7 +12,10 @@ const ROOT = path.join(import.meta.dirname, '..');
 const DEFECTS = path.join(import.meta.dirname, 'defects');
 /** What a build needs and git does not have. */
 const BUILT = ['src/database/generated', 'console/dist'];
-/** A run in which each of the defects has its occasion: a clock that is off, a freeze and a crash of the database. */
+/**
+ * A run in which each of the defects has its occasion: a clock that is off, a freeze and a crash of the
+ * database.
+ */
 const RUN = ['--minutes', '0.7', '--seed', '142'];
 
 /** Returns whether the verifier finds a defect by the claim that its patch names. */

@@ -5,7 +5,8 @@ import { runScript } from './processes.js';
 /** One Ctrl-C arrives twice, because npm forwards it too. */
 const AGAIN_MS = 500;
 
-// Ctrl-C reaches a whole process group, but stores and replicas must last until the report: the run has a group of its own.
+// Ctrl-C reaches a whole process group, but stores and replicas must last until the report: the run has a
+// group of its own.
 const run = runScript('command.ts', process.argv.slice(2), { detached: true });
 let interruptedMs = Infinity;
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

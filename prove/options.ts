@@ -3,7 +3,10 @@ import { z } from 'zod';
 import { parsedBy } from '../src/cli/arguments.js';
 import { Refusal } from './refusal.js';
 
-/** Where a run has the service count: in its database, which `patroni` fails over, or in a Redis, which `sentinel` fails over. */
+/**
+ * Where a run has the service count: in its database, which `patroni` fails over, or in a Redis, which
+ * `sentinel` fails over.
+ */
 export const STORES = ['postgres', 'patroni', 'redis', 'cluster', 'sentinel'] as const;
 export type StoreName = (typeof STORES)[number];
 

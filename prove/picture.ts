@@ -7,7 +7,8 @@ const COLOURS = { decisions: '#2563eb', degraded: '#e2a23b', fault: '#fecaca' };
 const DECISIONS_A_GRID_LINE = [100, 200, 500, 1000, 2000, 5000];
 
 /**
- * Returns the decisions of each second as SVG, with the time of each fault shaded and numbered as in the table of the report.
+ * Returns the decisions of each second as SVG, with the time of each fault shaded and numbered as in the
+ * table of the report.
  *
  * @param startMs when the run started, by the clock of the faults.
  */

@@ -119,7 +119,8 @@ export async function runProof(options: Options, interruption: AbortSignal): Pro
 }
 
 /**
- * Claims the folder of a run for as long as this process lives, by a socket of its name (unix(7), "Abstract sockets").
+ * Claims the folder of a run for as long as this process lives, by a socket of its name (unix(7), "Abstract
+ * sockets").
  *
  * @throws Refusal if another run of this checkout has it.
  */
@@ -133,7 +134,9 @@ async function claimFolder(): Promise<void> {
   });
 }
 
-/** Runs the verifier on the ledger and the final tables. Returns its verdict, or why it reached no verdict. */
+/**
+ * Runs the verifier on the ledger and the final tables. Returns its verdict, or why it reached no verdict.
+ */
 async function judge(databaseUrl: string): Promise<{ isProven: boolean; verdict: string }> {
   try {
     await dumpTables(databaseUrl);
@@ -142,8 +145,8 @@ async function judge(databaseUrl: string): Promise<{ isProven: boolean; verdict:
     return { isProven: true, verdict: stdout };
   } catch (error) {
     const { stdout, message } = error as Error & { stdout?: string };
-    // The verifier prints its table if it has found violations. Without one, it failed, or the tables could not
-    // be read.
+    // The verifier prints its table if it has found violations. Without one, it failed, or the tables could
+    // not be read.
     return { isProven: false, verdict: stdout || `There is no verdict: ${message}` };
   }
 }

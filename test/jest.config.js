@@ -1,4 +1,7 @@
-/** The quick tests: rules beside their code, and promises of the running service. `npm run test:full` has the rest. */
+/**
+ * The quick tests: rules beside their code, and promises of the running service. `npm run test:full` has the
+ * rest.
+ */
 export default {
   rootDir: '..',
   testMatch: [
@@ -10,9 +13,11 @@ export default {
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
   testEnvironment: 'node',
   maxWorkers: 2,
-  // A bound for what hangs: on a machine with other work, the first application of a file may take long to load.
+  // A bound for what hangs: on a machine with other work, the first application of a file may take long to
+  // load.
   testTimeout: 60_000,
-  // NestJS is ESM, @nestjs/throttler is CommonJS that requires it: below Node 24.9 Jest cannot load both as they are.
+  // NestJS is ESM, @nestjs/throttler is CommonJS that requires it: below Node 24.9 Jest cannot load both as
+  // they are.
   transform: {
     '^.+\\.m?[jt]s$': [
       '@swc/jest',

@@ -1,8 +1,8 @@
 import quick from './jest.config.js';
 
 /**
- * The image, with the services of the Compose file and the pods of Kubernetes in it. Builds the Dockerfile, so it needs root on Debian
- * and what `.ci/run` installs there.
+ * The image, with the services of the Compose file and the pods of Kubernetes in it. Builds the Dockerfile,
+ * so it needs root on Debian and what `.ci/run` installs there.
  */
 export default {
   ...quick,

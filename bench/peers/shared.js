@@ -38,7 +38,10 @@ export async function readKeys(database) {
   return (key) => hashes.has(createHash('sha256').update(key).digest('base64'));
 }
 
-/** Returns the query for a page of animals, with every value a parameter, as the documentation of `pg` writes it. */
+/**
+ * Returns the query for a page of animals, with every value a parameter, as the documentation of `pg` writes
+ * it.
+ */
 export function page(limit, after, status) {
   return status === undefined
     ? { name: 'page', text: `${PAGE} $2`, values: [after, limit] }

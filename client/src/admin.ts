@@ -56,7 +56,9 @@ export type DeprecationQuery = QueryOf<'listDeprecatedCalls'>;
 
 type AdminConnection = Connection<paths>;
 
-/** A request that the service may have carried out is not repeated: a second key or secret would be issued. */
+/**
+ * A request that the service may have carried out is not repeated: a second key or secret would be issued.
+ */
 const CARRIED_OUT_ONCE = { repeatable: false };
 
 /** The operations of administration, by resource. */
@@ -89,7 +91,10 @@ export class Keys {
   /** @internal */
   constructor(private readonly connection: AdminConnection) {}
 
-  /** Lists a page of the keys with their usage, oldest first unless `sort` has another order. `for await` walks over this page and all after it. */
+  /**
+   * Lists a page of the keys with their usage, oldest first unless `sort` has another order. `for await`
+   * walks over this page and all after it.
+   */
   list(query: KeyQuery = {}, options: CallOptions = {}): PagePromise<KeyWithUsage> {
     return this.connection.list(
       options,
@@ -106,8 +111,8 @@ export class Keys {
   }
 
   /**
-   * Issues a key on a quota of its own. The key is shown this once. A request without a response is not repeated, because a key
-   * may have been issued.
+   * Issues a key on a quota of its own. The key is shown this once. A request without a response is not
+   * repeated, because a key may have been issued.
    */
   issue(key: NewKey, options: CallOptions = {}): ApiPromise<IssuedKey> {
     return this.connection.call(
@@ -156,7 +161,10 @@ export class Keys {
     );
   }
 
-  /** Issues a successor on the same quota. Both keys work until the overlap ends. Repeated no more than `issue`. */
+  /**
+   * Issues a successor on the same quota. Both keys work until the overlap ends. Repeated no more than
+   * `issue`.
+   */
   rotate(id: string, rotation: Rotation = {}, options: CallOptions = {}): ApiPromise<IssuedKey> {
     return this.connection.call(
       options,
@@ -248,7 +256,10 @@ export class UsageReports {
     );
   }
 
-  /** Lists a page of the totals of all keys or one by period, newest first. `for await` walks over this page and all after it. */
+  /**
+   * Lists a page of the totals of all keys or one by period, newest first. `for await` walks over this page
+   * and all after it.
+   */
   totals(query: UsageTotalsQuery = {}, options: CallOptions = {}): PagePromise<UsageTotals> {
     return this.connection.list(
       options,
@@ -277,7 +288,10 @@ export class Deprecations {
   /** @internal */
   constructor(private readonly connection: AdminConnection) {}
 
-  /** Lists a page of the keys that call deprecated operations. `for await` walks over this page and all after it. */
+  /**
+   * Lists a page of the keys that call deprecated operations. `for await` walks over this page and all after
+   * it.
+   */
   list(query: DeprecationQuery = {}, options: CallOptions = {}): PagePromise<DeprecatedCalls> {
     return this.connection.list(
       options,
@@ -323,7 +337,10 @@ export class Webhooks {
     );
   }
 
-  /** Lists a page of the deliveries of a webhook, newest first. `for await` walks over this page and all after it. */
+  /**
+   * Lists a page of the deliveries of a webhook, newest first. `for await` walks over this page and all after
+   * it.
+   */
   deliveries(
     webhookId: string,
     query: WebhookDeliveryQuery = {},

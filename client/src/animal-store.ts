@@ -14,13 +14,16 @@ export interface AnimalStoreOptions extends Partial<Platform>, Hooks {
   baseUrl: string;
   apiKey: string;
   /**
-   * What differs from 6 attempts within 90 seconds, each of 30 seconds at most. Without `limitWaitMs`, a call may spend all of its time
-   * waiting for the limit.
+   * What differs from 6 attempts within 90 seconds, each of 30 seconds at most. Without `limitWaitMs`, a call
+   * may spend all of its time waiting for the limit.
    */
   budget?: Partial<Budget>;
   /** How many requests may be in flight at once. 8 by default. */
   maxInFlight?: number | undefined;
-  /** Receives a warning for each deprecated operation that is called, once per process. `console.warn` by default. */
+  /**
+   * Receives a warning for each deprecated operation that is called, once per process. `console.warn` by
+   * default.
+   */
   warn?: (message: string) => void;
 }
 
@@ -30,9 +33,10 @@ const MAX_IN_FLIGHT = 8;
 const VISIBLE = /^\s*[\x21-\x7e]+\s*$/;
 
 /**
- * The Animal Store. Calls are paced by the rate limit of the key, sent in the order of their arrival, and repeated if that
- * may help and is safe. A call throws an `AnimalStoreError` once its budget is used up. An int64 is a number if that holds
- * all its digits, else a bigint; a number that may have lost some is a `RangeError` and is not sent.
+ * The Animal Store. Calls are paced by the rate limit of the key, sent in the order of their arrival, and
+ * repeated if that may help and is safe. A call throws an `AnimalStoreError` once its budget is used up. An
+ * int64 is a number if that holds all its digits, else a bigint; a number that may have lost some is a
+ * `RangeError` and is not sent.
  */
 export class AnimalStore extends Operations {
   /** The operations of administration, which need a key with the role `admin`. */

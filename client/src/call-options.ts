@@ -2,15 +2,18 @@
 export interface CallOptions {
   /** Ends the call, also while it waits. The call then rejects with the signal's reason. */
   signal?: AbortSignal | null | undefined;
-  /** Milliseconds for all attempts of the call and the waits before and between them, in place of the budget's `totalMs`. */
+  /**
+   * Milliseconds for all attempts of the call and the waits before and between them, in place of the budget's
+   * `totalMs`.
+   */
   timeoutMs?: number | undefined;
 }
 
 /** Options of a call that creates something. */
 export interface CreateOptions extends CallOptions {
   /**
-   * Names this creation, so that it happens once. New for each call by default. Give your own if a call must be
-   * repeated after your process has ended, within 24 hours and with the same body.
+   * Names this creation, so that it happens once. New for each call by default. Give your own if a call must
+   * be repeated after your process has ended, within 24 hours and with the same body.
    */
   idempotencyKey?: string | undefined;
 }

@@ -13,9 +13,14 @@ export interface QueuedCall {
   reject: (reason: unknown) => void;
 }
 
-/** Waiting calls in the order of their numbers. A call that returns for another attempt stands before all that arrived later. */
+/**
+ * Waiting calls in the order of their numbers. A call that returns for another attempt stands before all that
+ * arrived later.
+ */
 export class CallQueue implements Iterable<QueuedCall> {
-  /** They are sorted. Each was sent before, so they are few, and their numbers are below those in `arrived`. */
+  /**
+   * They are sorted. Each was sent before, so they are few, and their numbers are below those in `arrived`.
+   */
   private readonly returned: QueuedCall[] = [];
   private readonly arrived = new Set<QueuedCall>();
   private lastArrival = -Infinity;

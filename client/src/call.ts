@@ -106,7 +106,9 @@ export class Call {
     }
   }
 
-  /** Sends the request once. Reads the response to its end too, so that a broken one is repeated as a whole. */
+  /**
+   * Sends the request once. Reads the response to its end too, so that a broken one is repeated as a whole.
+   */
   private async exchange(request: Request, signal: AbortSignal): Promise<Response> {
     const { platform, hooks } = this.transport;
     const attempt = this.attempts;
@@ -140,7 +142,10 @@ export class Call {
     return new Response(text, response);
   }
 
-  /** @throws AnimalStoreError the one given, if another attempt would not help or the budget does not allow it. */
+  /**
+   * @throws AnimalStoreError the one given, if another attempt would not help or the budget does not allow
+   *   it.
+   */
   private async waitForRetry({ error, delayMs }: FailedAttempt): Promise<void> {
     const { budget, hooks, platform } = this.transport;
     const used = { attempts: this.attempts, elapsedMs: this.elapsedMs() };
@@ -173,5 +178,8 @@ interface FailedAttempt {
   delayMs: number;
 }
 
-/** Requests without a response yet. Node does not abort a request that nothing refers to once its memory is collected. */
+/**
+ * Requests without a response yet. Node does not abort a request that nothing refers to once its memory is
+ * collected.
+ */
 const inFlight = new Set<Request>();

@@ -44,8 +44,8 @@ export class BannedError extends RateLimitError {
 }
 
 /**
- * The call would have to wait `retryAfterMs` for the rate limit, which is longer than its time. Nothing was sent. `cause` is the
- * 429 that it would have to wait for, if any, such as a `BannedError`.
+ * The call would have to wait `retryAfterMs` for the rate limit, which is longer than its time. Nothing was
+ * sent. `cause` is the 429 that it would have to wait for, if any, such as a `BannedError`.
  */
 export class RateLimitWaitError extends RateLimitError {
   override readonly name = 'RateLimitWaitError';
@@ -71,7 +71,10 @@ export class NotFoundError extends AnimalStoreError {
   override readonly name = 'NotFoundError';
 }
 
-/** 409 or 422: the request conflicts with the state of the resource, or with an earlier use of its idempotency key. */
+/**
+ * 409 or 422: the request conflicts with the state of the resource, or with an earlier use of its idempotency
+ * key.
+ */
 export class ConflictError extends AnimalStoreError {
   override readonly name = 'ConflictError';
 }

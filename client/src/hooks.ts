@@ -27,7 +27,10 @@ export interface RetryEvent {
   waitMs: number;
 }
 
-/** Functions that run at the stages of a call, for logs, metrics and traces. The call fails with what they throw. */
+/**
+ * Functions that run at the stages of a call, for logs, metrics and traces. The call fails with what they
+ * throw.
+ */
 export interface Hooks {
   onRequest?: ((event: RequestEvent) => void) | undefined;
   onResponse?: ((event: ResponseEvent) => void) | undefined;

@@ -11,8 +11,8 @@ const unused = new FinalizationRegistry<string>((name) => {
 });
 
 /**
- * Returns the pacer of a key, the same one for all clients in this process, so that a client for each request is paced too. A
- * client with a clock of its own gets a pacer of its own.
+ * Returns the pacer of a key, the same one for all clients in this process, so that a client for each request
+ * is paced too. A client with a clock of its own gets a pacer of its own.
  */
 export function findPacer(baseUrl: string, apiKey: string, platform: Platform): Pacer {
   if (!hasOwnClock(platform)) {

@@ -32,15 +32,18 @@ interface Entry {
   maxInFlight: number;
 }
 
-/** A limit that lasts longer is checked again after this time, because an administrator may have lifted it. */
+/**
+ * A limit that lasts longer is checked again after this time, because an administrator may have lifted it.
+ */
 const RECHECK_MS = 60_000;
 /** Headers have whole seconds. */
 const ROUNDING_MS = 2000;
 
 /**
- * Decides when the requests of one key are sent: in the order of the calls, never more at once than they allow, and none while
- * a window is spent. It starts with one request and allows one more in flight with each response. After a 429 it holds all
- * calls for the time that the response gives, and then starts with one request again.
+ * Decides when the requests of one key are sent: in the order of the calls, never more at once than they
+ * allow, and none while a window is spent. It starts with one request and allows one more in flight with each
+ * response. After a 429 it holds all calls for the time that the response gives, and then starts with one
+ * request again.
  */
 export class Pacer {
   private readonly queue = new CallQueue();
@@ -69,7 +72,8 @@ export class Pacer {
   }
 
   /**
-   * Resolves when the next attempt of a call may be sent, with the time by the pacer's clock. `leave` must follow.
+   * Resolves when the next attempt of a call may be sent, with the time by the pacer's clock. `leave` must
+   * follow.
    *
    * @throws RateLimitWaitError if it would have to wait longer; the signal's reason once that is aborted.
    */

@@ -1,8 +1,9 @@
 import type { RateLimitWindow } from './rate-limit-headers.js';
 
 /**
- * What the responses have shown of one window of a key. Times are in milliseconds by the client's monotonic clock, so the end of a
- * window is known within bounds only: the service rounds it to seconds, and a response takes time to arrive.
+ * What the responses have shown of one window of a key. Times are in milliseconds by the client's monotonic
+ * clock, so the end of a window is known within bounds only: the service rounds it to seconds, and a response
+ * takes time to arrive.
  */
 export interface KnownWindow {
   name: string;
@@ -16,8 +17,9 @@ export interface KnownWindow {
   /** When the response arrived. A response to a request sent after that is newer. */
   knownAtMs: number;
   /**
-   * How far `remaining` falls with each response of this client, on average: 1 if no other client uses the key. The first
-   * response counts with what the window has allowed before, up to 10: other clients may have used it, and may go on.
+   * How far `remaining` falls with each response of this client, on average: 1 if no other client uses the
+   * key. The first response counts with what the window has allowed before, up to 10: other clients may have
+   * used it, and may go on.
    */
   usedPerResponse: number;
 }
@@ -35,8 +37,8 @@ const MAX_FIRST_USE = 10;
 const LATEST_WEIGHT = 1 / 4;
 
 /**
- * Returns what is known of a window after a response. Of responses that were in flight together, the one of the later window
- * holds, and within one window the one with fewer requests remaining.
+ * Returns what is known of a window after a response. Of responses that were in flight together, the one of
+ * the later window holds, and within one window the one with fewer requests remaining.
  */
 export function learn(
   known: KnownWindow | undefined,
@@ -90,8 +92,9 @@ export function windowAt(window: KnownWindow, nowMs: number): KnownWindow {
 }
 
 /**
- * Returns how many requests may be in flight, 0 if a window is spent. Near its end a window allows fewer at once: half of
- * this client's share of what remains, and always one. So requests that other clients send meanwhile find room too.
+ * Returns how many requests may be in flight, 0 if a window is spent. Near its end a window allows fewer at
+ * once: half of this client's share of what remains, and always one. So requests that other clients send
+ * meanwhile find room too.
  */
 export function inFlightLimit(windows: Iterable<KnownWindow>): number {
   let limit = Infinity;

@@ -16,8 +16,9 @@ const ITEM = /"([^"]*)"((?:\s*;\s*[a-z]+=\d+)*)/g;
 const PARAMETER = /([a-z]+)=(\d+)/g;
 
 /**
- * Returns the windows that `RateLimit` and `RateLimit-Policy` report (draft-ietf-httpapi-ratelimit-headers-10, sections 3
- * and 4). A window that only one of the two headers names is left out.
+ * Returns the windows that `RateLimit` and `RateLimit-Policy` report
+ * (draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4). A window that only one of the two headers
+ * names is left out.
  */
 export function rateLimitWindows(headers: Headers): RateLimitWindow[] {
   const policies = parseItems(headers.get('RateLimit-Policy'));

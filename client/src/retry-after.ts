@@ -1,4 +1,7 @@
-/** Returns the milliseconds of a `Retry-After` header (RFC 9110, section 10.2.3), or null if it is missing or malformed. */
+/**
+ * Returns the milliseconds of a `Retry-After` header (RFC 9110, section 10.2.3), or null if it is missing or
+ * malformed.
+ */
 export function retryAfterMs(header: string | null, nowMs: number): number | null {
   if (header === null) {
     return null;

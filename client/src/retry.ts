@@ -12,7 +12,10 @@ export interface Budget {
   limitWaitMs: number;
 }
 
-/** Fills in the defaults: enough to wait for the next minute once this one's limit is reached, not for the next day. */
+/**
+ * Fills in the defaults: enough to wait for the next minute once this one's limit is reached, not for the
+ * next day.
+ */
 export function completeBudget({
   attempts = 6,
   totalMs = 90_000,
@@ -34,8 +37,8 @@ interface UsedBudget {
 type Reason = Pick<AnimalStoreError, 'status' | 'code' | 'retryAfterMs'>;
 
 /**
- * Returns the milliseconds to wait at least before an attempt that follows a failed one: as `Retry-After` says, and never
- * less than an exponential backoff with full jitter.
+ * Returns the milliseconds to wait at least before an attempt that follows a failed one: as `Retry-After`
+ * says, and never less than an exponential backoff with full jitter.
  *
  * @param attempts how many there were.
  * @param random a number from 0 to below 1.

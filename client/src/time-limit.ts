@@ -18,8 +18,9 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Runs `work` with a signal that is aborted with the one given, or when the time is over. Leaves neither timer nor listener,
- * unlike `AbortSignal.timeout` and `AbortSignal.any`, because many calls may share one signal.
+ * Runs `work` with a signal that is aborted with the one given, or when the time is over. Leaves neither
+ * timer nor listener, unlike `AbortSignal.timeout` and `AbortSignal.any`, because many calls may share one
+ * signal.
  */
 export async function within<Result>(
   limitMs: number,

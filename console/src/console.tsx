@@ -5,7 +5,10 @@ import { SignInPage } from './session/sign-in.page';
 /** Its code is not needed to sign in. */
 const App = lazy(() => import('./app'));
 
-/** The pages of the signed-in key, or the sign-in page. The address stays, so that signing in leads to the page that was opened. */
+/**
+ * The pages of the signed-in key, or the sign-in page. The address stays, so that signing in leads to the
+ * page that was opened.
+ */
 export function Console() {
   const { store } = useSession();
   return store === null ? (

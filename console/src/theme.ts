@@ -31,7 +31,9 @@ const dark: MantineColorsTuple = [
 /** Warnings have this colour. Mantine's darkest shade is too light for small text on its lightest. */
 const orange = DEFAULT_THEME.colors.orange.with(9, '#a33c06') as unknown as MantineColorsTuple;
 
-/** Dialogs and drawers share these properties. The role keeps their header from being the banner of the page. */
+/**
+ * Dialogs and drawers share these properties. The role keeps their header from being the banner of the page.
+ */
 const DIALOG = {
   closeButtonProps: { 'aria-label': 'Close' },
   overlayProps: { backgroundOpacity: 0.45, blur: 2 },

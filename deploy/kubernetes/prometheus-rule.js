@@ -1,6 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
-/** `node deploy/kubernetes/prometheus-rule.js` makes the alerts of `deploy/prometheus/rules.yml` an object of the Prometheus operator. */
+/**
+ * `node deploy/kubernetes/prometheus-rule.js` makes the alerts of `deploy/prometheus/rules.yml` an object of
+ * the Prometheus operator.
+ */
 const rules = readFileSync(new URL('../prometheus/rules.yml', import.meta.url), 'utf8');
 
 const head = `# Generated from deploy/prometheus/rules.yml by \`node deploy/kubernetes/prometheus-rule.js\`.

@@ -141,7 +141,10 @@ class Administrator {
     this.keys.splice(this.keys.indexOf(key), 1);
   }
 
-  /** Sends a change of a key to any replica until one carries it out or rejects it. Returns the body of success, else null. */
+  /**
+   * Sends a change of a key to any replica until one carries it out or rejects it. Returns the body of
+   * success, else null.
+   */
   private async send(
     method: string,
     path: string,

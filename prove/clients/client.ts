@@ -95,7 +95,10 @@ class Client {
     }
   }
 
-  /** Returns a replica that neither hangs nor refuses connections, as far as the client can see; undefined if there is none. */
+  /**
+   * Returns a replica that neither hangs nor refuses connections, as far as the client can see; undefined if
+   * there is none.
+   */
   private chooseReplica(): ReplicaAddress | undefined {
     const free = this.setup.replicas.filter(
       ({ name }) =>
@@ -136,7 +139,8 @@ class Client {
   }
 }
 
-// The servers have machines of their own elsewhere. Here those that fail over would lose each other under this load.
+// The servers have machines of their own elsewhere. Here those that fail over would lose each other under
+// this load.
 setPriority(10);
 
 let client: Client;

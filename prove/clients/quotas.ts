@@ -10,7 +10,10 @@ const MIDDLE = { perMinute: 1000, perDay: 100_000 };
 const NARROW = { perMinute: 60, perDay: 1000 };
 const TIGHT_DAY = { perMinute: 300, perDay: 500 };
 
-/** The quotas of every run. The first is never changed: all clients share its key for creations at the same time. */
+/**
+ * The quotas of every run. The first is never changed: all clients share its key for creations at the same
+ * time.
+ */
 export const FIRST_QUOTAS: NewQuota[] = [
   { ...WIDE, weight: 12 },
   ...Array.from({ length: 5 }, () => ({ ...WIDE, weight: 8 })),

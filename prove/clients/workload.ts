@@ -55,7 +55,10 @@ export class Workload {
     return { ...read('/v1/pets?limit=1'), key: this.keys.pickNarrow(), abandonAfterMs: null };
   }
 
-  /** Returns a creation that every client sends at the same time, with one Idempotency-Key; rarely one of them with another body. */
+  /**
+   * Returns a creation that every client sends at the same time, with one Idempotency-Key; rarely one of them
+   * with another body.
+   */
   twin(name: string): PlannedRequest {
     const draft = this.draftAnimal(
       this.random.chance(0.05) ? `${name} of ${this.client}` : name,

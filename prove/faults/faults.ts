@@ -67,7 +67,10 @@ export class Faults {
     }
   }
 
-  /** Waits until what fails over is whole. A failover that is not planned is a fault of its own, from the start of the one that led to it. */
+  /**
+   * Waits until what fails over is whole. A failover that is not planned is a fault of its own, from the
+   * start of the one that led to it.
+   */
   private async settle(during?: Fault): Promise<void> {
     for (const { target, startMs, endMs } of await this.stage.settle()) {
       if (during?.fault !== 'store-failover') {

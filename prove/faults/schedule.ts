@@ -33,7 +33,10 @@ export interface PlannedFault {
   /** The time without a fault before it. */
   calmMs: number;
   lastsMs: number;
-  /** For `link-slow`, how long each chunk of data is held; for `clock-skew`, how far the clock is ahead, or behind if negative. */
+  /**
+   * For `link-slow`, how long each chunk of data is held; for `clock-skew`, how far the clock is ahead, or
+   * behind if negative.
+   */
   byMs: number;
 }
 
@@ -44,8 +47,9 @@ const DELAYS_MS = [20, 100, 300, 1000];
 const HOUR_MS = 3_600_000;
 
 /**
- * Returns the faults of a run, one after another with calm between; the run lasts longer if it takes long to undo some. No kind that has a
- * target comes again before all others came. The same arguments always give the same faults.
+ * Returns the faults of a run, one after another with calm between; the run lasts longer if it takes long to
+ * undo some. No kind that has a target comes again before all others came. The same arguments always give the
+ * same faults.
  */
 export function planFaults(seed: number, minutes: number, targets: Targets): PlannedFault[] {
   const random = new Random(seed, 'faults');

@@ -6,7 +6,10 @@ const WATCH_INTERVAL_MS = 100;
 /** The time for another server to take over, and for all servers to be up again, on a loaded machine. */
 export const PATIENCE_MS = 60_000;
 
-/** A time in which another server took over from `target`, by the monotonic clock: what was counted in it may be lost. */
+/**
+ * A time in which another server took over from `target`, by the monotonic clock: what was counted in it may
+ * be lost.
+ */
 export interface Failover {
   target: string;
   startMs: number;

@@ -6,8 +6,9 @@ import type { DatabaseServer } from './server.js';
 const NAME = 'postgres';
 
 /**
- * A PostgreSQL with a synchronous standby, of which Patroni makes the primary when that is gone. As a server, and as a link, it is the primary
- * when a fault begins, for everybody: HAProxy, the standby and the store of Patroni.
+ * A PostgreSQL with a synchronous standby, of which Patroni makes the primary when that is gone. As a server,
+ * and as a link, it is the primary when a fault begins, for everybody: HAProxy, the standby and the store of
+ * Patroni.
  */
 export class PatroniServers implements DatabaseServer, FailoverGroup {
   readonly name = NAME;

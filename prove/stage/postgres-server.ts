@@ -14,7 +14,8 @@ export class PostgresServer implements DatabaseServer {
   ) {}
 
   static async create(guard: Guard): Promise<PostgresServer> {
-    // What a crash of its processes leaves in the cache of the kernel is not lost, so `fsync` is not tried here.
+    // What a crash of its processes leaves in the cache of the kernel is not lost, so `fsync` is not tried
+    // here.
     const server = await DebianPostgres.create('max_connections = 200', 'shared_buffers = 256MB');
     guard.removeAtEnd(server.folder);
     const created = new PostgresServer(server, guard);

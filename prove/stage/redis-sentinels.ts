@@ -6,8 +6,8 @@ import type { Server } from './server.js';
 const NAME = 'redis';
 
 /**
- * A Redis whose master three Sentinels replace. As a server, and as a link, it is the one that is master when a fault begins, for everybody:
- * replicas, Sentinels and the other servers.
+ * A Redis whose master three Sentinels replace. As a server, and as a link, it is the one that is master when
+ * a fault begins, for everybody: replicas, Sentinels and the other servers.
  */
 export class RedisSentinels implements Server, FailoverGroup {
   readonly name = NAME;
@@ -27,7 +27,8 @@ export class RedisSentinels implements Server, FailoverGroup {
     const group = await SentinelGroup.start('prove');
     const watch = new FailoverWatch(NAME, await group.masterPort(), async (found) => {
       const port = await group.masterPort();
-      // A promoted server counts as the master once it has a replica, because the former master has no replica then. It closes its connections when it is promoted.
+      // A promoted server counts as the master once it has a replica, because the former master has no
+      // replica then. It closes its connections when it is promoted.
       return port === found || (await group.acceptsWrites().catch(() => false)) ? port : undefined;
     });
     await group.onFailover(() => watch.announce());

@@ -38,7 +38,10 @@ interface Ban {
   firstReceivedMs: number;
   /** Seconds since the Unix epoch. */
   endSeconds: number;
-  /** The earliest time at which it started, for each duration that it may have, in milliseconds since the Unix epoch. */
+  /**
+   * The earliest time at which it started, for each duration that it may have, in milliseconds since the Unix
+   * epoch.
+   */
   startsMs: number[];
 }
 
@@ -54,7 +57,10 @@ function toBans(denied: Counted[], banDurations: number[]): Ban[] {
     .toSorted((one, other) => one.firstReceivedMs - other.firstReceivedMs);
 }
 
-/** The shared store allows nothing and counts no refusal from a ban's first response to its end, unless it is lifted or forgotten. */
+/**
+ * The shared store allows nothing and counts no refusal from a ban's first response to its end, unless it is
+ * lifted or forgotten.
+ */
 function checkThatBanLasts(
   { firstSentMs, firstReceivedMs, endSeconds }: Ban,
   all: Request[],

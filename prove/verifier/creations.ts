@@ -11,7 +11,10 @@ const RESOURCES = {
   },
 } as const;
 
-/** Every acknowledged creation is there once, as sent; one `Idempotency-Key` makes one record, and has one body. */
+/**
+ * Every acknowledged creation is there once, as sent; one `Idempotency-Key` makes one record, and has one
+ * body.
+ */
 export function checkCreations(evidence: Evidence, claim: Claim): void {
   for (const [path, { table, columns }] of Object.entries(RESOURCES)) {
     const sent = evidence.requests.filter((request) => request.method === 'POST' && request.path === path);
@@ -83,7 +86,10 @@ function toOwner({ id, quota, idempotencyKey }: Request): string {
   return idempotencyKey === null ? id : `the Idempotency-Key ${idempotencyKey} of ${quota}`;
 }
 
-/** No two owners have one record. All responses to one owner are the same, and all but one are marked as replayed. */
+/**
+ * No two owners have one record. All responses to one owner are the same, and all but one are marked as
+ * replayed.
+ */
 function checkOwners(acknowledged: Request[], table: string, claim: Claim): void {
   const owners = new Map<string, string>();
   for (const request of acknowledged) {

@@ -24,7 +24,9 @@ function countsInDay({ quota, status }: Request): boolean {
   return quota !== null && ![401, 429, 503].includes(status ?? 0);
 }
 
-/** Returns the name of a header that is no valid number, or contradicts another one; null if all are right. */
+/**
+ * Returns the name of a header that is no valid number, or contradicts another one; null if all are right.
+ */
 function findWrongHeader({ status, code, headers }: Request): string | null {
   const { limit, remaining, reset, retryAfter, minute, day } = headers;
   for (const [name, window] of Object.entries({ minute, day })) {

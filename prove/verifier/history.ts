@@ -8,12 +8,17 @@ export const EFFECT_MS = 1000;
 /** The time after which a change without a response has happened, or never will. */
 const UNKNOWN_MS = 10_000;
 /**
- * The time after which a connection without replies is replaced: three queries in a row and, half a second later, a ping have no reply within 750 ms. That takes 3.5 s, and longer in a Cluster, where queries to other masters come between.
+ * The time after which a connection without replies is replaced: three queries in a row and, half a second
+ * later, a ping have no reply within 750 ms. That takes 3.5 s, and longer in a Cluster, where queries to
+ * other masters come between.
  */
 const REPLACED_MS = 5000;
 /** The difference that the two clocks may gain in a run. */
 const DRIFT_MS = 50;
-/** The counts that a crash or a failover of the counter store may lose: those of its last second; Redis may sync a second later. */
+/**
+ * The counts that a crash or a failover of the counter store may lose: those of its last second; Redis may
+ * sync a second later.
+ */
 const LOSS_MS: Record<string, number> = {
   postgres: 1000,
   patroni: 1000,
@@ -37,7 +42,10 @@ interface Limits {
   perDay: number[];
 }
 
-/** What is known of a run: when something was, and what was in force. Times are milliseconds of the monotonic clock. */
+/**
+ * What is known of a run: when something was, and what was in force. Times are milliseconds of the monotonic
+ * clock.
+ */
 export class History {
   /** When counts of the shared store may have been lost: at some instant of each of these times. */
   readonly crashes: { startMs: number; endMs: number }[];
@@ -133,7 +141,9 @@ export class History {
     return before === this.crashes.filter(({ startMs }) => startMs <= receivedMs).length ? before : null;
   }
 
-  /** Returns whether a crash before `atMs` may have forgotten what was counted, or banned, by this request. */
+  /**
+   * Returns whether a crash before `atMs` may have forgotten what was counted, or banned, by this request.
+   */
   mayForget({ sentMs, receivedMs }: Pick<Counted, 'sentMs' | 'receivedMs'>, atMs: number): boolean {
     return this.crashes.some(
       ({ startMs, endMs }) => startMs <= atMs && receivedMs > startMs - this.lossMs && sentMs < endMs,
@@ -153,7 +163,10 @@ export class History {
     return responses.filter(isForgotten).length;
   }
 
-  /** Returns whether a fault could keep a replica from its counter store in this time, or did until shortly before. */
+  /**
+   * Returns whether a fault could keep a replica from its counter store in this time, or did until shortly
+   * before.
+   */
   mayBeAway(replica: string, fromMs: number, toMs: number): boolean {
     return this.evidence.faults.some(({ fault, target, startMs, endMs }) => {
       const [first = '', second] = target.split(':');
@@ -188,7 +201,10 @@ export function isAcknowledged({ receivedMs, status }: Pick<Change, 'receivedMs'
   return receivedMs !== null && status !== null && status < 300;
 }
 
-/** Whether a response came whole, and reports both windows of a quota: other requests count against an address, or not at all. */
+/**
+ * Whether a response came whole, and reports both windows of a quota: other requests count against an
+ * address, or not at all.
+ */
 export function isCounted(request: Request): request is Counted {
   const { receivedMs, quota, headers } = request;
   return receivedMs !== null && quota !== null && headers.minute !== undefined && headers.day !== undefined;

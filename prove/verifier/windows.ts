@@ -9,7 +9,10 @@ const WINDOWS = [
 ] as const;
 type Window = (typeof WINDOWS)[number];
 
-/** Checks what responses report of windows: no more than the limit, each remaining count once, and every exception declared. */
+/**
+ * Checks what responses report of windows: no more than the limit, each remaining count once, and every
+ * exception declared.
+ */
 export function checkWindows(
   { requests }: Evidence,
   history: History,
@@ -70,7 +73,10 @@ function checkReport(
   }
 }
 
-/** Returns the seconds to the end of the window that `X-RateLimit-Reset` describes: fewer remaining, on a tie the later end. */
+/**
+ * Returns the seconds to the end of the window that `X-RateLimit-Reset` describes: fewer remaining, on a tie
+ * the later end.
+ */
 function tighterSeconds({ minute, day }: Counted['headers']): number {
   return minute.r < day.r || (minute.r === day.r && minute.t > day.t) ? minute.t : day.t;
 }
@@ -112,7 +118,9 @@ function groupByWindow(
   return groups;
 }
 
-/** No window allows more than its limit; after a crash, no more beyond it than the crash may have forgotten. */
+/**
+ * No window allows more than its limit; after a crash, no more beyond it than the crash may have forgotten.
+ */
 function checkLimit(
   name: string,
   { quota, fromMs, toMs, responses: all }: Group,
@@ -134,8 +142,9 @@ function checkLimit(
 }
 
 /**
- * Each allowed request reports a remaining count of its own, and a later one has less: by what is used, as the limit may change. A denied
- * request takes nothing, so it may report what one before it did; with nothing remaining, more may be used than it reports.
+ * Each allowed request reports a remaining count of its own, and a later one has less: by what is used, as
+ * the limit may change. A denied request takes nothing, so it may report what one before it did; with nothing
+ * remaining, more may be used than it reports.
  */
 function checkRemaining(name: string, responses: Counted[], window: Window, claim: Claim): void {
   const used = ({ headers }: Counted) => headers[window.name].q - headers[window.name].r;
@@ -171,7 +180,9 @@ function checkRemaining(name: string, responses: Counted[], window: Window, clai
   }
 }
 
-/** After a crash the count goes on from what was counted before the time that the crash may have forgotten. */
+/**
+ * After a crash the count goes on from what was counted before the time that the crash may have forgotten.
+ */
 function checkKept(name: string, responses: Counted[], window: Window, history: History, claim: Claim): void {
   const used = ({ headers }: Counted) => headers[window.name].q - headers[window.name].r;
   const allowed = responses.filter((response) => !isDenied(response));
@@ -193,7 +204,9 @@ function checkKept(name: string, responses: Counted[], window: Window, history: 
   }
 }
 
-/** A replica decides by itself only while it cannot reach the store, and allows one limit of a window at most. */
+/**
+ * A replica decides by itself only while it cannot reach the store, and allows one limit of a window at most.
+ */
 function checkLocal(counted: Counted[], window: Window, history: History, claim: Claim): void {
   const local = counted.filter((request) => request.headers.degraded === true);
   for (const { id, replica, sentMs, receivedMs } of local) {

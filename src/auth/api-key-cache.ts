@@ -43,15 +43,18 @@ interface Row {
 
 const FIND = loadSql<Row>(import.meta.url, 'find-keys');
 
-/** Bounds the effect of changes without a trigger: those made with `session_replication_role = replica`, or by restoring a dump. */
+/**
+ * Bounds the effect of changes without a trigger: those made with `session_replication_role = replica`, or by
+ * restoring a dump.
+ */
 const CACHE_LIFE_MS = 10_000;
 const CACHE_SIZE = 10_000;
 /** A hung connection then delays only its own look-ups. */
 const MAX_IN_FLIGHT = 2;
 
 /**
- * Finds keys by their hash. Known keys are cached until `ApiKeyChangeListener` receives a change; unknown ones are not, so they cannot
- * crowd the cache. Concurrent look-ups are one query.
+ * Finds keys by their hash. Known keys are cached until `ApiKeyChangeListener` receives a change; unknown
+ * ones are not, so they cannot crowd the cache. Concurrent look-ups are one query.
  */
 @Injectable()
 export class ApiKeyCache implements MetricsSource {
@@ -65,7 +68,10 @@ export class ApiKeyCache implements MetricsSource {
   hits = 0;
   /** Requests whose key was looked up. */
   misses = 0;
-  /** The database's clock, because keys expire by one clock for all replicas. Each key that is looked up corrects it. */
+  /**
+   * The database's clock, because keys expire by one clock for all replicas. Each key that is looked up
+   * corrects it.
+   */
   readonly serverClock: ServerClock;
 
   constructor(
@@ -114,7 +120,10 @@ export class ApiKeyCache implements MetricsSource {
     return this.lookUp(hash, id);
   }
 
-  /** Returns the last known principal of this SHA-256, however old: only to report its limits, never to authenticate. */
+  /**
+   * Returns the last known principal of this SHA-256, however old: only to report its limits, never to
+   * authenticate.
+   */
   lastKnown(hash: Buffer): Principal | null {
     return this.cache.peek(hash.toString('latin1'))?.principal ?? null;
   }

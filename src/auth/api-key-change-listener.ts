@@ -9,7 +9,9 @@ import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 /** The triggers on keys, quotas and plans notify this channel of each committed change. */
 const CHANNEL = 'animal_store_keys';
 const ECHO_INTERVAL_MS = 300;
-/** A change must apply within a second. What this leaves of it is for the last request served from the cache. */
+/**
+ * A change must apply within a second. What this leaves of it is for the last request served from the cache.
+ */
 const ECHO_LIFE_MS = 800;
 const CONNECT_TIMEOUT_MS = 2000;
 const RETRY_INTERVAL_MS = 1000;
@@ -17,15 +19,18 @@ const RETRY_INTERVAL_MS = 1000;
 /**
  * Receives every change of keys, quotas and plans, and reports how current it is.
  *
- * PostgreSQL sends a session the notifications of all commits before the result of a later query. So once an echo returns, every
- * change before the echo was sent has been received. A half-open connection or a suspended process has no recent echo; then cached
- * keys do not count, and every key is looked up.
+ * PostgreSQL sends a session the notifications of all commits before the result of a later query. So once an
+ * echo returns, every change before the echo was sent has been received. A half-open connection or a
+ * suspended process has no recent echo; then cached keys do not count, and every key is looked up.
  */
 @Injectable()
 export class ApiKeyChangeListener implements OnModuleInit, OnApplicationShutdown {
   /** Grows with each change, and with each new connection, because changes before it were missed. */
   generation = 0;
-  /** The end of the time for which keys read in this generation may be used, by the monotonic clock. A field, because every request compares it. */
+  /**
+   * The end of the time for which keys read in this generation may be used, by the monotonic clock. A field,
+   * because every request compares it.
+   */
   currentUntilMs = -Infinity;
   private readonly logger = new Logger(ApiKeyChangeListener.name);
   private readonly stopping = new AbortController();
@@ -73,7 +78,8 @@ export class ApiKeyChangeListener implements OnModuleInit, OnApplicationShutdown
    * @throws why it ended.
    */
   private async listen(): Promise<never> {
-    // An orderly end would wait for a peer that may be gone, so the socket is destroyed; an abort signal would retain every socket.
+    // An orderly end would wait for a peer that may be gone, so the socket is destroyed; an abort signal
+    // would retain every socket.
     const socket = new net.Socket();
     this.socket = socket;
     const connectionString = this.environment.DIRECT_DATABASE_URL ?? this.environment.DATABASE_URL;
@@ -128,8 +134,8 @@ export class ApiKeyChangeListener implements OnModuleInit, OnApplicationShutdown
 }
 
 /**
- * Waits for a response of the server process that the connection was opened to. A pooler would use another process, and lose the
- * notifications of the one that listens.
+ * Waits for a response of the server process that the connection was opened to. A pooler would use another
+ * process, and lose the notifications of the one that listens.
  *
  * @throws Error if another process responds, or the server did not name its process.
  */

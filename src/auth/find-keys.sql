@@ -1,4 +1,5 @@
--- The keys of these hashes, with the limits in force for their quotas: its own, else its plan's; and the time of the query in milliseconds.
+-- The keys of these hashes, with the limits in force for their quotas: its own, else its plan's; and the time
+-- of the query in milliseconds.
 SELECT
   encode(k.hash, 'hex') AS hash,
   k.id,

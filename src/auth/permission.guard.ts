@@ -5,7 +5,10 @@ import { requirePrincipal } from './principal.js';
 import { addressText, isInNetworks } from '../http/rules/network.js';
 import { REALM } from './api-key.strategy.js';
 
-/** Denies what a key may not do, once it is authenticated and counted: by its role, by the caller's address, and by its scopes. */
+/**
+ * Denies what a key may not do, once it is authenticated and counted: by its role, by the caller's address,
+ * and by its scopes.
+ */
 @Injectable()
 export class PermissionGuard implements CanActivate {
   /** @throws ApiError `forbidden`, `forbidden_address` or `insufficient_scope`. */

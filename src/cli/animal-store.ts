@@ -49,7 +49,10 @@ export async function runAnimalStore(args: string[]): Promise<void> {
   }
 }
 
-/** Configures each command, because a separately built command inherits nothing. Messages escape the arguments that they quote. */
+/**
+ * Configures each command, because a separately built command inherits nothing. Messages escape the arguments
+ * that they quote.
+ */
 function throwUsageErrors(command: Command): void {
   command.exitOverride().configureOutput({ outputError: (text, write) => write(escapeLines(text)) });
   command.commands.forEach(throwUsageErrors);

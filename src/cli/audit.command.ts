@@ -50,7 +50,9 @@ async function eventsText(services: INestApplicationContext, events: AuditEvent[
   );
 }
 
-/** Returns `field: before → after` for each field that changed, and `field: after` for those of something new. */
+/**
+ * Returns `field: before → after` for each field that changed, and `field: after` for those of something new.
+ */
 function describeChanges({ before, after }: AuditEvent): string {
   const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
   return Object.entries(after)

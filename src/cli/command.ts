@@ -48,8 +48,8 @@ function systemUser(): string {
 }
 
 /**
- * Returns the action of a command: `work` runs with the services of administration, and its output is printed. A failure is reported on
- * standard error, with exit code 1.
+ * Returns the action of a command: `work` runs with the services of administration, and its output is
+ * printed. A failure is reported on standard error, with exit code 1.
  */
 export function withServices<Arguments extends unknown[]>(
   work: (services: INestApplicationContext, ...args: Arguments) => Promise<Output>,

@@ -12,7 +12,8 @@ export async function reportFailure(work: () => Promise<void>): Promise<void> {
     await work();
   } catch (error) {
     const reason = error instanceof DeclinedError ? error.message : describeFailure(error);
-    // An API error is one line, though names in it may contain line breaks; settings and stacks have several lines.
+    // An API error is one line, though names in it may contain line breaks; settings and stacks have several
+    // lines.
     const escape = error instanceof ApiError ? escapeControls : escapeLines;
     process.stderr.write(`${escape(reason)}\n`);
     process.exitCode = EXIT_FAILURE;

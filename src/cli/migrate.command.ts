@@ -4,7 +4,9 @@ import { reportFailure } from './failure.js';
 import { linesText } from './output/text.js';
 import { databaseEnvironment } from './services.js';
 
-/** `migrate`: does what `npx prisma migrate deploy` does, because the image does not have Prisma's commands. */
+/**
+ * `migrate`: does what `npx prisma migrate deploy` does, because the image does not have Prisma's commands.
+ */
 export const migrateCommand = new Command('migrate')
   .description('apply the pending migrations, as "npx prisma migrate deploy" does')
   .addHelpText('after', '\nUses DIRECT_DATABASE_URL if it is set, since DATABASE_URL is then a pooler.')

@@ -1,5 +1,5 @@
-// For health checks of a container: `node dist/cli/probe.js livez` exits with 0 if the service in the container responds with 2xx. It
-// imports nothing, because it runs every few seconds.
+// For health checks of a container: `node dist/cli/probe.js livez` exits with 0 if the service in the
+// container responds with 2xx. It imports nothing, because it runs every few seconds.
 
 const address = `http://127.0.0.1:${process.env['PORT'] || 3000}/${process.argv[2] ?? 'livez'}`;
 

@@ -12,7 +12,10 @@ import { WebhooksModule } from '../webhooks/webhooks.module.js';
 
 class Terminal {}
 
-/** Opens the services of administration on the database of these settings, without HTTP. The caller closes them. */
+/**
+ * Opens the services of administration on the database of these settings, without HTTP. The caller closes
+ * them.
+ */
 export async function openServices(environment: Environment): Promise<INestApplicationContext> {
   // Administration reads what the routes of all controllers declare.
   await import('../app.module.js');

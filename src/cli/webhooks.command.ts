@@ -15,7 +15,10 @@ const eventList = z
   .pipe(webhookEvents);
 const ID = ['<id>', 'id of the webhook'] as const;
 
-/** Returns the action of a command: `work` returns a webhook or a delivery, which is printed, or a list of them. */
+/**
+ * Returns the action of a command: `work` returns a webhook or a delivery, which is printed, or a list of
+ * them.
+ */
 const on = <Arguments extends unknown[]>(
   work: (webhooks: WebhookService, ...args: Arguments) => Promise<object | object[]>,
 ) =>

@@ -1,8 +1,8 @@
 /** Codes of an unavailable database: another attempt may succeed. */
 const UNAVAILABLE_CODES = [
-  // SQLSTATEs (PostgreSQL, Appendix A): connection lost or refused, resources exhausted, shutdown, timeout, login rejected, database
-  // or schema gone, read-only, conflicting transactions; and a missing privilege, which an administrator may
-  // grant.
+  // SQLSTATEs (PostgreSQL, Appendix A): connection lost or refused, resources exhausted, shutdown, timeout,
+  // login rejected, database or schema gone, read-only, conflicting transactions; and a missing privilege,
+  // which an administrator may grant.
   /^(08...|28...|40001|40P01|42501|53...|57P0.|57014|55P03|3D000|3F000|55000|25006|25P0[34])$/,
   // Node reports these for a certificate that is not trusted, or a failure of TLS.
   /^(CERT_|CRL_|DEPTH_ZERO_|ERR_SSL_|ERR_TLS_|HOSTNAME_MISMATCH|INVALID_CA|SELF_SIGNED_|UNABLE_TO_)/,
@@ -22,12 +22,19 @@ const UNAVAILABLE_MESSAGE = new RegExp(
 /** Codes of the operating system and of DNS, such as ECONNREFUSED, EMFILE and EAI_AGAIN; ERR_ is Node's. */
 const SYSTEM_CODE = /^E(?!RR_)[A-Z]+(_[A-Z]+)?$/;
 /**
- * The system calls that look up names (`queryA` and others belong to c-ares) and use connections; undefined, because Prisma leaves it out. A failed call on a file says nothing about the database.
+ * The system calls that look up names (`queryA` and others belong to c-ares) and use connections; undefined,
+ * because Prisma leaves it out. A failed call on a file says nothing about the database.
  */
 const NETWORK_CALL = /^(connect|getaddrinfo|query\w+|read|write|shutdown|undefined)$/;
-/** SQLSTATEs, and Prisma's code, of conflicting transactions, of which one was rolled back and may be retried at once. */
+/**
+ * SQLSTATEs, and Prisma's code, of conflicting transactions, of which one was rolled back and may be retried
+ * at once.
+ */
 const CONFLICT = /^(40001|40P01|P2034)$/;
-/** SQLSTATEs of a write to a read-only server or session, and of a connection to a standby (`configureSession`). */
+/**
+ * SQLSTATEs of a write to a read-only server or session, and of a connection to a standby
+ * (`configureSession`).
+ */
 const READ_ONLY = /^(25006|55000)$/;
 /**
  * SQLSTATEs of a statement that PostgreSQL rejected, possibly because of a value, so that it changed nothing:
@@ -51,17 +58,26 @@ interface DatabaseFailure {
   errors?: unknown[];
 }
 
-/** Returns whether an error of Prisma or `pg` means that transactions conflicted, and this one was rolled back. */
+/**
+ * Returns whether an error of Prisma or `pg` means that transactions conflicted, and this one was rolled
+ * back.
+ */
 export function isConflict(error: unknown): boolean {
   return hasCode(error, CONFLICT);
 }
 
-/** Returns whether an error of Prisma or `pg` means that the server is read-only: after a failover, its address may lead to another. */
+/**
+ * Returns whether an error of Prisma or `pg` means that the server is read-only: after a failover, its
+ * address may lead to another.
+ */
 export function isReadOnly(error: unknown): boolean {
   return hasCode(error, READ_ONLY);
 }
 
-/** Returns whether an error of Prisma or `pg` means that the database is unavailable, so that a later try may succeed. */
+/**
+ * Returns whether an error of Prisma or `pg` means that the database is unavailable, so that a later try may
+ * succeed.
+ */
 export function isDatabaseUnavailable(error: unknown): boolean {
   return (
     UNAVAILABLE_CODES.some((codes) => hasCode(error, codes)) ||

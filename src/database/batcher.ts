@@ -34,7 +34,10 @@ interface Options {
   name: string;
   /** The maximum size of a batch; the rest of the queue waits for the next. */
   maxBatch?: number;
-  /** The maximum number of batches in flight. Another starts only beside slow ones, so that a slow batch delays only its own items. */
+  /**
+   * The maximum number of batches in flight. Another starts only beside slow ones, so that a slow batch
+   * delays only its own items.
+   */
   maxInFlight?: () => number;
 }
 
@@ -46,9 +49,9 @@ const MAX_QUEUED_MS = 1000;
 const loads = tracingChannel<unknown, LoadNotice>(LOADS);
 
 /**
- * Loads queued items together. Items that arrive while a batch is in flight are the next batch. A batch starts at the end of the turn of
- * the event loop in which its first item arrived: so no result is older than its request, no item waits on purpose, and the cost of
- * each falls as load grows.
+ * Loads queued items together. Items that arrive while a batch is in flight are the next batch. A batch
+ * starts at the end of the turn of the event loop in which its first item arrived: so no result is older than
+ * its request, no item waits on purpose, and the cost of each falls as load grows.
  */
 export class Batcher<Item, Result> {
   readonly metrics: BatchMetrics;

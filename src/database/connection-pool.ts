@@ -102,7 +102,10 @@ function connectTimeoutMs(address = ''): number {
   return 1000 * Math.min(given > 0 ? given : CONNECT_TIMEOUT_SECONDS, CONNECT_TIMEOUT_MAX_SECONDS);
 }
 
-/** Closes a connection with an overdue query. The driver's `query_timeout` leaves that of a transaction open, and burdens the garbage collector. */
+/**
+ * Closes a connection with an overdue query. The driver's `query_timeout` leaves that of a transaction open,
+ * and burdens the garbage collector.
+ */
 function endSilent(client: Connected): void {
   const { stream } = client.connection;
   stream.setTimeout(SILENCE_TIMEOUT_MS);

@@ -18,8 +18,9 @@ export class DeadlineError extends Error {
 }
 
 /**
- * Waits for a result until the deadline. Only the time counts in which this process was not late, up to four times the deadline in all.
- * Sockets are read once more after the last step, because the result may lie there already.
+ * Waits for a result until the deadline. Only the time counts in which this process was not late, up to four
+ * times the deadline in all. Sockets are read once more after the last step, because the result may lie there
+ * already.
  *
  * @throws DeadlineError after the deadline; else as the promise does.
  */

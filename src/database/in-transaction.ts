@@ -7,9 +7,10 @@ import { retryConflicts } from './retry-conflicts.js';
 export type Database = PrismaService | Prisma.TransactionClient;
 
 /**
- * Runs `work` in the open transaction, else in one of its own, which is retried after a conflict: so `work` changes nothing but the
- * database. It waits for locks for a second, because requests need its connection; the server ends it if the network loses it.
- * It is rolled back instead of a statement, or the commit, for which its request has no time left.
+ * Runs `work` in the open transaction, else in one of its own, which is retried after a conflict: so `work`
+ * changes nothing but the database. It waits for locks for a second, because requests need its connection;
+ * the server ends it if the network loses it. It is rolled back instead of a statement, or the commit, for
+ * which its request has no time left.
  */
 export function inTransaction<Result>(
   database: Database,

@@ -85,7 +85,8 @@ function describeUnfinished({ name, log, isMigrating }: RecordedMigration): stri
 }
 
 /**
- * Applies the pending migrations, as `prisma migrate deploy` would, and returns their names. If several processes start at once, one applies them; the others wait for it, up to two minutes, and return no names.
+ * Applies the pending migrations, as `prisma migrate deploy` would, and returns their names. If several
+ * processes start at once, one applies them; the others wait for it, up to two minutes, and return no names.
  *
  * @throws the errors of `pendingMigrations` and `requireUtf8`, and MigrationError if a migration fails.
  */
@@ -99,7 +100,8 @@ export async function applyPendingMigrations(
   try {
     await requireUtf8(async (text) => (await pool.query<{ fault: string }>(text)).rows);
     await findSchema(pool, connectionString);
-    // The engine takes long to load, so it is opened only if a migration is pending or unfinished: it waits for another process that applies one.
+    // The engine takes long to load, so it is opened only if a migration is pending or unfinished: it waits
+    // for another process that applies one.
     const known = await pending().catch((error: unknown) => {
       if (error instanceof MigrationError) {
         return null;
@@ -117,7 +119,8 @@ export async function applyPendingMigrations(
       );
       return appliedMigrationNames;
     } catch (error) {
-      // `pending()` throws why a migration failed, as the engine recorded it; the engine does not report an earlier failure.
+      // `pending()` throws why a migration failed, as the engine recorded it; the engine does not report an
+      // earlier failure.
       await pending();
       throw error;
     }

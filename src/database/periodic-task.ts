@@ -50,7 +50,10 @@ export class PeriodicTask {
   }
 }
 
-/** A periodic task in the database, for as long as the service runs. It logs the first of several failures in a row. */
+/**
+ * A periodic task in the database, for as long as the service runs. It logs the first of several failures in
+ * a row.
+ */
 export abstract class PeriodicDatabaseTask implements OnModuleInit, OnApplicationShutdown {
   protected readonly logger = new Logger(this.constructor.name);
   protected readonly task: PeriodicTask;

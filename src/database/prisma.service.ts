@@ -81,7 +81,11 @@ export class PrismaService extends PrismaClient implements OnApplicationShutdown
     return toRows<Row>(await adapter.queryRaw(toQuery(statement, values)));
   }
 
-  /** Runs a statement, and returns the number of rows that it changed. @throws the error of Prisma's adapter. */
+  /**
+   * Runs a statement, and returns the number of rows that it changed.
+   *
+   * @throws the error of Prisma's adapter.
+   */
   async execute(statement: Statement, ...values: unknown[]): Promise<number> {
     const adapter = await this.statements;
     return adapter.executeRaw(toQuery(statement, values));

@@ -26,12 +26,15 @@ export function isRequestDeadline(error: unknown): boolean {
 }
 
 /**
- * Starts the deadline of a request that has arrived whole. The work that it causes shares the deadline, without passing it along. A statement starts only if it would end in time even if it took its maximum time.
+ * Starts the deadline of a request that has arrived whole. The work that it causes shares the deadline,
+ * without passing it along. A statement starts only if it would end in time even if it took its maximum time.
  */
 export const startDeadline: preValidationHookHandler = (_request, _reply, done) =>
   lastStart.run(performance.now() + DEADLINE_MS - SILENCE_TIMEOUT_MS, done);
 
-/** Returns when the last statement of a request may start, by the monotonic clock; Infinity outside of one. */
+/**
+ * Returns when the last statement of a request may start, by the monotonic clock; Infinity outside of one.
+ */
 export function lastStartMs(): number {
   return lastStart.getStore() ?? Infinity;
 }

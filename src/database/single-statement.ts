@@ -58,7 +58,8 @@ function runOnce(pool: pg.Pool, query: pg.QueryConfig): Promise<pg.QueryResult> 
           release();
           resolve(result);
         } else if (isRejectedValue(error) && !hasCode(error, PREPARED_BEFORE)) {
-          // PostgreSQL reports the error before it releases the locks that another try may need. It replies to an empty query once they are released.
+          // PostgreSQL reports the error before it releases the locks that another try may need. It replies
+          // to an empty query once they are released.
           client.query('', (lost: Error | null) => {
             release(lost ?? undefined);
             reject(error);

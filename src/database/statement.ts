@@ -36,9 +36,9 @@ export function loadSql<Row>(module: string, name: string): Statement<Row> {
 }
 
 /**
- * Returns the prepared name of a query if it is a statement, else an empty text, by which the driver prepares no statement.
- * Prisma's own queries are not prepared: their number is not bounded, and one plan may not suit all of their
- * values.
+ * Returns the prepared name of a query if it is a statement, else an empty text, by which the driver prepares
+ * no statement. Prisma's own queries are not prepared: their number is not bounded, and one plan may not suit
+ * all of their values.
  */
 export function findPreparedName({ sql }: SqlQuery): string {
   return preparedNames.get(sql) ?? '';

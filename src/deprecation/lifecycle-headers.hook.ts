@@ -2,7 +2,8 @@ import type { onSendHookHandler, RouteOptions } from 'fastify';
 import { lifecycleHeaders } from './rules/lifecycle.js';
 
 /**
- * Adds the deprecation and stability headers to every response of a route; in `Link`, the links that the handler sets come first.
+ * Adds the deprecation and stability headers to every response of a route; in `Link`, the links that the
+ * handler sets come first.
  */
 export function addLifecycleHeaders(route: RouteOptions): void {
   const headers = Object.entries(lifecycleHeaders(route.config ?? {}));

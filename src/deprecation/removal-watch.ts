@@ -10,10 +10,16 @@ const DAY_MS = 86_400_000;
 const SOON_MS = 30 * DAY_MS;
 const CALLED_MS = 7 * DAY_MS;
 
-/** Counts each minute the keys that still call operations which are soon removed, for the health and the metrics. */
+/**
+ * Counts each minute the keys that still call operations which are soon removed, for the health and the
+ * metrics.
+ */
 @Injectable()
 export class RemovalWatch extends PeriodicDatabaseTask implements OnApplicationBootstrap, MetricsSource {
-  /** The operations that are removed within 30 days, and the keys that called each in the last 7 UTC days, as of the last count. */
+  /**
+   * The operations that are removed within 30 days, and the keys that called each in the last 7 UTC days, as
+   * of the last count.
+   */
   soonRemoved: { operation: string; removal: Date; callers: number }[] = [];
 
   constructor(

@@ -1,4 +1,7 @@
-/** The HTTP status of every error code. A retired code is never reused, because clients may still branch on it. */
+/**
+ * The HTTP status of every error code. A retired code is never reused, because clients may still branch on
+ * it.
+ */
 export const statusOfCode = {
   invalid_request: 400,
   missing_api_key: 401,

@@ -9,7 +9,9 @@ import { toNetwork } from './rules/network.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The operation whose slot `ConcurrencyLimit` gave it; undefined before, and once its response is made. */
+    /**
+     * The operation whose slot `ConcurrencyLimit` gave it; undefined before, and once its response is made.
+     */
     load: OperationLoad | undefined;
     /**
      * The id of the quota, or the network, that its slot counts for, as far as is known before it is
@@ -24,7 +26,10 @@ declare module 'fastify' {
 /** The requests of one operation. */
 interface OperationLoad {
   readonly operation: string;
-  /** Those that hold a slot, in no order. Not a Set, because outgrown tables of a Set keep its former items in memory until a full collection. */
+  /**
+   * Those that hold a slot, in no order. Not a Set, because outgrown tables of a Set keep its former items in
+   * memory until a full collection.
+   */
   readonly slots: FastifyRequest[];
   /** Requests denied since the start. */
   shed: number;
@@ -34,9 +39,10 @@ interface OperationLoad {
 const OVERLOADED = new ApiError('service_unavailable', 'This server is overloaded. Try again shortly.');
 
 /**
- * Bounds the requests in flight of each operation to `MAX_CONCURRENT_REQUESTS` slots. Excess requests get 503 immediately, so a
- * request waits for at most that many others, and a slow operation takes no slot of another. The last third of the slots is for
- * clients that have less than a third, so no client takes an operation from the others.
+ * Bounds the requests in flight of each operation to `MAX_CONCURRENT_REQUESTS` slots. Excess requests get 503
+ * immediately, so a request waits for at most that many others, and a slow operation takes no slot of
+ * another. The last third of the slots is for clients that have less than a third, so no client takes an
+ * operation from the others.
  */
 @Injectable()
 export class ConcurrencyLimit implements MetricsSource {

@@ -20,13 +20,19 @@ const OPTIONS = {
   requestTimeout: 30_000,
   connectionsCheckingInterval: 1_000,
 };
-/** The maximum time for which nothing moves on a connection with a request in flight; longer than `requestTimeout`. */
+/**
+ * The maximum time for which nothing moves on a connection with a request in flight; longer than
+ * `requestTimeout`.
+ */
 const STANDSTILL_TIMEOUT_MS = 40_000;
 /** The bounds of one process, and of one connection. */
 const LIMITS = { connections: 10_000, unreadBytes: 64 * 1024 * 1024, inFlightPerConnection: 32 };
 /** The share of `SHUTDOWN_GRACE` after which requests that have not started get 503. */
 const STARTING_SHARE = 0.7;
-/** The share of `SHUTDOWN_GRACE` after which requests in flight are cut off; the rest is for work behind the requests. */
+/**
+ * The share of `SHUTDOWN_GRACE` after which requests in flight are cut off; the rest is for work behind the
+ * requests.
+ */
 const RESPONDING_SHARE = 0.8;
 
 /** The error of a request that arrives too late in a shutdown. */
@@ -57,9 +63,10 @@ interface Connection {
 }
 
 /**
- * Bounds what connections hold: their number, the requests in flight on each, and the bytes of all responses that clients have not read.
- * Ends them in a shutdown without losing a request: while the service drains, the last response closes its connection. After
- * `server.close()` requests in flight are served; later, requests that have not started get 503; finally, the rest is cut off.
+ * Bounds what connections hold: their number, the requests in flight on each, and the bytes of all responses
+ * that clients have not read. Ends them in a shutdown without losing a request: while the service drains, the
+ * last response closes its connection. After `server.close()` requests in flight are served; later, requests
+ * that have not started get 503; finally, the rest is cut off.
  */
 export class Connections implements MetricsSource {
   /** Whether the service is about to end, and should get no more requests. */
@@ -68,7 +75,10 @@ export class Connections implements MetricsSource {
   cutOff = 0;
   /** How many connections were closed by each bound. */
   readonly closedByBound = { connections: 0, unread_bytes: 0, pipelined: 0 };
-  /** How many connections were ended by each status: three of the parser, one of CONNECT, and one of a shutdown. */
+  /**
+   * How many connections were ended by each status: three of the parser, one of CONNECT, and one of a
+   * shutdown.
+   */
   readonly errorsByStatus = new Map([400, 405, 408, 431, 503].map((status) => [status, 0]));
   private readonly refusal = new AbortController();
   /** Aborted when requests that have not started get `SHUTTING_DOWN`. */
@@ -122,7 +132,8 @@ export class Connections implements MetricsSource {
     });
     server.setTimeout(STANDSTILL_TIMEOUT_MS);
     server.on('connection', (socket) => this.add(socket));
-    // An unknown expectation may be ignored (RFC 9110, section 10.1.1); Node would respond 417 without a body.
+    // An unknown expectation may be ignored (RFC 9110, section 10.1.1); Node would respond 417 without a
+    // body.
     server.on('checkExpectation', (request, response) => server.emit('request', request, response));
     // Node would close the connection without a response, and without those before.
     server.on('connect', (_request, socket) => this.refuse(socket as Socket, NO_PROXY, 'CONNECT'));
@@ -186,7 +197,10 @@ export class Connections implements MetricsSource {
     this.connections.delete(socket);
   }
 
-  /** Closes a connection that exceeds a bound, without its responses: an orderly close would leave them to the operating system. */
+  /**
+   * Closes a connection that exceeds a bound, without its responses: an orderly close would leave them to the
+   * operating system.
+   */
   private destroy(socket: Socket, bound: keyof Connections['closedByBound']): void {
     this.closedByBound[bound] += 1;
     this.remove(socket);
@@ -194,8 +208,8 @@ export class Connections implements MetricsSource {
   }
 
   /**
-   * Returns whether a request is served. Node parses all that it has read of a connection, so requests behind the one that closes it
-   * arrive here too, and should cost little.
+   * Returns whether a request is served. Node parses all that it has read of a connection, so requests behind
+   * the one that closes it arrive here too, and should cost little.
    */
   private start(response: ServerResponse): boolean {
     const { socket } = response.req;
@@ -216,8 +230,9 @@ export class Connections implements MetricsSource {
   }
 
   /**
-   * Returns how many requests of a connection have started in this turn of the event loop. These are in flight together, because the
-   * client sent them without waiting, even if each has its response before Node parses the next.
+   * Returns how many requests of a connection have started in this turn of the event loop. These are in
+   * flight together, because the client sent them without waiting, even if each has its response before Node
+   * parses the next.
    */
   private countInTurn(connection: Connection): number {
     if (!this.isTurnCounted) {
@@ -243,7 +258,10 @@ export class Connections implements MetricsSource {
     }
   }
 
-  /** Counts a complete response until its last byte is accepted by the operating system, which nearly always is immediately. */
+  /**
+   * Counts a complete response until its last byte is accepted by the operating system, which nearly always
+   * is immediately.
+   */
   private countUnread(response: ServerResponse): void {
     const bytes = response.writableLength;
     if (bytes === 0 || this.unread.has(response) || !this.connections.has(response.req.socket)) {

@@ -3,7 +3,8 @@ import type { FastifyRequest } from 'fastify';
 import type { ResponseHook } from './response-hook.js';
 
 /**
- * Turns a response into 500 if its handler did not wait for the rate-limit decision: it may have data for a denied client.
+ * Turns a response into 500 if its handler did not wait for the rate-limit decision: it may have data for a
+ * denied client.
  */
 @Injectable()
 export class DecisionCheckHook implements ResponseHook {

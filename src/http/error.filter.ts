@@ -46,7 +46,10 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-/** Logs `service_unavailable` without a stack, because it is not a defect. Without a cause, its origin has logged it. */
+/**
+ * Logs `service_unavailable` without a stack, because it is not a defect. Without a cause, its origin has
+ * logged it.
+ */
 function logError(error: ApiError, { id, traceFields, log }: FastifyRequest): void {
   const fields = { requestId: id, ...traceFields };
   if (error.code === 'service_unavailable') {

@@ -7,7 +7,9 @@ import { callbackify } from 'node:util';
 const QUERIES = { timeout: 2000, tries: 2 };
 /** How long the addresses of one family wait for those of the other, which some servers never send. */
 const OTHER_FAMILY_MS = 500;
-/** Codes of a query without a reply in time. After any other failure the operating system may have the name. */
+/**
+ * Codes of a query without a reply in time. After any other failure the operating system may have the name.
+ */
 const NO_REPLY = new Set(['ETIMEOUT', 'ECANCELLED']);
 
 /** The look-ups of the operating system that have not ended, by name. */
@@ -23,8 +25,9 @@ export const FAR_CONNECTION = { autoSelectFamily: true, autoSelectFamilyAttemptT
 
 /**
  * Returns the addresses of a host that somebody else operates, so that no wait for its name delays anything
- * else. Node's own look-ups occupy threads, of which two serve all names, also the database's. A query of DNS needs no thread. Only a name that DNS denies, such as one of a hosts file or a search domain, is looked up by
- * the operating system, one at a time; never one without a reply.
+ * else. Node's own look-ups occupy threads, of which two serve all names, also the database's. A query of DNS
+ * needs no thread. Only a name that DNS denies, such as one of a hosts file or a search domain, is looked up
+ * by the operating system, one at a time; never one without a reply.
  *
  * @param host as in a URL, where IPv6 has brackets.
  * @param signal ends the wait.

@@ -4,8 +4,8 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 const INTEGER = /^-?\d+$/;
 
 /**
- * Parses a JSON text: integers become bigints, other numbers numbers. As with `JSON.parse`, the last value of a repeated key counts,
- * and `__proto__` is a key like any other.
+ * Parses a JSON text: integers become bigints, other numbers numbers. As with `JSON.parse`, the last value of
+ * a repeated key counts, and `__proto__` is a key like any other.
  *
  * @throws SyntaxError when the bytes are not UTF-8 or not JSON.
  */

@@ -59,8 +59,8 @@ export class RequestBody {
 }
 
 /**
- * Reads bodies before the guards run, so that nothing lies between the judgement of a request and its effect. `ValidationPipe`
- * parses them behind the guards.
+ * Reads bodies before the guards run, so that nothing lies between the judgement of a request and its effect.
+ * `ValidationPipe` parses them behind the guards.
  */
 @Injectable()
 export class RequestBodyReader {
@@ -108,7 +108,10 @@ export class RequestBodyReader {
     }
   }
 
-  /** Returns the oldest body of the network with the most, so that no client makes the requests of others fail. */
+  /**
+   * Returns the oldest body of the network with the most, so that no client makes the requests of others
+   * fail.
+   */
   private findSurplus(): ArrivingBody {
     const byNetwork = new Map<string, ArrivingBody[]>();
     for (const body of this.arriving) {

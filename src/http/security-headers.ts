@@ -1,10 +1,15 @@
-/** Headers of every response: a browser must not guess its type, load anything for it, or show it in a frame. */
+/**
+ * Headers of every response: a browser must not guess its type, load anything for it, or show it in a frame.
+ */
 export const SECURITY_HEADERS = {
   'X-Content-Type-Options': 'nosniff',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
 } as const;
 
-/** Returns the headers of a page, which loads files of this service, and sends it requests. It has no inline scripts. */
+/**
+ * Returns the headers of a page, which loads files of this service, and sends it requests. It has no inline
+ * scripts.
+ */
 export function pageHeaders(inlineStyles = '') {
   const policy = [
     "default-src 'none'",

@@ -6,13 +6,17 @@ declare module 'fastify' {
     isServedWhileCounted?: boolean;
   }
   interface FastifyRequest {
-    /** Of a read that is served while it is counted: resolves if it is allowed, and rejects if it is denied. Null for any other request, and once the handler has waited for it. */
+    /**
+     * Of a read that is served while it is counted: resolves if it is allowed, and rejects if it is denied.
+     * Null for any other request, and once the handler has waited for it.
+     */
     pendingDecision: Promise<void> | null;
   }
 }
 
 /**
- * Lets a read run while it is counted, for an operation whose requests share their queries: serving a denied one then costs nothing. The handler must return the data through `dataIfAllowed()`.
+ * Lets a read run while it is counted, for an operation whose requests share their queries: serving a denied
+ * one then costs nothing. The handler must return the data through `dataIfAllowed()`.
  */
 export const ServedWhileCounted = () => AddRouteConfig({ isServedWhileCounted: true });
 

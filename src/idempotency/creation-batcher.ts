@@ -24,7 +24,10 @@ export interface Resource<Input> extends CreationTarget {
   /** Returns the record that a request creates, as responses show it. */
   record: (input: Input, id: bigint) => object;
   columns: { [Field in keyof Required<Input>]: Column };
-  /** The record of another table that a record belongs to: its field, and the noun in the error if that record does not exist. */
+  /**
+   * The record of another table that a record belongs to: its field, and the noun in the error if that record
+   * does not exist.
+   */
   reference?: NonNullable<CreationTarget['reference']> & { field: keyof Input & string; noun: string };
 }
 
@@ -61,9 +64,9 @@ interface OnceRow {
 }
 
 /**
- * Creates the records of one resource in batches, each by one statement that creates all or none. A creation with an
- * `Idempotency-Key` is rejected with ApiError `idempotency_conflict` or `idempotency_key_reused`; a key must not be loaded
- * again while it is in flight here.
+ * Creates the records of one resource in batches, each by one statement that creates all or none. A creation
+ * with an `Idempotency-Key` is rejected with ApiError `idempotency_conflict` or `idempotency_key_reused`; a
+ * key must not be loaded again while it is in flight here.
  */
 export class CreationBatcher<Input> extends Batcher<Creation<Input>, CreationResponse> {
   private readonly create: Statement<{ id: bigint | null }>;

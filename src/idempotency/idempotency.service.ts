@@ -17,7 +17,10 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
 /** Creates a record, or returns the response stored for an earlier request with the same key. */
 type Create = (idempotent: IdempotentRequest | null) => Promise<CreationResponse>;
 
-/** Responds to requests that create a record. Of those with the same `Idempotency-Key`, one creates; the others get its response. */
+/**
+ * Responds to requests that create a record. Of those with the same `Idempotency-Key`, one creates; the
+ * others get its response.
+ */
 @Injectable()
 export class IdempotencyService implements MetricsSource {
   /** Responses sent again since the start. */
@@ -33,7 +36,8 @@ export class IdempotencyService implements MetricsSource {
    * Sets the headers of the response.
    *
    * @returns its body.
-   * @throws ApiError `invalid_request`, `idempotency_conflict`, `idempotency_key_reused`; what `create` throws.
+   * @throws ApiError `invalid_request`, `idempotency_conflict`, `idempotency_key_reused`; what `create`
+   *   throws.
    */
   async respond(request: FastifyRequest, reply: FastifyReply, create: Create): Promise<string> {
     const key = readIdempotencyKey(request);
@@ -78,7 +82,9 @@ function readIdempotencyKey({ headers }: FastifyRequest): string | null {
   return key;
 }
 
-/** Returns the SHA-256 of what requests with the same key must share: method, path, and the bytes of the body. */
+/**
+ * Returns the SHA-256 of what requests with the same key must share: method, path, and the bytes of the body.
+ */
 function hashRequest({ method, url, body }: FastifyRequest): Buffer {
   const head = Buffer.from(`${method} ${targetPath(url)}\n`);
   return hash('sha256', body instanceof RequestBody ? Buffer.concat([head, body.bytes]) : head, 'buffer');

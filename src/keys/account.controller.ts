@@ -22,7 +22,10 @@ import {
 } from './account.schemas.js';
 import { OwnKeyRepository } from './own-key.repository.js';
 
-/** Beyond so many rotations of a quota's keys, only administrators may rotate one, so that a stolen key cannot multiply. */
+/**
+ * Beyond so many rotations of a quota's keys, only administrators may rotate one, so that a stolen key cannot
+ * multiply.
+ */
 const ROTATIONS_PER_DAY = 5;
 
 @Tag('account', 'Your own key: its plan, usage and deprecated calls.')

@@ -14,7 +14,10 @@ interface SortOrder {
   isAfter: (position: KeyPosition) => Prisma.Sql;
 }
 
-/** The time of the last request of the key `k`: the latest of its last day, whose rows are the first of the primary key, read backwards. */
+/**
+ * The time of the last request of the key `k`: the latest of its last day, whose rows are the first of the
+ * primary key, read backwards.
+ */
 const LAST_USED = Prisma.sql`(
   SELECT max(of_day.last_at) FROM (
     SELECT last_at FROM usage

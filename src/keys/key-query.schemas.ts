@@ -20,12 +20,16 @@ const SEPARATOR = '|';
 export interface KeyPosition {
   sort: KeySort;
   id: string;
-  /** The name, or the instant, by which the key is sorted; null if the key has no such instant, or is sorted by its `id` alone. */
+  /**
+   * The name, or the instant, by which the key is sorted; null if the key has no such instant, or is sorted
+   * by its `id` alone.
+   */
   value: string | null;
 }
 
 /**
- * The instant by which a key is sorted, in UTC, because PostgreSQL rejects an offset of 16 hours; empty if the key has no such instant.
+ * The instant by which a key is sorted, in UTC, because PostgreSQL rejects an offset of 16 hours; empty if
+ * the key has no such instant.
  */
 const sortedInstant = z.literal('').or(instant.transform((value) => value.toISOString()));
 

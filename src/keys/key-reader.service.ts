@@ -47,7 +47,8 @@ export class KeyReader {
   /**
    * Returns the rate-limit status of a key's quota, also of a key that is no longer valid. Counts nothing.
    *
-   * @throws ApiError `not_found`; `service_unavailable` while the counter store is away, because the limits are then counted locally.
+   * @throws ApiError `not_found`; `service_unavailable` while the counter store is away, because the limits
+   *   are then counted locally.
    */
   async findRateLimit(id: string): Promise<RateLimitStatus> {
     const record = await findKey(this.database, id);
@@ -84,7 +85,8 @@ export class KeyReader {
     try {
       await this.journal.aggregate();
     } catch {
-      // Keys can be read from a read-only database: without the usage that is still in the journal, which logs the failure.
+      // Keys can be read from a read-only database: without the usage that is still in the journal, which
+      // logs the failure.
     }
   }
 

@@ -31,8 +31,8 @@ export async function lockKey(transaction: Prisma.TransactionClient, id: string)
 }
 
 /**
- * Returns when the ban of a quota ends, or null if there is none. While the counter store is away, it is the ban that this replica last
- * knew.
+ * Returns when the ban of a quota ends, or null if there is none. While the counter store is away, it is the
+ * ban that this replica last knew.
  */
 export async function findBanEnd(counters: FallbackCounterStore, quotaId: string): Promise<Date | null> {
   // A ban does not depend on the limits.

@@ -38,7 +38,10 @@ const expiresAt = instant.meta({
   format: 'date-time',
 });
 
-/** Its lists are empty for no restriction, as they are stored; a scope or network that is there twice is stored once. */
+/**
+ * Its lists are empty for no restriction, as they are stored; a scope or network that is there twice is
+ * stored once.
+ */
 export const RestrictKeyInput = z
   .object(
     {

@@ -56,8 +56,8 @@ export class KeyService {
    * Issues a key with a quota of its own.
    *
    * @param key the key itself; a generated key by default.
-   * @throws ApiError `invalid_request` if there is no such plan, if neither the plan nor the input has limits, or if `expiresAt` is in
-   *   the past.
+   * @throws ApiError `invalid_request` if there is no such plan, if neither the plan nor the input has
+   *   limits, or if `expiresAt` is in the past.
    */
   async issue(input: CreateKeyInput, actor: Actor, key = this.newKey()): Promise<IssuedKey> {
     const { name, note = null, role = 'client', scopes = [], allowedNetworks = [], expiresAt = null } = input;
@@ -90,11 +90,12 @@ export class KeyService {
   }
 
   /**
-   * Issues a successor on the same quota. Both keys work until the overlap ends, though the old key never works past its own expiry.
+   * Issues a successor on the same quota. Both keys work until the overlap ends, though the old key never
+   * works past its own expiry.
    *
    * @param maxPerDay the rotations that keys of the quota may have had in the UTC day, this one included.
-   * @throws ApiError `not_found`; `conflict` if the key is revoked, expired, already rotated, or rotated too often; `invalid_request` if
-   *   `expiresAt` is in the past.
+   * @throws ApiError `not_found`; `conflict` if the key is revoked, expired, already rotated, or rotated too
+   *   often; `invalid_request` if `expiresAt` is in the past.
    */
   async rotate(id: string, input: RotateKeyInput, actor: Actor, maxPerDay = Infinity): Promise<RotatedKey> {
     const { overlapSeconds = OVERLAP_DEFAULT_SECONDS } = input;
@@ -143,8 +144,8 @@ export class KeyService {
   }
 
   /**
-   * Revokes a key that leaked, then every successor of it: its thief may have rotated it, but can no more. A second call goes on
-   * where the first has failed.
+   * Revokes a key that leaked, then every successor of it: its thief may have rotated it, but can no more. A
+   * second call goes on where the first has failed.
    *
    * @throws ApiError `not_found`.
    */
@@ -173,7 +174,8 @@ export class KeyService {
   /**
    * Changes what a key may do, and from where.
    *
-   * @throws ApiError `not_found`; `invalid_request` if the role of the key does not include one of the scopes.
+   * @throws ApiError `not_found`; `invalid_request` if the role of the key does not include one of the
+   *   scopes.
    */
   async restrict(id: string, input: RestrictKeyInput, actor: Actor): Promise<Key> {
     return this.edit(id, actor, 'key.restricted', restrictionFields, (transaction, old) => {
@@ -197,9 +199,11 @@ export class KeyService {
   }
 
   /**
-   * Puts a key's quota on a plan, with limits of its own or those of the plan. The counts of the current windows are kept.
+   * Puts a key's quota on a plan, with limits of its own or those of the plan. The counts of the current
+   * windows are kept.
    *
-   * @throws ApiError `not_found`; `invalid_request` if there is no such plan, or if neither the plan nor the input has limits.
+   * @throws ApiError `not_found`; `invalid_request` if there is no such plan, or if neither the plan nor the
+   *   input has limits.
    */
   async changePlan(id: string, input: ChangePlanInput, actor: Actor): Promise<Key> {
     return this.edit(id, actor, 'key.plan_changed', planFields, async (transaction, { quotaId }) => {
@@ -223,7 +227,8 @@ export class KeyService {
       if (bannedUntil !== null) {
         const [before, after] = [{ bannedUntil }, { bannedUntil: null }];
         await recordAuditEvent(transaction, keyEvent(actor, 'key.unbanned', locked, before, after));
-        // The ban is lifted last, because the counter store is not part of this transaction: if the event cannot be recorded, the ban stays.
+        // The ban is lifted last, because the counter store is not part of this transaction: if the event
+        // cannot be recorded, the ban stays.
         await this.counters.liftBan(quotaBucketKey(locked.quotaId));
       }
       return locked;

@@ -10,7 +10,10 @@ export const KEY = {
 
 export type KeyRecord = Prisma.ApiKeyGetPayload<typeof KEY>;
 
-/** Returns the plan and the effective limits of a key: its quota's own, else its plan's; null if it has no limits, which only direct SQL can cause. */
+/**
+ * Returns the plan and the effective limits of a key: its quota's own, else its plan's; null if it has no
+ * limits, which only direct SQL can cause.
+ */
 export function planFields({ quota: { plan, perMinute, perDay } }: Pick<KeyRecord, 'quota'>) {
   return {
     plan: plan.name,
@@ -30,7 +33,10 @@ export function restrictionFields(key: Pick<KeyRecord, 'scopes' | 'allowedNetwor
   };
 }
 
-/** Returns the state of a key at `nowMs`. A rotated key is valid until its overlap ends, which is when it expires. */
+/**
+ * Returns the state of a key at `nowMs`. A rotated key is valid until its overlap ends, which is when it
+ * expires.
+ */
 export function keyState(
   { revokedAt, expiresAt, successor }: Pick<KeyRecord, 'expiresAt' | 'revokedAt' | 'successor'>,
   nowMs: number,

@@ -41,8 +41,8 @@ export class PlanService {
   /**
    * Sets the limits of a plan, and creates it if it does not exist.
    *
-   * @throws ApiError `invalid_request` if the name is not valid; `conflict` for a plan without limits, such as Enterprise, whose quotas
-   *   have their own.
+   * @throws ApiError `invalid_request` if the name is not valid; `conflict` for a plan without limits, such
+   *   as Enterprise, whose quotas have their own.
    */
   async set(name: string, limits: Limits, actor: Actor): Promise<{ plan: Plan; created: boolean }> {
     if (!isPlanName(name)) {

@@ -6,7 +6,8 @@ import { isPlanName } from '../rate-limit/rules/plan-name.js';
 /**
  * Returns the columns of a quota on this plan.
  *
- * @throws ApiError `invalid_request` if there is no such plan, or if neither the plan nor the input has limits.
+ * @throws ApiError `invalid_request` if there is no such plan, or if neither the plan nor the input has
+ *   limits.
  */
 export async function quotaColumns(database: Database, input: ChangePlanInput) {
   const { plan: name, perMinute = null, perDay = null } = input;

@@ -6,11 +6,16 @@ import { jsonSchema } from '../schemas/json-schema.js';
 const NETWORKS_MAX = 50;
 const NETWORK_MAX_LENGTH = 43;
 const NETWORK_MESSAGE = 'must be a network such as 203.0.113.0/24 or 2001:db8::/32, or an address';
-/** Deprecated (RFC 4291, section 2.5.5.1); PostgreSQL would write it in another form than its canonical text. */
+/**
+ * Deprecated (RFC 4291, section 2.5.5.1); PostgreSQL would write it in another form than its canonical text.
+ */
 const IPV4_COMPATIBLE = /^::[\da-f]+:[\da-f]+\//;
 const NETWORK = z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()]);
 
-/** Returns the schema of a list of 1 to `max` items. Their number comes first, so that an error never lists thousands of items. */
+/**
+ * Returns the schema of a list of 1 to `max` items. Their number comes first, so that an error never lists
+ * thousands of items.
+ */
 function listOf<Item extends z.ZodType>(item: Item, max: number, noun: string) {
   const error = `must be a list of 1 to ${max} ${noun}, or null for no restriction`;
   // `min` and `max` would count the characters of a string too.

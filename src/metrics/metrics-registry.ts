@@ -48,7 +48,10 @@ export class MetricsRegistry {
     this.batches.push(...batches);
   }
 
-  /** Adds histograms that modules keep, each as one with these labels: a label costs the library more time than an observation. */
+  /**
+   * Adds histograms that modules keep, each as one with these labels: a label costs the library more time
+   * than an observation.
+   */
   histogram(name: string, help: string, read: () => [Histogram, Labels][]): void {
     const metric = { name, help, type: 'histogram', aggregator: 'sum' };
     const readValues = async ([histogram, labels]: [Histogram, Labels]) =>

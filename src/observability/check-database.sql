@@ -1,8 +1,9 @@
 -- Returns one row of text for each fault in the privileges and session settings of the service's roles.
 --
--- $1 JSON of roles, NULL for the role of this session, with the relation that each uses and the privileges that it needs, separated by ", ";
--- $2 the service's sequences, $3 to $5 the columns of `sessionSettings`. Relations and roles that do not
--- exist are ignored: migrations create relations, and a role may exist in a pooler only.
+-- $1 JSON of roles, NULL for the role of this session, with the relation that each uses and the privileges
+-- that it needs, separated by ", "; $2 the service's sequences, $3 to $5 the columns of `sessionSettings`.
+-- Relations and roles that do not exist are ignored: migrations create relations, and a role may exist in a
+-- pooler only.
 WITH needed AS (
   SELECT roles.oid AS role_id, roles.rolname AS role, relation, privileges
   FROM json_to_recordset($1::json) AS given (role text, relation text, privileges text)

@@ -22,7 +22,10 @@ export type DatabaseParts = Pick<Health['parts'], 'database' | 'migrations'>;
 
 const UP = { status: 'up' } as const;
 
-/** Reports whether the database responds, grants the service its privileges, and has every migration of this version. */
+/**
+ * Reports whether the database responds, grants the service its privileges, and has every migration of this
+ * version.
+ */
 @Injectable()
 export class DatabaseHealth {
   /** The privileges that a role needs on a table; a null role is that of `DATABASE_URL`. */

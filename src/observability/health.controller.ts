@@ -8,7 +8,10 @@ import { Readiness } from './readiness.js';
 
 const OK = { status: 'ok' };
 
-/** Reports to orchestrators and balancers, which have no key, whether the process is alive and ready; to administrators the health. */
+/**
+ * Reports to orchestrators and balancers, which have no key, whether the process is alive and ready; to
+ * administrators the health.
+ */
 @Tag('health', 'Whether a replica is ready for requests, and the state of its parts.')
 @Controller()
 export class HealthController {

@@ -8,7 +8,8 @@ import type { RequestSpans } from './request-spans.js';
 const COUNTING = 'count';
 
 /**
- * Creates a span for each load of a request. It lasts for as long as the request waits, also for a shared batch.
+ * Creates a span for each load of a request. It lasts for as long as the request waits, also for a shared
+ * batch.
  *
  * @returns what ends that.
  */

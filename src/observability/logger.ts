@@ -9,7 +9,10 @@ export const REDACT = {
   remove: true,
 };
 
-/** Characters that JSON does not escape, but that a terminal obeys, or that change the order in which it shows a text: C1 controls, line ends, directions. */
+/**
+ * Characters that JSON does not escape, but that a terminal obeys, or that change the order in which it shows
+ * a text: C1 controls, line ends, directions.
+ */
 const OBEYED = /[\u0080-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 /**
@@ -60,7 +63,10 @@ function showable(line: string): string {
 /** The part of NestJS that listens, and throws what it logs. */
 const LISTENER = 'NestApplication';
 
-/** Writes NestJS's own lines to the same log. Those about its start are `debug`, because only its developers need them. */
+/**
+ * Writes NestJS's own lines to the same log. Those about its start are `debug`, because only its developers
+ * need them.
+ */
 export function nestLogger(logger: Logger): LoggerService {
   const write =
     (given: 'debug' | 'warn' | 'error' | 'fatal') =>

@@ -26,8 +26,8 @@ const NOT_ALLOWED = new ApiError('method_not_allowed', '/metrics allows GET only
 const FAILED = new ApiError('internal_error', 'The metrics could not be read.');
 
 /**
- * Serves the metrics to Prometheus on a port of its own, without a key. It listens before the service does, and closes after the last
- * response of the service.
+ * Serves the metrics to Prometheus on a port of its own, without a key. It listens before the service does,
+ * and closes after the last response of the service.
  */
 @Injectable()
 export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutdown {

@@ -26,8 +26,8 @@ function logLoss(error: unknown): void {
 }
 
 /**
- * Creates the spans of this service and sends them to a collector, with the settings of `environment`. The SDK itself reads all other
- * OTEL_* variables.
+ * Creates the spans of this service and sends them to a collector, with the settings of `environment`. The
+ * SDK itself reads all other OTEL_* variables.
  */
 export async function startTracing(fastify: FastifyInstance, environment: Environment): Promise<void> {
   setGlobalErrorHandler(logLoss);

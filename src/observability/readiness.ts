@@ -18,8 +18,8 @@ const RESULT_LIFE_MS = 1000;
 const REMINDER_INTERVAL_MS = 60_000;
 
 /**
- * Checks the parts of the service on request, and by itself: every second until the service is ready, then every minute. Logs each
- * reason why it is not ready once, and repeats it every minute.
+ * Checks the parts of the service on request, and by itself: every second until the service is ready, then
+ * every minute. Logs each reason why it is not ready once, and repeats it every minute.
  */
 @Injectable()
 export class Readiness implements OnApplicationBootstrap, OnModuleDestroy {
@@ -38,7 +38,9 @@ export class Readiness implements OnApplicationBootstrap, OnModuleDestroy {
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'COUNTER_STORE'>,
   ) {}
 
-  /** Does not wait for the checks: until they succeed, the service listens and reports that it is not ready. */
+  /**
+   * Does not wait for the checks: until they succeed, the service listens and reports that it is not ready.
+   */
   onApplicationBootstrap(): void {
     void this.watch();
   }
@@ -48,7 +50,10 @@ export class Readiness implements OnApplicationBootstrap, OnModuleDestroy {
     this.stopping.abort();
   }
 
-  /** Checks all parts at once, or returns the result of a check that is still running, or started within the last second. */
+  /**
+   * Checks all parts at once, or returns the result of a check that is still running, or started within the
+   * last second.
+   */
   async check(): Promise<Health> {
     const nowMs = performance.now();
     if (this.last === null || (this.last.isOver && nowMs - this.last.startMs >= RESULT_LIFE_MS)) {

@@ -14,7 +14,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { loggablePath } from './request-log.js';
 import { knownMethod, routePath, routeTemplate, urlScheme } from '../http/request-line.js';
 
-/** Creates a span for each request of a protected path, in the client's trace if the request has a valid `traceparent`. */
+/**
+ * Creates a span for each request of a protected path, in the client's trace if the request has a valid
+ * `traceparent`.
+ */
 export class RequestSpans {
   private readonly contexts = new AsyncLocalStorage<Context>();
   private readonly propagator = new W3CTraceContextPropagator();

@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import type { Environment } from '../settings/environment.js';
 
 /**
- * Sends a span of each request to the configured collector, and logs its trace and span identifiers. Without a collector, OpenTelemetry's
- * SDK is not loaded.
+ * Sends a span of each request to the configured collector, and logs its trace and span identifiers. Without
+ * a collector, OpenTelemetry's SDK is not loaded.
  */
 export async function traceRequests(fastify: FastifyInstance, environment: Environment): Promise<void> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, OTEL_SDK_DISABLED } = environment;

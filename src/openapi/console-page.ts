@@ -23,8 +23,9 @@ const TYPES: Record<string, string> = {
 };
 
 /**
- * Serves the console: its page at `/console` and at every path below, which the page itself routes, and the files that the page loads.
- * Files are immutable, because their names contain a hash; the page has a nonce for each response, so it is not stored.
+ * Serves the console: its page at `/console` and at every path below, which the page itself routes, and the
+ * files that the page loads. Files are immutable, because their names contain a hash; the page has a nonce
+ * for each response, so it is not stored.
  */
 export function serveConsole(
   fastify: FastifyInstance,

@@ -21,11 +21,17 @@ type Servers = NonNullable<OpenAPIObject['servers']>;
 interface ApiDocuments {
   /** The public interface. The URLs of its servers end in the version, and its paths start after it. */
   store: OpenAPIObject;
-  /** Administration, which has no version. It is a document of its own, because generators ignore the servers of single paths. */
+  /**
+   * Administration, which has no version. It is a document of its own, because generators ignore the servers
+   * of single paths.
+   */
   administration: OpenAPIObject;
 }
 
-/** Returns the OpenAPI documents of all routes that need a key, with the schemas that validate requests and serialize responses. */
+/**
+ * Returns the OpenAPI documents of all routes that need a key, with the schemas that validate requests and
+ * serialize responses.
+ */
 export function createDocuments(
   app: INestApplication,
   environment: Pick<Environment, 'APP_ENV' | 'PRODUCTION_URL' | 'STAGING_URL' | 'CONTACT'>,
@@ -75,13 +81,17 @@ export function documentText(document: OpenAPIObject): string {
   return `${JSON.stringify(document, null, 2).replaceAll(/\{\s+("\$ref": "[^"]+")\s+\}/g, '{ $1 }')}\n`;
 }
 
-/** Returns a reference for a named schema, whose `$defs` the library turns into components; else the schema itself. */
+/**
+ * Returns a reference for a named schema, whose `$defs` the library turns into components; else the schema
+ * itself.
+ */
 function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): object {
   const id = z.globalRegistry.get(schema)?.id;
   if (id !== undefined) {
     return { $ref: `#/$defs/${id}` };
   }
-  // The other objects are queries. Parameters arrive as text, and are documented as what they become; none is required.
+  // The other objects are queries. Parameters arrive as text, and are documented as what they become; none is
+  // required.
   const { $defs: _defs, ...own } =
     schema instanceof z.ZodObject
       ? jsonSchema(z.object(schema.shape).partial(), 'output')
@@ -97,7 +107,10 @@ function tagsOf(paths: Paths): Set<string> {
   return new Set(operations.flatMap(({ tags }) => tags ?? []));
 }
 
-/** Returns the operations for a role, by their paths without the first `cut` characters, which the URLs of servers may include. */
+/**
+ * Returns the operations for a role, by their paths without the first `cut` characters, which the URLs of
+ * servers may include.
+ */
 function pathsFor(role: KeyRole, paths: Paths, cut = 0): Paths {
   const selected = Object.entries(paths).filter(([path]) => roleForPath(path) === role);
   return Object.fromEntries(

@@ -30,7 +30,10 @@ const oneOf = (description: string, values: string[]) =>
 /** Describes a header that such a response may lack. */
 const optional = (described: HeaderObject) => ({ ...described, required: false });
 
-/** Every documented response header. A header with two meanings has two keys here, whose name is in `HEADER_NAMES`. */
+/**
+ * Every documented response header. A header with two meanings has two keys here, whose name is in
+ * `HEADER_NAMES`.
+ */
 export const headers = {
   'X-Request-Id': text(
     'Identifies the request in our log. It is your own `X-Request-Id` if you sent a valid one.',

@@ -6,7 +6,8 @@ import { LifecycleGuard } from '../deprecation/lifecycle.guard.js';
 import type { Stability } from '../deprecation/rules/lifecycle.js';
 
 /**
- * Declares how stable an operation is, the scope that a key needs for it, and the texts of its documentation; every operation needs them.
+ * Declares how stable an operation is, the scope that a key needs for it, and the texts of its documentation;
+ * every operation needs them.
  *
  * @param scope null for an operation on the holder's own account.
  */
@@ -15,7 +16,8 @@ export const Operation = (stability: Stability, scope: Scope | null, summary: st
     AddRouteConfig({ stability, scope }),
     ...(stability === 'experimental' ? [UseGuards(LifecycleGuard)] : []),
     ApiExtension('x-stability', stability),
-    // OpenAPI 3.1.0, section 4.8.30: for a scheme other than OAuth, the list has the roles that an operation requires.
+    // OpenAPI 3.1.0, section 4.8.30: for a scheme other than OAuth, the list has the roles that an operation
+    // requires.
     ApiSecurity('apiKey', scope === null ? [] : [scope]),
     ApiOperation({ summary, description }),
   );

@@ -23,8 +23,8 @@ declare module 'fastify' {
 }
 
 /**
- * Declares a successful response of a route. Fastify serializes the body with the schema that the document shows. Use it once for each
- * status.
+ * Declares a successful response of a route. Fastify serializes the body with the schema that the document
+ * shows. Use it once for each status.
  */
 export const Responses =
   ({ status, schema, description, headers = [] }: SuccessfulResponse): MethodDecorator =>
@@ -39,6 +39,8 @@ export const Responses =
     )(target, name, descriptor);
   };
 
-/** Declares that a route returns one page of a list, with the links of other pages, and these further headers. */
+/**
+ * Declares that a route returns one page of a list, with the links of other pages, and these further headers.
+ */
 export const PageResponse = (entry: z.ZodType, description: string, ...headers: HeaderKey[]) =>
   Responses({ status: 200, schema: pageSchema(entry), description, headers: ['PageLinks', ...headers] });

@@ -30,8 +30,8 @@ const CODINGS = Object.keys(compress) as Coding[];
 const IS_COMPRESSED = /^(font\/|image\/png)/;
 
 /**
- * Serves a document from memory. Each content coding is a `Buffer`, which is created at its first request and shared by all responses; a
- * string would be copied for each slow client.
+ * Serves a document from memory. Each content coding is a `Buffer`, which is created at its first request and
+ * shared by all responses; a string would be copied for each slow client.
  */
 export function serveStaticDocument(
   fastify: FastifyInstance,

@@ -74,8 +74,8 @@ export class OrderRepository implements MetricsSource {
    *
    * @param idempotent set for a request with an `Idempotency-Key`.
    * @returns the response, or that to an earlier request with the same key.
-   * @throws ApiError `invalid_request` if there is no such animal, `idempotency_conflict`, `idempotency_key_reused`; the
-   *   database's error.
+   * @throws ApiError `invalid_request` if there is no such animal, `idempotency_conflict`,
+   *   `idempotency_key_reused`; the database's error.
    */
   create(
     quotaId: string,

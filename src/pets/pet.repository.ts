@@ -28,7 +28,8 @@ const SELECTED = Object.entries(COLUMNS)
   .map(([field, column]) => `pet.${column} AS "${field}"`)
   .join(', ');
 const SELECT = `SELECT ${SELECTED} FROM pets AS pet`;
-// A parameter in a SELECT of its own, here and in pages-of-pets.sql, has PostgreSQL keep one plan for all its values.
+// A parameter in a SELECT of its own, here and in pages-of-pets.sql, has PostgreSQL keep one plan for all its
+// values.
 const FIND = namedStatement<Row>('find-pets', `${SELECT} WHERE id = ANY ((SELECT $1::bigint[])::bigint[])`);
 const PAGE = namedStatement<Row>(
   'page-of-pets',
@@ -171,7 +172,9 @@ function pageKey({ limit, status, after }: PageRequest): string {
   return `${status}:${after}:${limit}`;
 }
 
-/** Returns an animal with all fields, so that none is forgotten; responses leave out those that are undefined. */
+/**
+ * Returns an animal with all fields, so that none is forgotten; responses leave out those that are undefined.
+ */
 function toPet({ id, name, categoryId, status }: Row): { [Field in keyof Required<Pet>]: Pet[Field] } {
   return { id, name, categoryId, status: status ?? undefined };
 }

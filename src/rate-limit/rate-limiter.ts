@@ -18,8 +18,9 @@ declare module 'fastify' {
 
   interface FastifyContextConfig {
     /**
-     * Declares a route that returns the rate-limit status of a quota, and how often within a UTC minute a quota may request it. It
-     * takes nothing from the quota's windows, has no ban, and serves banned quotas too.
+     * Declares a route that returns the rate-limit status of a quota, and how often within a UTC minute a
+     * quota may request it. It takes nothing from the quota's windows, has no ban, and serves banned quotas
+     * too.
      */
     statusRequestsPerMinute?: number;
   }
@@ -62,7 +63,10 @@ export class RateLimiter {
     return authentication?.denial === null && this.store.mayAllow(windows);
   }
 
-  /** Returns what this replica last knew of the client's quota, else of its address: for a request that is not counted. */
+  /**
+   * Returns what this replica last knew of the client's quota, else of its address: for a request that is not
+   * counted.
+   */
   lastKnown(request: FastifyRequest): RateLimitDecision {
     const quota = request.lastKnownPrincipal?.quota;
     const { perMinute, perDay } = clientLimits(quota, this.environment.ANONYMOUS_LIMIT);
@@ -80,7 +84,10 @@ export class RateLimiter {
   }
 }
 
-/** Returns the error of a request that is not allowed: `api_key_banned` while a ban lasts, else `rate_limit_exceeded`. */
+/**
+ * Returns the error of a request that is not allowed: `api_key_banned` while a ban lasts, else
+ * `rate_limit_exceeded`.
+ */
 function rateLimitError(decision: RateLimitDecision, authentication: AuthenticationResult): ApiError {
   const { ban, windows, nowMs } = decision;
   if (ban !== null) {

@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { int32 } from './int32.js';
 import { BODY_MESSAGE } from './text-schemas.js';
 
-/** Requests per UTC minute and UTC day: the limits of a plan, or those of a quota that override its plan's. */
+/**
+ * Requests per UTC minute and UTC day: the limits of a plan, or those of a quota that override its plan's.
+ */
 export const Limits = z
   .object(
     { perMinute: int32('Requests per UTC minute.'), perDay: int32('Requests per UTC day.') },

@@ -7,7 +7,10 @@ const LIMIT_DEFAULT = 20;
 const CURSOR_MAX_LENGTH = 256;
 const CURSOR_MESSAGE = 'is not one that this service gave: follow the Link header of the page before';
 
-/** Returns the opaque cursor of the page after this position, with a checksum, so that one copied in part is rejected. */
+/**
+ * Returns the opaque cursor of the page after this position, with a checksum, so that one copied in part is
+ * rejected.
+ */
 export function encodeCursor(position: string): string {
   const text = Buffer.from(position);
   const checksum = Buffer.alloc(CHECKSUM_BYTES);
@@ -24,7 +27,8 @@ export function decodeCursor(cursor: string): string | null {
 /**
  * Returns the `Link` header of a page (RFC 8288): the first page, and the next one if there is one.
  *
- * @param query query parameters of every page of this list; undefined ones are left out, and so is the cursor of this page.
+ * @param query query parameters of every page of this list; undefined ones are left out, and so is the cursor
+ *   of this page.
  * @param lastPosition position of the page's last entry; null or undefined on the last page.
  */
 export function pageLinks(path: string, query: object, lastPosition?: string | null): string {

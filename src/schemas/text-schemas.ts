@@ -5,7 +5,10 @@ import { UUID_LENGTH } from './uuid.js';
 /** The maximum length of the name of a key, in characters. */
 export const KEY_NAME_MAX_LENGTH = 255;
 const TEXT_MESSAGE = 'must be text without control characters';
-/** Control characters, and those that change the direction of text, so that a name can be displayed as another. */
+/**
+ * Control characters, and those that change the direction of text, so that a name can be displayed as
+ * another.
+ */
 const CONTROL = /[\p{Cc}\p{Bidi_Control}]/u;
 
 /** A date-time such as `2027-03-05T12:34:30.000Z` has this length. */

@@ -25,7 +25,8 @@ export class ServerClock {
 
   /** @param clockMs the store's time in its response, in milliseconds since the Unix epoch. */
   observe(clockMs: number): void {
-    // All decisions of a batch have the same time. The first is observed the soonest, and so is the most exact.
+    // All decisions of a batch have the same time. The first is observed the soonest, and so is the most
+    // exact.
     if (clockMs !== this.lastClockMs) {
       this.lastClockMs = clockMs;
       this.aheadOfMonotonicMs = clockMs - this.clock.monotonicMs();

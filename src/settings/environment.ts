@@ -67,7 +67,10 @@ const duration = (from: string, to: string, example: string) => {
 /** The time for load balancers to notice that a replica is no longer ready. */
 const PRODUCTION_DELAY_MS = 5_000;
 
-/** Returns whether a text is an origin (RFC 6454), or stands for all subdomains of one, as `https://*.shop.example` does. */
+/**
+ * Returns whether a text is an origin (RFC 6454), or stands for all subdomains of one, as
+ * `https://*.shop.example` does.
+ */
 function isOrigin(text: string): boolean {
   const origin = text.replace('://*.', '://');
   if (!/^https?:[^*]+$/.test(origin) || !URL.canParse(origin)) {
@@ -121,7 +124,10 @@ const postgresUrl = z
     }
   });
 
-/** The Redis server, nodes of the Cluster, or Sentinels, of the counter store. Messages omit it, because it may contain a password. */
+/**
+ * The Redis server, nodes of the Cluster, or Sentinels, of the counter store. Messages omit it, because it
+ * may contain a password.
+ */
 const redisAddresses = parsedBy(
   parseRedisAddresses,
   () =>
@@ -153,7 +159,8 @@ export const settings = z.object({
   CONTACT: contact.optional(),
   ANONYMOUS_LIMIT: wholeNumber(1, 1_000_000).default(300),
   BAN_DURATIONS: banDurations.prefault('1m,5m,1h,24h'),
-  // The console shows the minutes of two days, and a whole UTC day is within them; `what-if` reads those of 30.
+  // The console shows the minutes of two days, and a whole UTC day is within them; `what-if` reads those
+  // of 30.
   USAGE_MINUTES_KEPT: duration('2d', '30d', '48h').prefault('3d'),
   EXPERIMENTAL: oneOf(['true', 'false']).optional(),
   CORS_ORIGINS: origins.optional(),
@@ -190,8 +197,8 @@ export const ENVIRONMENT = Symbol('environment');
 export class InvalidEnvironmentError extends Error {}
 
 /**
- * Reads the settings. An empty variable counts as not set, as in Compose and `.env` files, except for BAN_DURATIONS, where it turns bans
- * off.
+ * Reads the settings. An empty variable counts as not set, as in Compose and `.env` files, except for
+ * BAN_DURATIONS, where it turns bans off.
  *
  * @throws InvalidEnvironmentError that names every invalid setting.
  */

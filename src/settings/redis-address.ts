@@ -7,7 +7,10 @@ export interface RedisAddress {
   password: string | undefined;
   /** The number of the database; a Cluster has only 0. */
   db: number;
-  /** The master that a Sentinel at this address names; the credentials are those of the master. Undefined for the address of a server. */
+  /**
+   * The master that a Sentinel at this address names; the credentials are those of the master. Undefined for
+   * the address of a server.
+   */
   masterName: string | undefined;
 }
 
@@ -17,8 +20,9 @@ const SENTINEL_PORT = 26_379;
 const SENTINELS = /^(rediss?)\+sentinel:\/\/([^@/]*@)?([^@/?#]+)\/([\w.-]+)$/;
 
 /**
- * Parses a comma-separated list of addresses such as `redis://user:password@host:6379/0`, of one server or of several nodes of one
- * Cluster; or of Sentinels, `redis+sentinel://user:password@host:26379,host:26379/NAME`. Returns null if an address is invalid, or if they differ in more than host and port.
+ * Parses a comma-separated list of addresses such as `redis://user:password@host:6379/0`, of one server or of
+ * several nodes of one Cluster; or of Sentinels, `redis+sentinel://user:password@host:26379,host:26379/NAME`.
+ * Returns null if an address is invalid, or if they differ in more than host and port.
  */
 export function parseRedisAddresses(text: string): RedisAddress[] | null {
   const [, scheme, credentials = '', sentinels, masterName] = SENTINELS.exec(text) ?? [];

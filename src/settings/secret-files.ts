@@ -1,6 +1,9 @@
 import { readFailure, readTextFile } from './text-file.js';
 
-/** Settings that may contain a secret. `NAME_FILE` may name a file instead, as Docker and Kubernetes mount secrets as files. */
+/**
+ * Settings that may contain a secret. `NAME_FILE` may name a file instead, as Docker and Kubernetes mount
+ * secrets as files.
+ */
 export const SECRETS = ['DATABASE_URL', 'DIRECT_DATABASE_URL', 'COUNTER_STORE', 'ADMIN_API_KEY'] as const;
 
 type Variables = Record<string, string | undefined>;
@@ -8,7 +11,8 @@ type Variables = Record<string, string | undefined>;
 /**
  * Returns the variables with the secrets read from their files, each without white space around it.
  *
- * @param faults gets a line for each secret that cannot be read. The line names the setting, and never contains the secret.
+ * @param faults gets a line for each secret that cannot be read. The line names the setting, and never
+ *   contains the secret.
  */
 export function resolveSecretFiles(variables: Variables, faults: string[]): Variables {
   const resolved = { ...variables };

@@ -6,7 +6,9 @@ const GATHERED_LENGTH = 32 * 1024;
 const GATHERED_MS = 100;
 /** The characters that are kept while nothing can be written: about 2,000 requests. */
 const MAX_LENGTH = 1024 * 1024;
-/** The time until the next attempt: a reader that is only late soon has space again, so it doubles each time. */
+/**
+ * The time until the next attempt: a reader that is only late soon has space again, so it doubles each time.
+ */
 const RETRY_MS = { first: 1, last: 64 };
 /** A write that takes longer hangs: its disk does, or another process made the descriptor wait again. */
 const HUNG_MS = 1000;

@@ -1,15 +1,15 @@
--- Moves journaled batches of all recorders, the oldest first, into the rows of their minutes, hours and days. Returns whether batches
--- are left beyond the limit.
+-- Moves journaled batches of all recorders, the oldest first, into the rows of their minutes, hours and days.
+-- Returns whether batches are left beyond the limit.
 --
 -- $1 the maximum number of entries, though at least one batch is moved; $2 whether batches of the current
 -- minute are included. An update of a row costs less per entry the more entries it adds, so a batch waits for
 -- the end of its minute unless a reader needs it.
 --
--- One statement empties the batches and updates the rows, so each entry is added once. An empty batch stays for an hour: one whose
--- response was lost is sent again, and must not be stored again. A concurrent aggregation locks the same batches in the same order: it
--- waits at the first of them, and finds them empty. Every batch that was journaled before an
--- aggregation began is therefore in the rows when it ends. Rows are written in the order of their primary key, so that concurrent
--- aggregations do not deadlock.
+-- One statement empties the batches and updates the rows, so each entry is added once. An empty batch stays
+-- for an hour: one whose response was lost is sent again, and must not be stored again. A concurrent
+-- aggregation locks the same batches in the same order: it waits at the first of them, and finds them empty.
+-- Every batch that was journaled before an aggregation began is therefore in the rows when it ends. Rows are
+-- written in the order of their primary key, so that concurrent aggregations do not deadlock.
 WITH queue AS MATERIALIZED (
   SELECT id, sum(size) OVER (ORDER BY written_at, id) - size AS entries_before
   FROM usage_batches
@@ -38,7 +38,8 @@ aggregated AS (
     to_timestamp(floor(minute / length::float8) * length * 60) AS starts_at,
     operation,
     deprecated,
-    -- A key has one quota. If that was changed by hand, there is still one row for each key, as ON CONFLICT requires.
+    -- A key has one quota. If that was changed by hand, there is still one row for each key, as ON CONFLICT
+    -- requires.
     min("quotaId"::text)::uuid,
     sum(succeeded),
     sum(redirected),

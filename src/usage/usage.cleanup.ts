@@ -8,7 +8,10 @@ const HOUR_MS = 3_600_000;
 
 const timeAgo = (ms: number) => `statement_timestamp() - make_interval(secs => ${ms / 1000})`;
 
-/** Deletes usage of periods that ended longer ago than they are kept, and batches that were aggregated an hour ago. */
+/**
+ * Deletes usage of periods that ended longer ago than they are kept, and batches that were aggregated an hour
+ * ago.
+ */
 @Injectable()
 export class UsageCleanup extends Cleanup {
   constructor(

@@ -11,7 +11,9 @@ declareTables({
   usage_batches: { privileges: EVERY_PRIVILEGE },
 });
 
-/** A batch that is sent again, because its outcome was unknown, is stored once, also after it was aggregated. */
+/**
+ * A batch that is sent again, because its outcome was unknown, is stored once, also after it was aggregated.
+ */
 const APPEND = namedStatement(
   'journal-usage',
   `INSERT INTO usage_batches (id, written_at, size, entries)
@@ -21,12 +23,15 @@ const APPEND = namedStatement(
 const AGGREGATE = loadSql<{ more: boolean }>(import.meta.url, 'aggregate-usage');
 /** The maximum delay between the end of a minute and its aggregation, by whichever replica runs first. */
 const INTERVAL_MS = 5000;
-/** The maximum entries of one statement. If each has another key, a slow server takes one of the statement's 3.5 seconds. */
+/**
+ * The maximum entries of one statement. If each has another key, a slow server takes one of the statement's
+ * 3.5 seconds.
+ */
 const MAX_ENTRIES = 10_000;
 
 /**
- * The journal of usage in the database: batches that are not yet in the rows of minutes, hours and days. It is aggregated into these
- * before they are read, and after the end of each minute, so that it stays short.
+ * The journal of usage in the database: batches that are not yet in the rows of minutes, hours and days. It
+ * is aggregated into these before they are read, and after the end of each minute, so that it stays short.
  */
 @Injectable()
 export class UsageJournal extends PeriodicDatabaseTask {

@@ -6,7 +6,10 @@ import type { MetricsRegistry, MetricsSource } from '../metrics/metrics-registry
 import { type CompletedRequest, UsageCounts } from './rules/usage-counts.js';
 import { UsageJournal } from './usage.journal.js';
 
-/** Half of the second by which usage may be late, or that a crash may lose; the other half is for the statement. */
+/**
+ * Half of the second by which usage may be late, or that a crash may lose; the other half is for the
+ * statement.
+ */
 const FLUSH_INTERVAL_MS = 500;
 /** The maximum entries of a batch, which one statement still writes quickly. */
 const ENTRIES_PER_BATCH = 2_000;
@@ -14,15 +17,19 @@ const ENTRIES_PER_BATCH = 2_000;
 const MAX_BATCHES = 25;
 
 /**
- * Records the requests of authenticated clients: counts them in memory, and appends the counts to the journal in batches, outside the
- * request path. A batch whose write failed, or has an unknown outcome, is retried unchanged.
+ * Records the requests of authenticated clients: counts them in memory, and appends the counts to the journal
+ * in batches, outside the request path. A batch whose write failed, or has an unknown outcome, is retried
+ * unchanged.
  */
 @Injectable()
 export class UsageRecorder implements OnModuleInit, OnApplicationShutdown, MetricsSource {
   /** Requests that were not recorded because the batches were full. */
   dropped = 0;
   private readonly logger = new Logger(UsageRecorder.name);
-  /** Batches that are not in the journal yet, the oldest first. Requests are added to the newest, unless it is full or was tried. */
+  /**
+   * Batches that are not in the journal yet, the oldest first. Requests are added to the newest, unless it is
+   * full or was tried.
+   */
   private readonly queued: UsageCounts[] = [];
   private timer: NodeJS.Timeout | undefined;
   /** Runs one flush at a time; callers that arrive meanwhile share the next one. */

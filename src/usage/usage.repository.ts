@@ -16,7 +16,10 @@ import {
   type UsageTotals,
 } from './usage.schemas.js';
 
-/** Returns the counts of a row, or by `sum` those of a group, as responses show them. Numbers are exact up to 2^53. */
+/**
+ * Returns the counts of a row, or by `sum` those of a group, as responses show them. Numbers are exact up to
+ * 2^53.
+ */
 const counts = (aggregate: '' | 'sum') =>
   Prisma.raw(`
     ${aggregate}(succeeded + redirected + client_errors + server_errors)::float8 AS requests,
@@ -59,8 +62,9 @@ export type UsagePosition = Pick<Usage, 'startsAt' | 'keyId' | 'operation' | 'de
 export type DeprecatedCallsPosition = Pick<DeprecatedCalls, 'operation' | 'keyId'>;
 
 /**
- * Reads the usage of minutes, hours and days, as responses show it. A read includes everything that was journaled before it. It throws
- * ApiError `invalid_request` if `since` is not before `until`, else the database's error.
+ * Reads the usage of minutes, hours and days, as responses show it. A read includes everything that was
+ * journaled before it. It throws ApiError `invalid_request` if `since` is not before `until`, else the
+ * database's error.
  */
 @Injectable()
 export class UsageRepository {
@@ -100,7 +104,10 @@ export class UsageRepository {
     return toPage(rows, limit);
   }
 
-  /** Returns the keys with the most requests, most first. By quota, they are the newest of each: ids of keys begin with their time. */
+  /**
+   * Returns the keys with the most requests, most first. By quota, they are the newest of each: ids of keys
+   * begin with their time.
+   */
   topKeys(selection: UsageSelection, limit: number, by: 'key' | 'quota' = 'key') {
     return this.read<KeyUsage>(Prisma.sql`
       SELECT
@@ -123,7 +130,10 @@ export class UsageRepository {
       LIMIT ${OPERATIONS_MAX}`);
   }
 
-  /** Returns the requests that count against a quota's windows, of all its keys, in each minute that had any, oldest first. */
+  /**
+   * Returns the requests that count against a quota's windows, of all its keys, in each minute that had any,
+   * oldest first.
+   */
   minutesOfQuota(quotaId: string, since: Date) {
     const isCounted = Prisma.sql`AND operation <> ALL (${uncountedOperations()})`;
     return this.read<MinuteOfRequests>(Prisma.sql`
@@ -159,10 +169,12 @@ export class UsageRepository {
 }
 
 /**
- * Returns the selected rows that meet a further condition, which begins with `AND`. They are a range of an index: the primary key begins
- * with the key, and no index with the quota.
+ * Returns the selected rows that meet a further condition, which begins with `AND`. They are a range of an
+ * index: the primary key begins with the key, and no index with the quota.
  *
- * @param columns what to select from each key of a quota. `end` follows its condition: OFFSET makes PostgreSQL read key by key, because before version 18 it would follow the index by time, past the usage of all other keys.
+ * @param columns what to select from each key of a quota. `end` follows its condition: OFFSET makes
+ *   PostgreSQL read key by key, because before version 18 it would follow the index by time, past the usage
+ *   of all other keys.
  */
 function selectedUsage(
   selection: UsageSelection,

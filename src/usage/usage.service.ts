@@ -37,7 +37,8 @@ export class UsageService {
   }
 
   /**
-   * Returns the scopes of a key's role, with the requests of all keys of its quota that needed them in these UTC days, today included.
+   * Returns the scopes of a key's role, with the requests of all keys of its quota that needed them in these
+   * UTC days, today included.
    *
    * @throws ApiError `not_found`.
    */

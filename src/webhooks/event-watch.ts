@@ -24,7 +24,8 @@ export class WebhookEventWatch extends PeriodicDatabaseTask {
   }
 
   /**
-   * Queues events that were not queued before, whichever replica finds them first, and returns whether there may be more.
+   * Queues events that were not queued before, whichever replica finds them first, and returns whether there
+   * may be more.
    *
    * @throws the database's error; CounterStoreError.
    */

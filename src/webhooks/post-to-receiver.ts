@@ -4,8 +4,8 @@ import { FAR_CONNECTION, findAddresses, toLookup } from '../http/find-addresses.
 import { isPublicAddress } from './rules/public-address.js';
 
 /**
- * Sends a POST on a connection of its own, to an address that was checked, whatever the name means later. Follows no redirect, and does
- * not read the body of the response, because it may never end.
+ * Sends a POST on a connection of its own, to an address that was checked, whatever the name means later.
+ * Follows no redirect, and does not read the body of the response, because it may never end.
  *
  * @param signal ends the request.
  * @returns the status of the response.

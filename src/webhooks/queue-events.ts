@@ -24,7 +24,9 @@ export async function queueEvents(database: Database, events: WebhookEvent[]): P
     key: `${type}:${subject}`,
     payload: { type, timestamp: now, data },
   }));
-  // Ids are UUIDs of version 7, in the order of the database's time. The order of the rows prevents a deadlock of replicas that queue the same events. The lock keeps the deletion of a webhook from failing this statement.
+  // Ids are UUIDs of version 7, in the order of the database's time. The order of the rows prevents a
+  // deadlock of replicas that queue the same events. The lock keeps the deletion of a webhook from failing
+  // this statement.
   await database.$executeRaw`
     INSERT INTO webhook_deliveries (id, webhook_id, event, event_key, payload, created_at, next_attempt_at)
     SELECT
@@ -42,7 +44,8 @@ export async function queueEvents(database: Database, events: WebhookEvent[]): P
 }
 
 /**
- * Queues an event on a key in the transaction that causes it: it is not lost, and not sent for a change that was rolled back.
+ * Queues an event on a key in the transaction that causes it: it is not lost, and not sent for a change that
+ * was rolled back.
  *
  * @param facts the data of the event beside the key.
  */

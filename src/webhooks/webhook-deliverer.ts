@@ -13,12 +13,18 @@ import { signedHeaders } from './rules/signed-headers.js';
 /** The maximum time until a due delivery is found. */
 const INTERVAL_MS = 500;
 const DEADLINE_MS = 10_000;
-/** The waits between attempts, less than a day in all. Each is longer than the deadline, with its random fifth too. */
+/**
+ * The waits between attempts, less than a day in all. Each is longer than the deadline, with its random fifth
+ * too.
+ */
 const WAITS_SECONDS = [15, 60, 300, 900, 1800, 3600, 7200, 14_400, 21_600, 36_000];
 const MAX_IN_FLIGHT_TO_ONE = 10;
 const FAILURE_MAX_LENGTH = 1000;
 
-/** A delivery that this replica alone may send until its next attempt, and the attempts so far, this one included. */
+/**
+ * A delivery that this replica alone may send until its next attempt, and the attempts so far, this one
+ * included.
+ */
 type ClaimedDelivery = Pick<WebhookDelivery, 'id' | 'webhookId' | 'attempts'> &
   Pick<Webhook, 'url'> & { secrets: string[]; body: string; attemptedAt: string };
 
@@ -52,7 +58,10 @@ export class WebhookDeliverer extends PeriodicDatabaseTask implements MetricsSou
     await Promise.all(this.inFlight.keys());
   }
 
-  /** Starts the deliveries that are due. A webhook with an attempt in flight gets no other, so that one that hangs delays only its own. */
+  /**
+   * Starts the deliveries that are due. A webhook with an attempt in flight gets no other, so that one that
+   * hangs delays only its own.
+   */
   private async startDue(): Promise<boolean> {
     const busy = [...this.inFlight.values()].map(({ webhookId }) => webhookId);
     const values = [busy, MAX_IN_FLIGHT_TO_ONE, WAITS_SECONDS];

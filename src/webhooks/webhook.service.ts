@@ -10,7 +10,10 @@ import { generateSecret } from './rules/signed-headers.js';
 import { type Actor, recordAuditEvent } from '../audit/audit.js';
 import type { CreateWebhookInput, DeliveryQuery } from './webhook.schemas.js';
 
-/** The maximum number of webhooks, because a change that causes an event waits until it is queued for each of them. */
+/**
+ * The maximum number of webhooks, because a change that causes an event waits until it is queued for each of
+ * them.
+ */
 const WEBHOOKS_MAX = 20;
 const OVERLAP_MS = 86_400_000;
 
@@ -23,7 +26,10 @@ export type WebhookRecord = Prisma.WebhookGetPayload<typeof WEBHOOK>;
 export type NewWebhook = WebhookRecord & { secret: string };
 export type DeliveryRecord = Prisma.WebhookDeliveryGetPayload<typeof DELIVERY>;
 
-/** Creates and changes webhooks, and shows their deliveries. Each change and its audit event are one transaction. */
+/**
+ * Creates and changes webhooks, and shows their deliveries. Each change and its audit event are one
+ * transaction.
+ */
 @Injectable()
 export class WebhookService {
   constructor(private readonly database: PrismaService) {}

@@ -3,8 +3,9 @@ import { type HttpResponse, send } from '../support/http/http.js';
 const PATIENCE_MS = 10_000;
 
 /**
- * Sends requests without a pause until the response changes. Returns that response, and for how many milliseconds requests got the
- * old one: until the last of them was sent, so that a slow response does not count.
+ * Sends requests without a pause until the response changes. Returns that response, and for how many
+ * milliseconds requests got the old one: until the last of them was sent, so that a slow response does not
+ * count.
  */
 export async function staleness(url: string, key: string, isAsBefore: (response: HttpResponse) => boolean) {
   const start = performance.now();

@@ -27,7 +27,10 @@ export let store: TestApplication;
 export let admin: IssuedKey;
 let browser: ConsoleBrowser;
 
-/** Starts a service and a browser for all tests of a file. After each test, its pages are closed and must not have complained. */
+/**
+ * Starts a service and a browser for all tests of a file. After each test, its pages are closed and must not
+ * have complained.
+ */
 export function useConsole(): void {
   beforeAll(async () => {
     store = await startApplication({ environment: { WEBHOOK_PRIVATE_ADDRESSES: true } });

@@ -56,7 +56,10 @@ const see =
   (page) =>
     page.getByText(text).first().waitFor();
 
-/** The pages by their names, with what leads to each state in which a page must be sound, and shows that it is there. */
+/**
+ * The pages by their names, with what leads to each state in which a page must be sound, and shows that it is
+ * there.
+ */
 const PAGES: [name: string, path: string, loaded: Step, ...further: Step[]][] = [
   ['Overview', '', see('GET /v1/pets/{petId}')],
   [

@@ -9,7 +9,9 @@ import { query } from '../support/database/database.js';
 import { run } from '../support/service/service-process.js';
 import { ServiceProcesses } from '../support/service/service-processes.js';
 
-/** Two authorities, of which the service trusts one, a server certificate of each, and a client certificate. */
+/**
+ * Two authorities, of which the service trusts one, a server certificate of each, and a client certificate.
+ */
 const CERTIFICATES = `
 for authority in ours theirs; do
   openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 \\

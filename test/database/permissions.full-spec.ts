@@ -49,7 +49,10 @@ describe('a service whose role lacks privileges', () => {
     Object.assign(new URL(database.url), { username, password: 'secret' }).href;
   const logLines = () => errors.mock.calls.map(([line]) => String(line));
 
-  /** Expects a service that is not ready, one log line with what to grant, and that it is ready once that is granted. */
+  /**
+   * Expects a service that is not ready, one log line with what to grant, and that it is ready once that is
+   * granted.
+   */
   async function expectReadyAfter(url: string, what: string, grant: string): Promise<void> {
     expect((await send(`${url}/readyz`)).status).toBe(503);
     expect(logLines()).toEqual([`Not ready: permission denied for ${what}: run "${grant}"`]);

@@ -44,7 +44,10 @@ async function endAll(): Promise<void> {
   await Promise.all(poolers.splice(0).map((pooler) => pooler.stop()));
 }
 
-/** Starts a PgBouncer that ends with the test, not as root, which it rejects. Returns the address of the database behind it. */
+/**
+ * Starts a PgBouncer that ends with the test, not as root, which it rejects. Returns the address of the
+ * database behind it.
+ */
 async function startPooler(pooling = DOCUMENTED): Promise<string> {
   const { hostname, port, username, password, pathname } = new URL(database.url);
   const listenPort = await freePort();
@@ -113,8 +116,8 @@ describeOnPgBouncer('a connection through PgBouncer, which loses notifications',
     const watch = store.app.get(ApiKeyChangeListener);
     await until(() => watch.isCurrent);
     const { id, key } = await store.issue({ plan: 'business' });
-    // Enough concurrent queries that the pooler lends several connections in turn, none of which has the statements
-    // of another.
+    // Enough concurrent queries that the pooler lends several connections in turn, none of which has the
+    // statements of another.
     for (let round = 1; round <= 20; round += 1) {
       const responses = await Promise.all([
         ...['?limit=1', '?limit=2&status=sold', '/0', ''].map((target) =>

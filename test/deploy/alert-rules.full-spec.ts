@@ -47,7 +47,9 @@ const requests = (by: 'a' | 'b', part: string, operation: string, status: number
     ...labels,
   );
 
-/** Requests a minute, of which this percentage is bad for so many minutes, then that percentage, and so on. */
+/**
+ * Requests a minute, of which this percentage is bad for so many minutes, then that percentage, and so on.
+ */
 type Traffic = [perMinute: number, ...phases: [badPercent: number, minutes: number][]];
 
 /** A counter that grows by a share of the traffic, which depends on how much is bad. */
@@ -73,7 +75,10 @@ function failing(...traffic: Traffic): Series {
   };
 }
 
-/** Half of the bad pages take longer than 100 ms in each of two replicas. Failures, all fast, and a slow operation do not count. */
+/**
+ * Half of the bad pages take longer than 100 ms in each of two replicas. Failures, all fast, and a slow
+ * operation do not count.
+ */
 function slow(...traffic: Traffic): Series {
   const bound = 'le="0.1"';
   return {
@@ -88,7 +93,10 @@ function slow(...traffic: Traffic): Series {
   };
 }
 
-/** The probes of two replicas each minute: all of one, and those of the other, are not ready from the tenth minute on. */
+/**
+ * The probes of two replicas each minute: all of one, and those of the other, are not ready from the tenth
+ * minute on.
+ */
 function unready(other: 'ready' | 'unready'): Series {
   const probes = (by: 'a' | 'b', status: number) =>
     requests(by, 'count', 'none', status, 'http_route="/readyz"');
@@ -152,7 +160,10 @@ const LAG = exported('a', 'nodejs_eventloop_lag_p99_seconds');
 const USAGE = own('usage_queued_entries');
 const DROPPED = own('usage_dropped_requests_total');
 const CALLERS = [own, ofOther].map((of) => of('deprecated_removal_callers', 'operation="getPet"'));
-/** Each of two replicas counts so many events at once, 450 s after the start; what Prometheus extrapolates from these samples is exact. */
+/**
+ * Each of two replicas counts so many events at once, 450 s after the start; what Prometheus extrapolates
+ * from these samples is exact.
+ */
 const counted = (names: string[], counts: number[]): Pick<Case, 'series' | 'interval'> => ({
   series: Object.fromEntries(names.map((name, index) => [name, `0x9 ${counts[index]}x19`])),
   interval: '45s',

@@ -9,7 +9,10 @@ import { findProgram, startProgram } from '../support/programs/programs.js';
 
 const ALERTMANAGER = findProgram('prometheus-alertmanager', 'prometheus-alertmanager');
 
-/** Whether this machine has an Alertmanager. Without one, its tests are skipped with a message; in CI they fail. */
+/**
+ * Whether this machine has an Alertmanager. Without one, its tests are skipped with a message; in CI they
+ * fail.
+ */
 export const hasAlertmanager = ALERTMANAGER !== undefined;
 
 /** An alert as its receiver gets it. */
@@ -22,7 +25,9 @@ interface Notice {
 export interface Alertmanager {
   /** Its host and port. */
   address: string;
-  /** Waits until these labels are notified with this status, after all earlier waits, and returns the notice. */
+  /**
+   * Waits until these labels are notified with this status, after all earlier waits, and returns the notice.
+   */
   notice(status: Notice['status'], labels: Record<string, string>): Promise<Notice>;
   stop(): Promise<void>;
 }

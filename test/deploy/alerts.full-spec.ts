@@ -92,7 +92,10 @@ describeWithFaults('an alert that is resolved after its fault', () => {
     }
   }
 
-  /** Repeats a fault that is soon over until the alert has arrived: a busy machine may scrape too rarely to see it once. */
+  /**
+   * Repeats a fault that is soon over until the alert has arrived: a busy machine may scrape too rarely to
+   * see it once.
+   */
   async function repeat(fault: () => Promise<void>, arrival: Promise<void>): Promise<void> {
     const arrived = new AbortController();
     const stop = () => arrived.abort();

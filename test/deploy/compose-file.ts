@@ -29,7 +29,10 @@ export async function readComposeFile(file: string, variables: Variables = {}): 
   return content;
 }
 
-/** Lays a file over another one, as Compose does with those of several `-f`: what it says of a service is added to it. */
+/**
+ * Lays a file over another one, as Compose does with those of several `-f`: what it says of a service is
+ * added to it.
+ */
 export function overlay(base: ComposeFile, over: ComposeFile): ComposeFile {
   const services = { ...base.services };
   for (const [name, { environment, ...rest }] of Object.entries(over.services)) {
@@ -39,7 +42,10 @@ export function overlay(base: ComposeFile, over: ComposeFile): ComposeFile {
   return { ...base, ...over, services };
 }
 
-/** The forms of the Compose specification that stand in for a variable that is missing, or (with a colon) empty. */
+/**
+ * The forms of the Compose specification that stand in for a variable that is missing, or (with a colon)
+ * empty.
+ */
 const VARIABLE = /\$\{(\w+)(?:(:?)([-+])([^}]*))?\}/g;
 
 function interpolate(text: string, variables: Variables): string {

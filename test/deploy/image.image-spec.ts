@@ -142,7 +142,10 @@ class Services {
   }
 }
 
-/** Adds an animal as the documents recommend: retries with the same Idempotency-Key when the outcome is unknown. */
+/**
+ * Adds an animal as the documents recommend: retries with the same Idempotency-Key when the outcome is
+ * unknown.
+ */
 async function create(url: string, key: string, name: string) {
   const headers = { 'Idempotency-Key': randomUUID() };
   for (let attempts = 1; ; attempts += 1) {

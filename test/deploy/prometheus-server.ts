@@ -38,7 +38,10 @@ interface Options {
   alertmanager?: string;
 }
 
-/** Starts a Prometheus and waits until it has scraped each replica; they have the labels that the operator for Kubernetes gives them. */
+/**
+ * Starts a Prometheus and waits until it has scraped each replica; they have the labels that the operator for
+ * Kubernetes gives them.
+ */
 export async function startPrometheus({
   targets,
   interval,

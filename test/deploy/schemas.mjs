@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers';
 
-// Reads objects of Kubernetes as JSON and writes, as JSON, the faults of each. A process of its own, because the models are ESM only.
+// Reads objects of Kubernetes as JSON and writes, as JSON, the faults of each. A process of its own, because
+// the models are ESM only.
 
 const MODELS = {
   'monitoring.coreos.com': '@kubernetes-models/prometheus-operator',

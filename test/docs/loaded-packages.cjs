@@ -1,4 +1,7 @@
-/** Required by a process before all else: when that ends, it writes the names of the packages that it has loaded. */
+/**
+ * Required by a process before all else: when that ends, it writes the names of the packages that it has
+ * loaded.
+ */
 const { writeFileSync } = require('node:fs');
 
 process.once('exit', () => {

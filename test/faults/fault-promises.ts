@@ -56,7 +56,10 @@ export function expectTruthfulHealth(course: Course, readiness: Readiness): void
   expect(course.readyAgainMs).toBeLessThan(RECOVERY_MS);
 }
 
-/** Expects every animal whose creation got 201, and one animal for each Idempotency-Key, however often it was sent. */
+/**
+ * Expects every animal whose creation got 201, and one animal for each Idempotency-Key, however often it was
+ * sent.
+ */
 export async function expectNothingLost(
   database: Pick<TestDatabase, 'query'>,
   course: Course,

@@ -76,7 +76,9 @@ describeOnDebianPostgres('a service under load', () => {
     expect(course.failedResponses).toStrictEqual([]);
   });
 
-  /** Lets the service have at most so many connections (-1: any number), as when other clients have the rest. */
+  /**
+   * Lets the service have at most so many connections (-1: any number), as when other clients have the rest.
+   */
   const allowConnections = (count: number) =>
     query(server.url(), `ALTER ROLE ${OPERATED_ROLE} CONNECTION LIMIT ${count}`);
 

@@ -8,7 +8,10 @@ import { type DatabaseProxy, startDatabaseProxy } from '../support/programs/data
 import { describeOnRedis, type RedisServer, startRedis } from '../support/programs/redis.js';
 import { ServiceProcesses } from '../support/service/service-processes.js';
 
-/** A request waits for the query in flight and for its own, 750 ms each; the rest is a margin for a busy machine. */
+/**
+ * A request waits for the query in flight and for its own, 750 ms each; the rest is a margin for a busy
+ * machine.
+ */
 const LONGEST_RESPONSE_MS = 2500;
 
 describeOnRedis('a service under load that counts in Redis', () => {

@@ -12,9 +12,15 @@ import { ServiceProcesses } from '../support/service/service-processes.js';
 
 const LIMIT = 20;
 const PASSWORD = 'p@ss';
-/** The new master accepts writes before its Sentinels and its replicas agree on it, and until then it may reject some. */
+/**
+ * The new master accepts writes before its Sentinels and its replicas agree on it, and until then it may
+ * reject some.
+ */
 const COUNTED_AGAIN_MS = 4000;
-/** A request waits for the query in flight and for its own, 750 ms each; the rest is a margin for a busy machine. */
+/**
+ * A request waits for the query in flight and for its own, 750 ms each; the rest is a margin for a busy
+ * machine.
+ */
 const LONGEST_RESPONSE_MS = 2500;
 
 describeOnRedis('a service that counts in a Redis with Sentinels', () => {

@@ -54,7 +54,10 @@ function describeCourse(times: Times, load: Load, { livez, readyz }: HealthWatch
     withoutResponse: concerned.filter(({ response }) => response === null).length,
     /** The longest time that a client waited for a response. */
     longestMs: Math.max(...concerned.map(({ sentMs, endedMs }) => endedMs - sentMs)),
-    /** How long after the fault the last failure of the service arrived, and the last locally counted response. */
+    /**
+     * How long after the fault the last failure of the service arrived, and the last locally counted
+     * response.
+     */
     servedAgainMs: sinceReturn(load.seen.filter((seen) => !isServed(seen))),
     countedAgainMs: sinceReturn(load.seen.filter(isDegraded)),
     /** How long `/readyz` took to report the fault; null if it never did. */
@@ -87,7 +90,9 @@ function longestGap(timesMs: number[]): number {
 
 const isDegraded = ({ response }: Seen) => response?.headers.get('x-ratelimit-degraded') === 'true';
 
-/** Causes a fault of a service under constant load, ends it, prints the figures, and returns what was seen. */
+/**
+ * Causes a fault of a service under constant load, ends it, prints the figures, and returns what was seen.
+ */
 export async function suffer(url: string, key: string, fault: Fault): Promise<Course> {
   const load = new Load(url, key);
   const health = new HealthWatch(url);

@@ -12,11 +12,17 @@ import { heapBytes } from '../support/service/heap.js';
 import { openPrisma } from '../support/database/queries.js';
 
 const AT_ONCE = 1_000;
-/** Items beyond the bound of a structure, and the noise between two measurements of the heap: 100 bytes for each of them. */
+/**
+ * Items beyond the bound of a structure, and the noise between two measurements of the heap: 100 bytes for
+ * each of them.
+ */
 const FURTHER = 40_000;
 const NOISE_BYTES = 4_000_000;
 
-/** Loads items, many at once, and expects the heap not to grow after the first ones, which fill every bounded structure. */
+/**
+ * Loads items, many at once, and expects the heap not to grow after the first ones, which fill every bounded
+ * structure.
+ */
 async function expectBounded(full: number, load: (index: number) => Promise<unknown>): Promise<void> {
   let fullBytes = 0;
   for (let from = 0; from < full + FURTHER; from += AT_ONCE) {

@@ -11,7 +11,10 @@ import { expectInvalid, expectRateLimitHeaders } from '../support/http/expectati
 
 import { useAdministration } from '../support/keys/administration.js';
 
-/** Wrong values of a parameter as they stand in a query, or of a field in JSON, and a pattern of the fault that the response names. */
+/**
+ * Wrong values of a parameter as they stand in a query, or of a field in JSON, and a pattern of the fault
+ * that the response names.
+ */
 type Wrong = [fault: string, values: string[]];
 
 const ID = '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11';
@@ -52,7 +55,9 @@ beforeAll(async () => {
   ({ id: webhookId } = (await admin.send('POST /admin/webhooks', input)).json);
 });
 
-/** A request about the administrator's own key, plan Pro, a webhook, or the first record, if it is about one. */
+/**
+ * A request about the administrator's own key, plan Pro, a webhook, or the first record, if it is about one.
+ */
 const fillPath = (name: string) =>
   name
     .replace('{id}', admin.administrator.id)

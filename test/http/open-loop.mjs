@@ -1,9 +1,11 @@
-// Sends requests at fixed times, whatever the responses are, as many independent clients do. Writes a line of JSON for each:
-// [status, milliseconds from its time to the end of its response], with status 0 without a response.
+// Sends requests at fixed times, whatever the responses are, as many independent clients do. Writes a line of
+// JSON for each: [status, milliseconds from its time to the end of its response], with status 0 without a
+// response.
 //
 //   node open-loop.mjs '{"url", "method", "headers", "body", "perSecond", "seconds", "clients"}'
 //
-// With `clients` it is a closed loop: so many clients send one request after another, and their rate is what can be served.
+// With `clients` it is a closed loop: so many clients send one request after another, and their rate is what
+// can be served.
 
 import { Agent, request } from 'node:http';
 import { text } from 'node:stream/consumers';

@@ -9,7 +9,8 @@ const OPEN_LOOP = path.join(__dirname, 'open-loop.mjs');
 /** The default. */
 const MAX_CONCURRENT_REQUESTS = 250;
 /**
- * The time of each order in the database, as if it were far away: its connections are then the bottleneck, not the CPU.
+ * The time of each order in the database, as if it were far away: its connections are then the bottleneck,
+ * not the CPU.
  */
 const ORDER_SECONDS = 0.01;
 const TIMES = 3;
@@ -40,8 +41,8 @@ afterAll(async () => {
 });
 
 /**
- * Places orders at a constant rate, or by a number of clients that each wait for their response. Returns the milliseconds of the
- * responses with each status, in order.
+ * Places orders at a constant rate, or by a number of clients that each wait for their response. Returns the
+ * milliseconds of the responses with each status, in order.
  */
 async function placeOrders(course: { perSecond: number } | { clients: number }) {
   const orders = {

@@ -45,7 +45,10 @@ const fetchPath = (path: string, init: Init = {}) =>
   send(`${store.url}${path}`, { key: client.key, ...init });
 const inFlight = (operation: string) => slotsTaken(store, operation);
 
-/** Takes all slots of an operation with requests that wait for a locked table; returns what lets them end, and returns their statuses. */
+/**
+ * Takes all slots of an operation with requests that wait for a locked table; returns what lets them end, and
+ * returns their statuses.
+ */
 async function fill(operation: string, path: string): Promise<() => Promise<number[]>> {
   holder = await hold(store.database.url, 'LOCK TABLE pets, orders IN ACCESS EXCLUSIVE MODE');
   const waiting = Array.from({ length: MAX }, () => fetchPath(path));

@@ -23,7 +23,9 @@ import type { ServiceProcess } from '../support/service/service-process.js';
 import { ServiceProcesses } from '../support/service/service-processes.js';
 import { aggregateUsage } from '../support/keys/usage.js';
 
-/** The time that a process takes to exit: it ends with 1 instead when its own clock has passed SHUTDOWN_GRACE. */
+/**
+ * The time that a process takes to exit: it ends with 1 instead when its own clock has passed SHUTDOWN_GRACE.
+ */
 const EXIT_MS = 500;
 
 let database: TestDatabase;

@@ -50,8 +50,8 @@ const WAITS = `
    WHERE datname = current_database() AND locktype = 'advisory' AND objid = $1 AND NOT granted`;
 
 /**
- * Sends a request to the victim, which is killed while PostgreSQL waits for this lock. Until the lock is released, the same request
- * to the survivor gets 409.
+ * Sends a request to the victim, which is killed while PostgreSQL waits for this lock. Until the lock is
+ * released, the same request to the survivor gets 409.
  *
  * @param meanwhile runs before the lock is released.
  * @returns the response of the survivor to the same request afterwards.

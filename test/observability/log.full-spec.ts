@@ -20,8 +20,8 @@ import { run, ServiceProcess } from '../support/service/service-process.js';
 const ROLE = 'test_of_the_log';
 const PASSWORD = 'correct-horse-battery';
 /**
- * Characters that would end a line, move the cursor, or change colour or direction; except line feeds and DEL, which
- * has no effect.
+ * Characters that would end a line, move the cursor, or change colour or direction; except line feeds and
+ * DEL, which has no effect.
  */
 const UNSHOWABLE = /[^\P{Cc}\n\x7f]|[\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 const LONGEST_LINE = 4096;

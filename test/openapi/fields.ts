@@ -1,13 +1,16 @@
 import { type Item, parseItem, parseList } from 'structured-headers';
 
-/** A link of RFC 8288, section 3, in the form that the service writes: URI reference, relation, other parameters. */
+/**
+ * A link of RFC 8288, section 3, in the form that the service writes: URI reference, relation, other
+ * parameters.
+ */
 const LINK = `<[\\w.~:/?#[\\]@!$&'()*+,;=%-]+>; rel="[a-z-]+"(?:; (?!rel=)[a-z]+="[^"]*")*`;
 const LINKS = new RegExp(`^${LINK}(?:, ${LINK})*$`);
 const DATES = new Set(['date', 'sunset', 'x-api-key-expires']);
 
 /**
- * Returns a line for each header field that violates its RFC or contradicts another field. The document describes the other forms,
- * such as integers.
+ * Returns a line for each header field that violates its RFC or contradicts another field. The document
+ * describes the other forms, such as integers.
  */
 export function fieldFaults(headers: Headers): string[] {
   const malformed = [...headers].filter(
@@ -18,7 +21,10 @@ export function fieldFaults(headers: Headers): string[] {
   return [...malformed.map((field) => field.join(': ')), ...windowFaults(headers), ...sunsetFaults(headers)];
 }
 
-/** Compares both forms of the rate-limit headers. A ban, which all windows report alike, may end later than a window. */
+/**
+ * Compares both forms of the rate-limit headers. A ban, which all windows report alike, may end later than a
+ * window.
+ */
 function windowFaults(headers: Headers): string[] {
   const field = (name: string) => headers.get(name) ?? '';
   const policies = parseItems(field('RateLimit-Policy'));

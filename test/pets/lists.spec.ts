@@ -172,7 +172,10 @@ describe('a walk over all pages', () => {
 
 describe('GET /v1/pets, with 20,000 animals', () => {
   const COUNT = 20_000;
-  /** One animal of fifty is sold: a search by identifier reads thousands of animals to fill a page of sold ones. */
+  /**
+   * One animal of fifty is sold: a search by identifier reads thousands of animals to fill a page of sold
+   * ones.
+   */
   const STATUSES: Status[] = [
     ...Array<Status>(25).fill('available'),
     ...Array<Status>(24).fill('pending'),

@@ -391,7 +391,8 @@ describe('verify finds by the claim about exceptions', () => {
     evidence.faults.push(
       fault({ fault: 'link-half-open', target: 'replica-1:postgres', endMs: MINUTE_MS + 500 }),
     );
-    // It replaces the connection up to 5 s after the loss, however short the fault was, and has two seconds then.
+    // It replaces the connection up to 5 s after the loss, however short the fault was, and has two seconds
+    // then.
     const request = add({ sentMs: MINUTE_MS + 7000 });
     request.headers.degraded = true;
     expect(broken()).toStrictEqual([]);
@@ -411,7 +412,8 @@ describe('verify finds by the claim about exceptions', () => {
     useUp();
     evidence.faults.push(fault({ startMs: MINUTE_MS + 3000, endMs: MINUTE_MS + 3100 }));
     [1, 2].forEach((used) => add({ sentMs: MINUTE_MS + 4000 + used * 10 }, used));
-    // The crash may have forgotten the last second, in which nothing was allowed, but the counts before are gone.
+    // The crash may have forgotten the last second, in which nothing was allowed, but the counts before are
+    // gone.
     expect(broken()).toEqual(['a', 'f']);
     evidence.requests[LIMIT - 1]!.receivedMs = MINUTE_MS + 2500;
     expect(broken()).toEqual(['f']);

@@ -209,7 +209,10 @@ describe.each(sharedStores)('bans counted in %s', (_name, start) => {
   });
 
   describe('ban durations', () => {
-    /** Provokes `count` bans, each as soon as the one before is over, and returns the decisions that started them. */
+    /**
+     * Provokes `count` bans, each as soon as the one before is over, and returns the decisions that started
+     * them.
+     */
     async function bansInARow(request: RateLimitRequest, count: number, from = store) {
       const starters: RateLimitDecision[] = [];
       for (let started = 0; started < count; started += 1) {

@@ -67,7 +67,10 @@ async function refuse(): Promise<void> {
   await until(() => store['connection'].current === null);
 }
 
-/** Waits until the store responds again. Uses another key, so that the counters of the test's key do not change. */
+/**
+ * Waits until the store responds again. Uses another key, so that the counters of the test's key do not
+ * change.
+ */
 async function recovered(): Promise<void> {
   const other = await replica.issue({ plan: 'business' });
   const isCounted = async () => !isDegraded(await send(`${replica.url}/v1/pets`, { key: other.key }));

@@ -8,16 +8,24 @@ import { clock, consume, home, newBucket, openForEach, store } from './counting.
 import { QuotaModel } from './quota-model.js';
 
 const RUNS = 60;
-/** The least distance to the end of a window when requests are sent, so that all of them are on one side of it. */
+/**
+ * The least distance to the end of a window when requests are sent, so that all of them are on one side of
+ * it.
+ */
 const CLEARANCE_MS = 5_000;
 /** The distance before the end of a ban at which nothing has changed yet. */
 const BEFORE_EDGE_MS = 10_000;
-/** Until then fast-check shrinks a failure; it then reports the shortest sequence of events that it has found. */
+/**
+ * Until then fast-check shrinks a failure; it then reports the shortest sequence of events that it has found.
+ */
 const PATIENCE_MS = 20_000;
 
 const whole = (min: number, max: number) => fc.integer({ min, max });
 
-/** What can happen to a quota, in any order. Long sequences are frequent: a ban, its end and the next ban are many events. */
+/**
+ * What can happen to a quota, in any order. Long sequences are frequent: a ban, its end and the next ban are
+ * many events.
+ */
 const events = fc.noBias(
   fc.array(
     fc.oneof(

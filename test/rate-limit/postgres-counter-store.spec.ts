@@ -83,7 +83,10 @@ const untilWaiting = () => eventually(() => expectLocksWaitedFor(database, 1));
 const lockRow = ({ bucketKey }: RateLimitRequest) =>
   `SELECT 1 FROM rate_limit_counters WHERE bucket_key = '${bucketKey}' FOR UPDATE`;
 
-/** Runs `send` while another transaction has changed the row of a bucket, and commits that once `send` waits for it. */
+/**
+ * Runs `send` while another transaction has changed the row of a bucket, and commits that once `send` waits
+ * for it.
+ */
 async function whileChanged<T>(
   { bucketKey }: RateLimitRequest,
   changes: string,
@@ -399,7 +402,10 @@ describe('CounterCleanup', () => {
     clock.travelTo(new Date(NOON + 5 * SECOND_MS));
   });
 
-  /** Stores a row that was last counted `agoMs` ago, and whose ban ended `endedAgoMs` ago if it has a ban level. */
+  /**
+   * Stores a row that was last counted `agoMs` ago, and whose ban ended `endedAgoMs` ago if it has a ban
+   * level.
+   */
   async function stored(perDay: number | null, agoMs: number, banLevel = 0, endedAgoMs = 0): Promise<string> {
     const { bucketKey } = newBucket();
     const atMs = clock.now() - agoMs;

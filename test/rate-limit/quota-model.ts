@@ -15,8 +15,8 @@ type Prediction = Pick<RateLimitDecision, 'allowed' | 'windows' | 'refusalsUntil
 const windowEndMs = (ms: number, lengthMs: number) => ms - (ms % lengthMs) + lengthMs;
 
 /**
- * A quota by the documented rules, one request after another. It shares no code with the service, so that both have the same fault
- * only by coincidence.
+ * A quota by the documented rules, one request after another. It shares no code with the service, so that
+ * both have the same fault only by coincidence.
  */
 export class QuotaModel {
   private minuteUsed = 0;

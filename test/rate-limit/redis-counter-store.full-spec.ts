@@ -13,7 +13,10 @@ import { eventually, until } from '../support/eventually.js';
 import getPort from 'get-port';
 import { describeOnMovableRedis, type RedisServer, startMovableRedis } from '../support/programs/redis.js';
 
-/** The time limit of a query while the server is away or hangs: the deadline of a response, with some tolerance. */
+/**
+ * The time limit of a query while the server is away or hangs: the deadline of a response, with some
+ * tolerance.
+ */
 const QUICK_MS = 1000;
 
 let clock: TestClock;
@@ -161,7 +164,7 @@ describeOnMovableRedis('RedisCounterStore', () => {
     expect(decisions).toMatchObject([{ allowed: true }, { allowed: true }]);
   });
 
-  it("rejects a request with the error of Redis if its key is no counter, and serves others", async () => {
+  it('rejects a request with the error of Redis if its key is no counter, and serves others', async () => {
     const store = await open(server.url);
     const broken = newBucket();
     await server.operator.set(redisKey(broken.bucketKey), 'no hash');

@@ -137,7 +137,9 @@ describe.each(
   });
 
   describe('load alone', () => {
-    /** Sends so many requests of one key at once, each on a connection of its own, to each of two replicas. */
+    /**
+     * Sends so many requests of one key at once, each on a connection of its own, to each of two replicas.
+     */
     async function expectExact(two: string[], each: number): Promise<void> {
       // The day bounds the crowd if a minute ends meanwhile.
       const limits = { perMinute: CROWD_LIMIT, perDay: CROWD_LIMIT };

@@ -46,7 +46,9 @@ const change = async (file: string, added: string) => writeFile(file, (await rea
 /** Without this, wireit would restore a deleted `dist` from its cache. */
 const env = () => ({ ...process.env, ...CLEAN, WIREIT_CACHE: 'none', DATA_DIR: at('data') });
 
-/** Runs a script of npm in a process group of its own, as in a terminal, where Ctrl-C reaches the whole group. */
+/**
+ * Runs a script of npm in a process group of its own, as in a terminal, where Ctrl-C reaches the whole group.
+ */
 function runScript(...args: string[]) {
   const npm = spawn('npm', args, {
     cwd: folder,

@@ -165,8 +165,8 @@ async function localHome(): Promise<CounterHome> {
 }
 
 /**
- * Returns a clock that stands still during each turn of the event loop, unless the test travels. Concurrent requests are then
- * counted at one instant, as the shared stores count a batch.
+ * Returns a clock that stands still during each turn of the event loop, unless the test travels. Concurrent
+ * requests are then counted at one instant, as the shared stores count a batch.
  */
 function timeOfTurn(): () => number {
   let turn: { nowMs: number; aheadMs: number } | null = null;

@@ -4,7 +4,8 @@ import path from 'node:path';
 const DOCS = path.resolve(import.meta.dirname, '..', '..', 'docs');
 
 /**
- * Returns the first block of commands or settings under a heading of a document, so that a test runs what the document shows.
+ * Returns the first block of commands or settings under a heading of a document, so that a test runs what the
+ * document shows.
  *
  * @throws Error when there is none.
  */

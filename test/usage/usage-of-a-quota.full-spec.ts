@@ -14,7 +14,10 @@ import { startApplication } from '../support/service/application.js';
 
 const KEYS = 200;
 const MINUTES = 1_000;
-/** Usage in each of the last minutes, by other keys; PostgreSQL 15 would read all of it for one key in the order of time. */
+/**
+ * Usage in each of the last minutes, by other keys; PostgreSQL 15 would read all of it for one key in the
+ * order of time.
+ */
 const USAGE_OF_OTHERS = `
   INSERT INTO usage
   SELECT

@@ -81,7 +81,10 @@ describe('two replicas over one database, under load,', () => {
     await database.drop();
   });
 
-  /** Runs clients with these keys until stopped; collects their responses, and counts the requests that they sent. */
+  /**
+   * Runs clients with these keys until stopped; collects their responses, and counts the requests that they
+   * sent.
+   */
   function load(url: string, using: readonly IssuedKey[]) {
     const responses: CompletedCall[] = [];
     const end = new AbortController();

@@ -289,7 +289,9 @@ describe('usage of several replicas', () => {
   const toBatch = (...entries: UsageEntry[]) => ({ id: randomUUID(), size: entries.length, entries });
   const append = (...entries: UsageEntry[]) => journal.append(toBatch(...entries));
 
-  /** Returns the number of rows of these keys for each period, with the least and the greatest count of a row. */
+  /**
+   * Returns the number of rows of these keys for each period, with the least and the greatest count of a row.
+   */
   function countRows(entries: readonly UsageEntry[]) {
     return database.query(
       `SELECT period::text, count(*)::int, min(succeeded)::int, max(succeeded)::int FROM usage
@@ -309,7 +311,8 @@ describe('usage of several replicas', () => {
     for (let turn = 1; turn <= 25; turn += 1) {
       await Promise.all([
         append(...entries).then(() => journal.aggregate()),
-        // The batch also has rows of its own, so that only the ORDER BY of the aggregation gives both the same order.
+        // The batch also has rows of its own, so that only the ORDER BY of the aggregation gives both the
+        // same order.
         other.journal.append(toBatch(...more, ...entries.toReversed())).then(() => other.journal.aggregate()),
       ]);
     }

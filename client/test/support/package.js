@@ -10,7 +10,8 @@ const execute = promisify(execFile);
 export const CLIENT = path.join(import.meta.dirname, '..', '..');
 
 /**
- * Packs the client and installs the package with its dependencies in a new folder, which is removed after the test.
+ * Packs the client and installs the package with its dependencies in a new folder, which is removed after the
+ * test.
  *
  * @param type the module type of the project in that folder: `module` or `commonjs`.
  */

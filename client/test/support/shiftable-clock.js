@@ -1,4 +1,5 @@
-// Loaded before the service, by `node --import`. Its clock then shows the time that the parent process sets by messages.
+// Loaded before the service, by `node --import`. Its clock then shows the time that the parent process sets
+// by messages.
 
 import { register } from 'node:module';
 

@@ -29,7 +29,10 @@ export async function connect(options = {}) {
   return new AnimalStore({ baseUrl, apiKey: key, ...options });
 }
 
-/** Returns a `fetch` that records each request and response. `respond` may return a response in place of the service. */
+/**
+ * Returns a `fetch` that records each request and response. `respond` may return a response in place of the
+ * service.
+ */
 export function recordingFetch(respond = async () => undefined) {
   const requests = [];
   const responses = [];

@@ -5,7 +5,9 @@ type Search<Readers extends Record<string, Reader<unknown>>> = {
   [Name in keyof Readers]?: NonNullable<ReturnType<Readers[Name]>>;
 };
 
-/** Returns a function that keeps the valid parameters of an address with these names, and drops all others. */
+/**
+ * Returns a function that keeps the valid parameters of an address with these names, and drops all others.
+ */
 export function searchReader<Readers extends Record<string, Reader<unknown>>>(readers: Readers) {
   return (search: Record<string, unknown>) =>
     Object.fromEntries(

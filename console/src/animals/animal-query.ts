@@ -4,7 +4,10 @@ import type { AnimalStore, Pet } from 'animal-store-client';
 /** An animal outside the shown page of the list. */
 interface OpenedAnimal {
   pet: Pet;
-  /** Is when the operation that read it will be removed, by its response; null if the page had the animal already. */
+  /**
+   * Is when the operation that read it will be removed, by its response; null if the page had the animal
+   * already.
+   */
   removedAt: string | null;
 }
 

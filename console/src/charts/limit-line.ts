@@ -12,7 +12,10 @@ export interface LimitLine {
   ticks?: number[];
 }
 
-/** Returns the line of a limit: at its height or, far above the bars, at the top of their scale, and its label says so. */
+/**
+ * Returns the line of a limit: at its height or, far above the bars, at the top of their scale, and its label
+ * says so.
+ */
 export function placeLimitLine(limit: number, highest: number): LimitLine {
   if (limit <= Math.max(1, highest) * IN_SCALE) {
     return { y: limit, label: `Limit ${numberText(limit)}` };

@@ -10,7 +10,10 @@ interface CopyButtonProps extends Omit<ButtonProps, 'leftSection'> {
   autoFocus?: boolean;
 }
 
-/** Copies a text. Browsers lend pages loaded over plain HTTP no clipboard, so a failure says what to do instead. */
+/**
+ * Copies a text. Browsers lend pages loaded over plain HTTP no clipboard, so a failure says what to do
+ * instead.
+ */
 export function CopyButton({ value, label, what, ...button }: CopyButtonProps) {
   const { copy, copied, error } = useClipboard();
   const Icon = copied ? IconCheck : IconCopy;

@@ -9,7 +9,10 @@ interface CountdownProps {
   onEnd?: () => void;
 }
 
-/** Shows the time until a moment, and calls `onEnd` once it has come and the tab is visible: a hidden one needs nothing new. */
+/**
+ * Shows the time until a moment, and calls `onEnd` once it has come and the tab is visible: a hidden one
+ * needs nothing new.
+ */
 export function Countdown({ untilMs, onEnd }: CountdownProps) {
   const [nowMs, setNowMs] = useState(serviceNowMs);
   const end = useRef(onEnd);

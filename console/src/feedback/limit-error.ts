@@ -11,7 +11,10 @@ export function isBan(error: RateLimitError): boolean {
   return error instanceof BannedError || error.cause instanceof BannedError;
 }
 
-/** Returns when the next request is allowed, by the service's clock, for an error that happened at a time of this machine. */
+/**
+ * Returns when the next request is allowed, by the service's clock, for an error that happened at a time of
+ * this machine.
+ */
 export function limitEndMs({ retryAfterMs }: RateLimitError, atMs: number): number {
   const waitMs = retryAfterMs !== null && Number.isFinite(retryAfterMs) ? retryAfterMs : UNKNOWN_WAIT_MS;
   return serviceMs(atMs) + Math.max(SHORTEST_WAIT_MS, waitMs);

@@ -10,7 +10,10 @@ interface LoadedProps<Data> {
   children: (data: Data) => ReactNode;
 }
 
-/** Shows what a query has loaded, or why it could not. What it loaded before stays, beside a notice that it is not up to date. */
+/**
+ * Shows what a query has loaded, or why it could not. What it loaded before stays, beside a notice that it is
+ * not up to date.
+ */
 export function Loaded<Data>({ query, skeleton, children }: LoadedProps<Data>) {
   const { data, error, errorUpdatedAt, refetch } = query;
   if (data === undefined) {

@@ -24,7 +24,10 @@ export function splitFailure(error: Error | null, names: readonly string[]): Fie
   return error instanceof ValidationError ? splitMessage(error.message, names) : null;
 }
 
-/** Splits the message of a 400, such as "The request is invalid: name is required; categoryId is required.", by field. */
+/**
+ * Splits the message of a 400, such as "The request is invalid: name is required; categoryId is required.",
+ * by field.
+ */
 function splitMessage<Field extends string>(message: string, names: readonly Field[]): FieldErrors<Field> {
   const text = message.replace(/^The request is invalid: /, '').replace(/\.$/, '');
   const fields: FieldErrors<Field>['fields'] = {};

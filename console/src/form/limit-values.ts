@@ -4,7 +4,10 @@ export interface LimitValues {
   perDay: string;
 }
 
-/** Returns what is wrong with each limit; the service checks its range. `missing` is the message for an empty one. */
+/**
+ * Returns what is wrong with each limit; the service checks its range. `missing` is the message for an empty
+ * one.
+ */
 export function limitErrors(
   { perMinute, perDay }: LimitValues,
   missing = 'Enter a whole number of requests',

@@ -46,7 +46,10 @@ export const keyRateLimitQuery = (store: AnimalStore, id: string, pollMs: number
 /** The queries that a change of a key affects: keys, limits, audit, bans, and the signed-in key. */
 const TOUCHED = ['keys', 'audit', 'traffic', 'own-key'];
 
-/** Returns a function that reloads what a change of a key affects. Until then, the pages show the key from the response. */
+/**
+ * Returns a function that reloads what a change of a key affects. Until then, the pages show the key from the
+ * response.
+ */
 export function useKeyRefresh() {
   const store = useStore();
   const queryClient = useQueryClient();

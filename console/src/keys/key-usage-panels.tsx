@@ -12,7 +12,10 @@ import { serviceNowMs } from '../session/service-clock';
 import { useStore } from '../session/session';
 import { OperationShares } from './operation-shares';
 
-/** Shows the requests of one key, or of it and those before and after it, in a range, by outcome and by operation. */
+/**
+ * Shows the requests of one key, or of it and those before and after it, in a range, by outcome and by
+ * operation.
+ */
 export function KeyUsagePanels({ apiKey }: { apiKey: KeyWithUsage }) {
   const store = useStore();
   const [period, setPeriod] = useState<Period>('hour');

@@ -25,7 +25,10 @@ import { WithPlans } from './with-plans';
 const PAGE_SIZE = 20;
 const route = getRouteApi('/admin/keys');
 
-/** Lists the keys of all clients, finds one, and issues one. The address has the filters, the order and the page. */
+/**
+ * Lists the keys of all clients, finds one, and issues one. The address has the filters, the order and the
+ * page.
+ */
 export function KeysPage() {
   const store = useStore();
   const refresh = useKeyRefresh();

@@ -18,7 +18,10 @@ export function scopesOfRole(role: string) {
   return SCOPES.filter(({ value }) => role === 'admin' || !value.startsWith('admin:'));
 }
 
-/** Returns what a key with scopes cannot do of what its role may, such as "add animals, place orders"; an empty text for nothing. */
+/**
+ * Returns what a key with scopes cannot do of what its role may, such as "add animals, place orders"; an
+ * empty text for nothing.
+ */
 export function deniedText({ role, scopes }: Pick<Key, 'role' | 'scopes'>): string {
   const denied = scopesOfRole(role).filter(({ value }) => scopes?.includes(value) === false);
   return denied.map(({ label }) => label.toLowerCase()).join(', ');

@@ -13,7 +13,9 @@ interface PageProps {
   children: ReactNode;
 }
 
-/** Moves the focus to the heading of the page, such as from a button that is gone once it has done its work. */
+/**
+ * Moves the focus to the heading of the page, such as from a button that is gone once it has done its work.
+ */
 export function focusHeading(): void {
   document.querySelector('h1')?.focus();
 }

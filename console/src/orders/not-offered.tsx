@@ -1,6 +1,8 @@
 import { Button, Stack, Text } from '@mantine/core';
 
-/** Shows that the service has its experimental operations off, which it reports as a path that does not exist. */
+/**
+ * Shows that the service has its experimental operations off, which it reports as a path that does not exist.
+ */
 export function NotOffered({ onClose }: { onClose: () => void }) {
   return (
     <Stack align="flex-start">

@@ -4,7 +4,8 @@ const MIN_MS = 60_000;
 const DAY_MS = 86_400_000;
 
 /**
- * Returns the milliseconds between requests that count against the key: each minute, and less often for a small limit.
+ * Returns the milliseconds between requests that count against the key: each minute, and less often for a
+ * small limit.
  *
  * @param queries of the page that are repeated.
  */

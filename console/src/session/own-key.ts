@@ -3,8 +3,9 @@ import type { AnimalStore } from 'animal-store-client';
 import { useStore } from './session';
 
 /**
- * The signed-in key. An administrator may change it meanwhile, so a page opened later reads it again. After a failure only a retry
- * does: most components use the key, and each one that mounts would send another request.
+ * The signed-in key. An administrator may change it meanwhile, so a page opened later reads it again. After a
+ * failure only a retry does: most components use the key, and each one that mounts would send another
+ * request.
  */
 const ownKeyQuery = (store: AnimalStore) =>
   queryOptions({

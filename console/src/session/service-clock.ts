@@ -15,7 +15,10 @@ export function learnServiceTime(headers: Headers): void {
   aheadMs = isNearer ? sinceSentMs : aheadMs;
 }
 
-/** Returns the time now by the service's clock, which limits, bans and usage go by. The clock of this machine may differ. */
+/**
+ * Returns the time now by the service's clock, which limits, bans and usage go by. The clock of this machine
+ * may differ.
+ */
 export function serviceNowMs(): number {
   return serviceMs(Date.now());
 }

@@ -13,7 +13,9 @@ import {
 import { SERVICE_ROOT } from '../address/service-root';
 import { learnServiceTime } from './service-clock';
 
-/** `sessionStorage` is the tab's own. A duplicate of the tab, or the tab reopened, starts with a copy of it. */
+/**
+ * `sessionStorage` is the tab's own. A duplicate of the tab, or the tab reopened, starts with a copy of it.
+ */
 const STORAGE_KEY = 'animal-store-api-key';
 const TIMEOUT_MS = 15_000;
 /** A reader who waits longer wants to know what the page waits for. */
@@ -33,7 +35,10 @@ interface Session {
 
 const SessionContext = createContext<Session | null>(null);
 
-/** Returns a client for this key. It sends each request once: the pages say when a limit is reached, instead of waiting. */
+/**
+ * Returns a client for this key. It sends each request once: the pages say when a limit is reached, instead
+ * of waiting.
+ */
 export function storeFor(apiKey: string): AnimalStore {
   return new AnimalStore({
     baseUrl: `${SERVICE_ROOT}v1`,

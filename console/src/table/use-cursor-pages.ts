@@ -37,7 +37,10 @@ const RELOAD_MS = 2000;
 const NO_ITEMS: never[] = [];
 const FIRST_PAGE: PagePosition = { cursors: [], number: 1 };
 
-/** Loads the pages of a list that leads from page to page by cursors. The shown page stays until the next one is there. */
+/**
+ * Loads the pages of a list that leads from page to page by cursors. The shown page stays until the next one
+ * is there.
+ */
 export function useCursorPages<Item>(options: CursorPagesOptions<Item>): CursorPages<Item> {
   const { queryKey, load, isChanging, enabled = true } = options;
   const own = useOwnPosition(JSON.stringify(queryKey));

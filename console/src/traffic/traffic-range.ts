@@ -15,7 +15,10 @@ export const PRESETS = [
 
 type Preset = (typeof PRESETS)[number]['value'];
 
-/** The address of the page: a range that ends now, or one that was dragged, in milliseconds since the Unix epoch. */
+/**
+ * The address of the page: a range that ends now, or one that was dragged, in milliseconds since the Unix
+ * epoch.
+ */
 export interface TrafficSearch {
   range?: Preset;
   from?: string;

@@ -5,7 +5,10 @@ import { useOwnKey } from '../session/own-key';
 /** How many reports the page has. */
 const REPORTS = 5;
 
-/** Loads a report, and reloads it as often as the limits of the key allow. The shown report stays until the next one has loaded. */
+/**
+ * Loads a report, and reloads it as often as the limits of the key allow. The shown report stays until the
+ * next one has loaded.
+ */
 export function useReport<Report>(
   queryKey: readonly unknown[],
   load: (signal: AbortSignal) => PromiseLike<Report>,

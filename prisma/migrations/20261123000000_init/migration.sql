@@ -1,5 +1,5 @@
--- PostgreSQL 14 to 18. Made by `prisma migrate diff`, except for what stands below the last foreign key; and without its
--- CREATE SCHEMA "public", which every database has and not every role may create.
+-- PostgreSQL 14 to 18. Made by `prisma migrate diff`, except for what stands below the last foreign key; and
+-- without its CREATE SCHEMA "public", which every database has and not every role may create.
 
 -- CreateEnum
 CREATE TYPE "pet_status" AS ENUM ('available', 'pending', 'sold');
@@ -269,13 +269,14 @@ ALTER TABLE "api_keys"
 
 ALTER TABLE "orders" ADD CONSTRAINT "orders_quantity_check" CHECK ("quantity" >= 1);
 
--- Makes the identifiers of orders unique. The condition holds for every order and for no query, so PostgreSQL cannot read a page of
--- one quota along this index, past the orders of all other quotas.
+-- Makes the identifiers of orders unique. The condition holds for every order and for no query, so PostgreSQL
+-- cannot read a page of one quota along this index, past the orders of all other quotas.
 CREATE UNIQUE INDEX "orders_id_key" ON "orders"("id") WHERE "quantity" >= 1;
 
--- Every request updates its counter in place. Half-filled pages have room for the new version beside the old one (a HOT update), so
--- no index entry is written and the next query of the page removes the old version. Vacuum starts after a number of changed rows
--- rather than a share of the table, which may hold a row for each address ever seen, and it does not pause, because it has little to do.
+-- Every request updates its counter in place. Half-filled pages have room for the new version beside the old
+-- one (a HOT update), so no index entry is written and the next query of the page removes the old version.
+-- Vacuum starts after a number of changed rows rather than a share of the table, which may hold a row for
+-- each address ever seen, and it does not pause, because it has little to do.
 ALTER TABLE "rate_limit_counters" SET (
     fillfactor = 50,
     autovacuum_vacuum_threshold = 1000,
@@ -283,7 +284,8 @@ ALTER TABLE "rate_limit_counters" SET (
     autovacuum_vacuum_cost_delay = 0
 );
 
--- Lists bans without the rows of all others. It changes with a ban alone, so ordinary counting stays a HOT update.
+-- Lists bans without the rows of all others. It changes with a ban alone, so ordinary counting stays a HOT
+-- update.
 CREATE INDEX "rate_limit_counters_banned_until_idx" ON "rate_limit_counters" ("banned_until")
     WHERE "banned_until" IS NOT NULL;
 
@@ -291,15 +293,17 @@ CREATE INDEX "rate_limit_counters_banned_until_idx" ON "rate_limit_counters" ("b
 CREATE INDEX "usage_deprecated_idx" ON "usage" ("operation", "key_id")
     WHERE "deprecated" AND "period" = 'day';
 
--- A key's hour and day change with every aggregation; free space keeps the new version beside the old one (a HOT update).
+-- A key's hour and day change with every aggregation; free space keeps the new version beside the old one (a
+-- HOT update).
 ALTER TABLE "usage" SET (fillfactor = 85);
 
 -- Finds the deliveries that are due without those of the last weeks.
 CREATE INDEX "webhook_deliveries_due_idx" ON "webhook_deliveries" ("webhook_id", "next_attempt_at")
     WHERE "state" = 'pending';
 
--- Replicas cache keys with the limits of their quotas, and drop them when one of these tables changes, whoever changes it.
--- A new row needs no notice: what was not there is not cached. Equal notices of one transaction are sent once.
+-- Replicas cache keys with the limits of their quotas, and drop them when one of these tables changes,
+-- whoever changes it. A new row needs no notice: what was not there is not cached. Equal notices of one
+-- transaction are sent once.
 CREATE FUNCTION "notify_key_change"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM pg_notify('animal_store_keys', '');

@@ -1,6 +1,9 @@
 import type { KeyRole } from '../../http/request-line.js';
 
-/** What a key may be allowed to do; each operation declares the scope that it needs. Operations on the holder's own account need no scope. */
+/**
+ * What a key may be allowed to do; each operation declares the scope that it needs. Operations on the
+ * holder's own account need no scope.
+ */
 export const SCOPES = [
   'pets:read',
   'pets:write',

@@ -11,8 +11,8 @@ const ADMINISTRATOR = { name: 'administrator', plan: 'business', role: 'admin' }
  * Issues an administrator's key if there is no valid one: ADMIN_API_KEY if it is set, else a generated key.
  *
  * @returns a line for the output.
- * @throws InvalidEnvironmentError if ADMIN_API_KEY is not a key of this environment, or was issued before and is not a valid
- *   administrator's key.
+ * @throws InvalidEnvironmentError if ADMIN_API_KEY is not a key of this environment, or was issued before and
+ *   is not a valid administrator's key.
  */
 export async function seedAdministrator(
   database: Database,

@@ -36,8 +36,9 @@ const NAMES = (
 const STATUSES = ['available', 'available', 'pending', 'sold', null] as const;
 
 /**
- * Fills the embedded database with the plans, a key for each plan and for an administrator, and a few dozen animals. A second run adds
- * nothing. The keys are stored in `demo-keys.json`, which exists for this demonstration only.
+ * Fills the embedded database with the plans, a key for each plan and for an administrator, and a few dozen
+ * animals. A second run adds nothing. The keys are stored in `demo-keys.json`, which exists for this
+ * demonstration only.
  */
 export async function seedDemo(
   prisma: PrismaService,
@@ -64,7 +65,10 @@ export async function seedDemo(
   return demoKeys;
 }
 
-/** Returns the keys of the file. If it has none for this environment, generates new ones and writes them before they are issued. */
+/**
+ * Returns the keys of the file. If it has none for this environment, generates new ones and writes them
+ * before they are issued.
+ */
 async function storedKeys(file: string, environment: Environment['APP_ENV']): Promise<DemoKeys> {
   const stored = await readKeys(file);
   if (stored !== null && Object.values(stored).every((key) => findKeyProblem(key, environment) === null)) {

@@ -7,12 +7,18 @@ import { fileURLToPath } from 'node:url';
 import { Logger } from '@nestjs/common';
 import type { HostMessage } from './host.js';
 
-/** Thrown if the embedded PostgreSQL cannot be used. The message says what to do, so it is reported without a stack. */
+/**
+ * Thrown if the embedded PostgreSQL cannot be used. The message says what to do, so it is reported without a
+ * stack.
+ */
 export class EmbeddedPostgresError extends Error {
   override readonly name = 'EmbeddedPostgresError';
 }
 
-/** A PostgreSQL server with its superuser's URL. It stops with this process; one that was left behind is taken over by the next start. */
+/**
+ * A PostgreSQL server with its superuser's URL. It stops with this process; one that was left behind is taken
+ * over by the next start.
+ */
 interface EmbeddedPostgres {
   readonly url: string;
   stop(): Promise<void>;
@@ -38,14 +44,18 @@ const OTHER_ADVICE =
   'Once that is mended, the data is there as before. To start with empty data meanwhile, set DATA_DIR to ' +
   'another folder.';
 
-/** PostgreSQL, which does not run as root, keeps one capability of root: to pass through folders such as /root. */
+/**
+ * PostgreSQL, which does not run as root, keeps one capability of root: to pass through folders such as
+ * /root.
+ */
 const AS_ROOT = ['--securebits=+no_setuid_fixup', '--inh-caps=+dac_override', '--ambient-caps=+dac_override'];
 
 /**
- * Starts the PostgreSQL of a data folder, which is created if it does not exist. A server that ends by itself is started again, on the
- * same port.
+ * Starts the PostgreSQL of a data folder, which is created if it does not exist. A server that ends by itself
+ * is started again, on the same port.
  *
- * @throws EmbeddedPostgresError if another process owns the server, or it cannot be started; the message says what to do.
+ * @throws EmbeddedPostgresError if another process owns the server, or it cannot be started; the message says
+ *   what to do.
  */
 export async function startEmbeddedPostgres(dataDir: string): Promise<EmbeddedPostgres> {
   try {
@@ -77,14 +87,18 @@ export async function startEmbeddedPostgres(dataDir: string): Promise<EmbeddedPo
   }
 }
 
-/** Forks the process that runs the server, in a session of its own, where Ctrl-C does not reach it before the service has stopped. */
+/**
+ * Forks the process that runs the server, in a session of its own, where Ctrl-C does not reach it before the
+ * service has stopped.
+ */
 async function forkHost(dataDir: string): Promise<ChildProcess> {
   await using log = await open(join(dataDir, 'postgres.log'), 'a', 0o600);
   const { PATH, SystemRoot, LD_LIBRARY_PATH } = process.env;
   return fork(fileURLToPath(new URL('./host.js', import.meta.url)), [join(dataDir, CLUSTER), URL_FILE], {
     cwd: dataDir,
     detached: true,
-    // It has neither the secrets of the service nor PG… variables, which configure the programs. initdb keeps TZ as a setting.
+    // It has neither the secrets of the service nor PG… variables, which configure the programs. initdb keeps
+    // TZ as a setting.
     env: { PATH, SystemRoot, LD_LIBRARY_PATH, LC_ALL: 'C', TZ: 'UTC' },
     stdio: ['ignore', log.fd, log.fd, 'ipc'],
     execArgv: [],
@@ -104,7 +118,10 @@ function logEnd(): void {
   logger.error('The process that restarts the embedded PostgreSQL has ended. Restart the service.');
 }
 
-/** Returns the URL of the PostgreSQL that runs in a data folder, whichever process owns it, or null if none does. */
+/**
+ * Returns the URL of the PostgreSQL that runs in a data folder, whichever process owns it, or null if none
+ * does.
+ */
 export async function findEmbeddedPostgres(dataDir: string): Promise<string | null> {
   const cluster = join(dataDir, CLUSTER);
   const isRunning = existsSync(join(cluster, 'postmaster.pid'));

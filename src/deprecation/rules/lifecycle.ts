@@ -24,7 +24,10 @@ declare module 'fastify' {
   interface FastifyContextConfig extends Lifecycle {}
 }
 
-/** Returns `X-Stability` of an operation that is not stable, and `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and their links. */
+/**
+ * Returns `X-Stability` of an operation that is not stable, and `Deprecation` (RFC 9745), `Sunset` (RFC 8594)
+ * and their links.
+ */
 export function lifecycleHeaders({ stability, deprecation }: Lifecycle): Record<string, string> {
   return {
     ...(stability !== undefined && stability !== 'stable' && { 'X-Stability': stability }),

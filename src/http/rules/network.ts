@@ -15,8 +15,9 @@ export function addressText(text: string): string {
 }
 
 /**
- * Returns a client's network: the IPv4 address, also one mapped into IPv6, or the /64 of an IPv6 address, because a client that has
- * one address of a /64 has all of it. Returns `unknown` for anything else, so that a client cannot invent networks.
+ * Returns a client's network: the IPv4 address, also one mapped into IPv6, or the /64 of an IPv6 address,
+ * because a client that has one address of a /64 has all of it. Returns `unknown` for anything else, so that
+ * a client cannot invent networks.
  */
 export function toNetwork(text: string | undefined): string {
   const address = parseAddress(text);
@@ -27,7 +28,8 @@ export function toNetwork(text: string | undefined): string {
 }
 
 /**
- * Parses an address, or a network in CIDR notation (RFC 4632, RFC 4291). IPv4 that is mapped into IPv6 becomes IPv4.
+ * Parses an address, or a network in CIDR notation (RFC 4632, RFC 4291). IPv4 that is mapped into IPv6
+ * becomes IPv4.
  *
  * @throws Error for any other text.
  */
@@ -53,7 +55,10 @@ export function isInNetworks(text: string | undefined, networks: readonly Networ
   return networks.some(([first, bits]) => address?.kind() === first.kind() && address.match(first, bits));
 }
 
-/** Returns an address, as IPv4 if it is mapped into IPv6; null for any other text, and without a text: a closed connection has no address. */
+/**
+ * Returns an address, as IPv4 if it is mapped into IPv6; null for any other text, and without a text: a
+ * closed connection has no address.
+ */
 function parseAddress(text = ''): ipaddr.IPv4 | ipaddr.IPv6 | null {
   const { v4, v6 } = WITH_PORT.exec(text)?.groups ?? {};
   const bare = v6 ?? v4 ?? text;

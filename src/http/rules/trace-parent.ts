@@ -1,6 +1,9 @@
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The identifiers of the request's span, or of its sender's, for every log line of the request; null if there is none. */
+    /**
+     * The identifiers of the request's span, or of its sender's, for every log line of the request; null if
+     * there is none.
+     */
     traceFields: TraceFields | null;
   }
 }

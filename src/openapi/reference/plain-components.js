@@ -1,6 +1,6 @@
 /**
- * Gives names to fields of Swagger UI that have none. Shows the addresses instead of a choice of servers, because
- * the policy of the page lets it send requests to its own server only.
+ * Gives names to fields of Swagger UI that have none. Shows the addresses instead of a choice of servers,
+ * because the policy of the page lets it send requests to its own server only.
  */
 export const plainComponents = {
   wrapComponents: {

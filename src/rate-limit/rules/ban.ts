@@ -24,7 +24,10 @@ export function banThreshold(
   return banDurations.length > 0 && perDay !== null ? perMinute : null;
 }
 
-/** Returns the Unix time in seconds, rounded up, at which a ban is over: a client that waits until then is not denied by it. */
+/**
+ * Returns the Unix time in seconds, rounded up, at which a ban is over: a client that waits until then is not
+ * denied by it.
+ */
 export function banEndSeconds({ untilMs }: Ban): number {
   return Math.ceil(untilMs / 1000);
 }
@@ -34,7 +37,10 @@ export function secondsToBanEnd({ untilMs }: Ban, nowMs: number): number {
   return Math.max(1, Math.ceil((untilMs - nowMs) / 1000));
 }
 
-/** Returns the windows of a banned client: nothing remains until the ban ends, or until a window that is used up ends later. */
+/**
+ * Returns the windows of a banned client: nothing remains until the ban ends, or until a window that is used
+ * up ends later.
+ */
 export function windowsWhileBanned(windows: readonly WindowState[], ban: Ban): WindowState[] {
   const banEnd = banEndSeconds(ban);
   return windows.map((window) => ({

@@ -5,7 +5,9 @@ export function quotaBucketKey(quotaId: string): string {
   return QUOTA + quotaId;
 }
 
-/** Returns the bucket key of a quota's requests for its rate-limit status, which have a limit of their own. */
+/**
+ * Returns the bucket key of a quota's requests for its rate-limit status, which have a limit of their own.
+ */
 export function statusBucketKey(quotaId: string): string {
   return `status:${quotaId}`;
 }

@@ -3,10 +3,10 @@ import { banEndSeconds, secondsToBanEnd, windowsWhileBanned } from './ban.js';
 import { retryAfterSeconds, secondsToReset, tightestWindow } from './windows.js';
 
 /**
- * Returns the rate-limit headers of a response, and the window that `X-RateLimit-*` describe: the one that a client meets first. The
- * headers are `X-RateLimit-*`, all windows in the form of
- * draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4, and `Retry-After` on a denial (RFC 9110, section 10.2.3).
- * While banned, nothing remains in any window, and `X-RateLimit-Reset` is the end of the ban.
+ * Returns the rate-limit headers of a response, and the window that `X-RateLimit-*` describe: the one that a
+ * client meets first. The headers are `X-RateLimit-*`, all windows in the form of
+ * draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4, and `Retry-After` on a denial (RFC 9110, section
+ * 10.2.3). While banned, nothing remains in any window, and `X-RateLimit-Reset` is the end of the ban.
  */
 export function rateLimitReport({ allowed, ban, degraded, nowMs, windows: own }: RateLimitDecision) {
   const windows = ban === null ? own : windowsWhileBanned(own, ban);

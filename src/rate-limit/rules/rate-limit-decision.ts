@@ -25,12 +25,18 @@ export interface RateLimitDecision extends BanStatus {
 interface BanStatus {
   /** Refusals within this minute, as this request left them; a ban that starts sets them to zero. */
   refusals: number;
-  /** Refusals that remain within this minute: the last of them starts a ban. Null if bans are off, or for an anonymous client. */
+  /**
+   * Refusals that remain within this minute: the last of them starts a ban. Null if bans are off, or for an
+   * anonymous client.
+   */
   refusalsUntilBan: number | null;
   ban: Ban | null;
 }
 
-/** All requests of one bucket in a batch, with the limits of the latest, because a plan may have changed meanwhile. */
+/**
+ * All requests of one bucket in a batch, with the limits of the latest, because a plan may have changed
+ * meanwhile.
+ */
 export interface BucketRequests extends RateLimitRequest {
   count: number;
   /** How many refusals within a minute start a ban; null if none does. */
@@ -53,7 +59,10 @@ export interface BucketState {
   nowMs: number;
 }
 
-/** What a store did with the requests of a bucket: the first are allowed, the next denied, and the rest met a ban. */
+/**
+ * What a store did with the requests of a bucket: the first are allowed, the next denied, and the rest met a
+ * ban.
+ */
 export interface CountedBucket extends BucketState {
   allowed: number;
   /** Those that were counted as refusals. The last of them started a ban if no refusals are left. */
@@ -90,7 +99,8 @@ export function groupByBucket(requests: readonly RateLimitRequest[], banDuration
 /**
  * Returns the decision on each request of a batch, in their order.
  *
- * @param outcomes what the store did with each bucket, or why it could not: that is returned for each of its requests.
+ * @param outcomes what the store did with each bucket, or why it could not: that is returned for each of its
+ *   requests.
  */
 export function decisionsFor(
   { requests }: Batch,
@@ -138,7 +148,8 @@ export function previewDecision(
 ): RateLimitDecision {
   const { bannedUntil, nowMs } = bucket;
   const banned = threshold !== null && bannedUntil !== null && bannedUntil.getTime() > nowMs;
-  // A bucket without a ban has the status of an allowed request, one with a ban that of a request which met it.
+  // A bucket without a ban has the status of an allowed request, one with a ban that of a request which met
+  // it.
   const decision = decisionFor({ ...bucket, allowed: banned ? 0 : 1, denied: 0 }, limits, threshold);
   return { ...decision, allowed: !banned && decision.windows.every(({ remaining }) => remaining > 0) };
 }

@@ -47,7 +47,9 @@ export function windowNumber({ resetSeconds, lengthSeconds }: WindowState): numb
   return resetSeconds / lengthSeconds - 1;
 }
 
-/** Returns the window that a client meets first: fewer requests remaining; on a tie the one that resets later. */
+/**
+ * Returns the window that a client meets first: fewer requests remaining; on a tie the one that resets later.
+ */
 export function tightestWindow(windows: readonly WindowState[]): WindowState {
   return windows.reduce((tightest, window) =>
     window.remaining < tightest.remaining ||

@@ -1,10 +1,12 @@
--- Allows all requests of each bucket whose two windows have room for all of them, unless a ban is in force. Returns a row for each such
--- bucket, and leaves the others to consume.sql. That could decide about these too, but costs PostgreSQL half as much again.
+-- Allows all requests of each bucket whose two windows have room for all of them, unless a ban is in force.
+-- Returns a row for each such bucket, and leaves the others to consume.sql. That could decide about these
+-- too, but costs PostgreSQL half as much again.
 --
 -- $1 bucket keys, $2 the number of requests for each, $3 its limit per minute, $4 its limit per day or NULL.
 -- For one bucket, the store replaces the arrays by plain values.
 --
--- Rows are locked in the order of their keys, as in consume.sql. DO UPDATE reads a row only once it has the lock.
+-- Rows are locked in the order of their keys, as in consume.sql. DO UPDATE reads a row only once it has the
+-- lock.
 INSERT INTO rate_limit_counters AS stored (
   bucket_key, minute, minute_used, minute_limit, day, day_used, day_limit, requests, allowed
 )
@@ -31,7 +33,8 @@ ON CONFLICT (bucket_key) DO UPDATE SET
   denied = 0,
   refusals = CASE WHEN stored.minute = EXCLUDED.minute THEN stored.refusals ELSE 0 END
 WHERE
-  -- A window never goes back, though another statement may have opened a later one while this one waited for the lock.
+  -- A window never goes back, though another statement may have opened a later one while this one waited for
+  -- the lock.
   stored.minute <= EXCLUDED.minute
   AND stored.day <= EXCLUDED.day
   AND (stored.minute < EXCLUDED.minute OR stored.minute_used <= EXCLUDED.minute_limit - EXCLUDED.requests)

@@ -1,15 +1,16 @@
--- Decides about the requests of one bucket, in one atomic step: allows them, counts refusals, starts a ban. The same rules as
--- consume.sql, under the same specification tests.
+-- Decides about the requests of one bucket, in one atomic step: allows them, counts refusals, starts a ban.
+-- The same rules as consume.sql, under the same specification tests.
 --
 -- KEYS[1] the bucket's hash. ARGV: 1 the number of requests (0 reads and changes nothing), 2 the limit per
 -- minute, 3 the limit per day or '', 4 how many refusals within a minute start a ban or '' if none does, 5
 -- milliseconds since the end of a ban after which its level falls by one, from 6 on the ban durations in
 -- milliseconds.
 --
--- Lua has only doubles: milliseconds since 1970 need 41 bits of their 53, so every number here is exact. The hash is
--- replicated by its effects, so a replica never reads its own clock (Redis 5 and later).
+-- Lua has only doubles: milliseconds since 1970 need 41 bits of their 53, so every number here is exact. The
+-- hash is replicated by its effects, so a replica never reads its own clock (Redis 5 and later).
 local MINUTE_MS, DAY_MS = 60000, 86400000
--- How long a hash is kept after its window: if a replica with a slower clock becomes the master, no window may open again.
+-- How long a hash is kept after its window: if a replica with a slower clock becomes the master, no window
+-- may open again.
 local ADDRESS_MARGIN_MS, QUOTA_MARGIN_MS = 10 * MINUTE_MS, DAY_MS
 
 local key = KEYS[1]

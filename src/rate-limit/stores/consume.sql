@@ -1,16 +1,17 @@
--- Decides about the requests of many buckets, each bucket in one atomic step: allows them, counts refusals, starts bans. Runs when
--- allow.sql found no room for all requests of a bucket.
+-- Decides about the requests of many buckets, each bucket in one atomic step: allows them, counts refusals,
+-- starts bans. Runs when allow.sql found no room for all requests of a bucket.
 --
 -- $1 bucket keys, $2 the number of requests for each, $3 its limit per minute, $4 its limit per day or NULL,
 -- $5 how many refusals of a bucket within a minute start a ban, or NULL if none does,
 -- $6 the ban durations in milliseconds, $7 milliseconds since the end of a ban after which its level falls by
 -- one.
 --
--- Allows as many requests of a bucket as there is room for. Each further request is denied and counts as a refusal. The refusal that
--- reaches the threshold starts a ban, and the requests after it meet that ban, which counts nothing.
+-- Allows as many requests of a bucket as there is room for. Each further request is denied and counts as a
+-- refusal. The refusal that reaches the threshold starts a ban, and the requests after it meet that ban,
+-- which counts nothing.
 --
--- Rows are locked in the order of their keys, so that two replicas never deadlock. Requests are sorted before rows are made of
--- them, which is cheaper.
+-- Rows are locked in the order of their keys, so that two replicas never deadlock. Requests are sorted before
+-- rows are made of them, which is cheaper.
 WITH clock AS MATERIALIZED (
   SELECT (extract(epoch FROM statement_timestamp()) * 1000)::bigint AS now_ms
 ),
@@ -61,8 +62,8 @@ ON CONFLICT (bucket_key) DO UPDATE SET
       END,
       CASE WHEN denial.denied = ban.refusals_left THEN next_ban.level ELSE stored.ban_level END
     FROM
-      -- The statement's time is fixed before it waits for a row's lock. Another statement may have opened a later window
-      -- meanwhile, and a window never goes back.
+      -- The statement's time is fixed before it waits for a row's lock. Another statement may have opened a
+      -- later window meanwhile, and a window never goes back.
       (SELECT
         greatest(stored.minute, EXCLUDED.minute) AS minute,
         CASE WHEN EXCLUDED.minute > stored.minute THEN 0 ELSE stored.minute_used END AS minute_used,
@@ -81,7 +82,8 @@ ON CONFLICT (bucket_key) DO UPDATE SET
         ) AS now_ms
       ) AS decision,
       LATERAL (SELECT
-        -- True also for a ban that another statement started while this one waited. The first comparison settles most rows.
+        -- True also for a ban that another statement started while this one waited. The first comparison
+        -- settles most rows.
         stored.banned_until IS NOT NULL
           AND EXCLUDED.ban_threshold IS NOT NULL
           AND stored.banned_until > to_timestamp(decision.now_ms / 1000::float8) AS lasts,
@@ -91,8 +93,8 @@ ON CONFLICT (bucket_key) DO UPDATE SET
           WHEN EXCLUDED.ban_threshold IS NOT NULL THEN greatest(1, EXCLUDED.ban_threshold - windows.refusals)
         END AS refusals_left
       ) AS ban,
-      -- OFFSET 0, here and below, makes PostgreSQL compute the value once instead of at each use, which would double the cost of the
-      -- statement.
+      -- OFFSET 0, here and below, makes PostgreSQL compute the value once instead of at each use, which would
+      -- double the cost of the statement.
       LATERAL (SELECT
         CASE
           WHEN ban.lasts THEN 0

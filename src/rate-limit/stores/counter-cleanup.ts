@@ -12,8 +12,9 @@ const EXPIRED = `(
   AND (banned_until IS NULL OR banned_until + ban_level * ${LEVEL_FALLS_AFTER} <= statement_timestamp())`;
 
 /**
- * Deletes the counters of PostgreSQL whose windows are over: of anonymous clients after ten minutes, of quotas after two days, so that
- * no statement still waits for one. Keeps those with a ban, or with a ban level that is not back to zero.
+ * Deletes the counters of PostgreSQL whose windows are over: of anonymous clients after ten minutes, of
+ * quotas after two days, so that no statement still waits for one. Keeps those with a ban, or with a ban
+ * level that is not back to zero.
  */
 @Injectable()
 export class CounterCleanup extends Cleanup {

@@ -19,7 +19,8 @@ import {
 export const DEADLINE_MS = 750;
 
 /**
- * Codes of a connection that failed because time ran out, or resources of this process or (SQLSTATE class 53) of PostgreSQL. The store may still be available.
+ * Codes of a connection that failed because time ran out, or resources of this process or (SQLSTATE class 53)
+ * of PostgreSQL. The store may still be available.
  */
 const NOT_REFUSED = /^(EMFILE|ENFILE|ENOBUFS|ENOMEM|EADDRNOTAVAIL|ETIMEDOUT|53\d{3})$/;
 
@@ -58,8 +59,9 @@ export function counterStoreError(cause: unknown, isConnected: boolean): Counter
 }
 
 /**
- * Where windows are counted, exactly across replicas. Requests that arrive while a batch is in flight go in the next one, in which those of
- * a bucket are counted together. `consume`, `peek` and `ping` throw CounterStoreError if their query fails.
+ * Where windows are counted, exactly across replicas. Requests that arrive while a batch is in flight go in
+ * the next one, in which those of a bucket are counted together. `consume`, `peek` and `ping` throw
+ * CounterStoreError if their query fails.
  */
 export abstract class CounterStore {
   private readonly batcher = new Batcher((requests: RateLimitRequest[]) => this.decide(requests), {
@@ -70,12 +72,18 @@ export abstract class CounterStore {
 
   constructor(protected readonly environment: Environment) {}
 
-  /** Counts one request, in one atomic step, in every window of its bucket; in no window if one of them is full. */
+  /**
+   * Counts one request, in one atomic step, in every window of its bucket; in no window if one of them is
+   * full.
+   */
   consume(request: RateLimitRequest): Promise<RateLimitDecision> {
     return this.batcher.load(request);
   }
 
-  /** Returns the bucket's windows, refusals and ban, and whether a request would be allowed now. Counts nothing. */
+  /**
+   * Returns the bucket's windows, refusals and ban, and whether a request would be allowed now. Counts
+   * nothing.
+   */
   async peek(request: RateLimitRequest): Promise<RateLimitDecision> {
     const threshold = banThreshold(request, this.environment.BAN_DURATIONS);
     return previewDecision(await this.read(request), request, threshold);

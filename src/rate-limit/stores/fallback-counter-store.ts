@@ -20,10 +20,10 @@ interface Outage {
 /**
  * Counts in the shared store; while that is away, in this replica, from the last counts known.
  *
- * The store is away once it refuses a connection, or leaves three queries in a row without a reply though this process was not late.
- * Before that, a query that fails rejects its requests: load alone never loosens a limit. From then on no request waits for the store,
- * which is pinged until it can count again. What was allowed meanwhile is not reported to it, but held against the bucket in the next
- * outage.
+ * The store is away once it refuses a connection, or leaves three queries in a row without a reply though
+ * this process was not late. Before that, a query that fails rejects its requests: load alone never loosens a
+ * limit. From then on no request waits for the store, which is pinged until it can count again. What was
+ * allowed meanwhile is not reported to it, but held against the bucket in the next outage.
  */
 @Injectable()
 export class FallbackCounterStore implements OnApplicationShutdown, MetricsSource {
@@ -80,7 +80,9 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
   }
 
   /**
-   * Returns the decision of the shared store, or a local one while that is away. A failed read begins an outage only if the store refused the connection: reads run concurrently, so one slow moment may make several miss the deadline.
+   * Returns the decision of the shared store, or a local one while that is away. A failed read begins an
+   * outage only if the store refused the connection: reads run concurrently, so one slow moment may make
+   * several miss the deadline.
    */
   async peek(request: RateLimitRequest): Promise<RateLimitDecision> {
     if (!this.isAway) {
@@ -104,7 +106,10 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
     return this.local.peek(request).allowed;
   }
 
-  /** Returns what this replica last knew, for the response to a request that is not counted, and so not denied either. */
+  /**
+   * Returns what this replica last knew, for the response to a request that is not counted, and so not denied
+   * either.
+   */
   lastKnown(request: RateLimitRequest): RateLimitDecision {
     return { ...this.local.peek(request), degraded: true, allowed: true };
   }

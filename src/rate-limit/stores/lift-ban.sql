@@ -1,9 +1,9 @@
 -- Ends a bucket's ban now, and forgets its refusals; the ban level stays. Returns no row if there is no ban.
 -- $1 the bucket key.
 --
--- The end is rounded down to the millisecond, the precision of consume.sql, so that the next request meets no ban.
--- The row is locked before it is read, so that RETURNING has the ban that is ended. The lock timeout applies to this statement alone; it
--- is set first, because rows are locked after the join.
+-- The end is rounded down to the millisecond, the precision of consume.sql, so that the next request meets no
+-- ban. The row is locked before it is read, so that RETURNING has the ban that is ended. The lock timeout
+-- applies to this statement alone; it is set first, because rows are locked after the join.
 WITH timeout AS MATERIALIZED (
   SELECT set_config('lock_timeout', '500ms', true)
 ),

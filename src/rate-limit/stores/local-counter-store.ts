@@ -21,13 +21,17 @@ interface Counter extends Omit<BucketState, 'nowMs'> {
 
 /** Counts in the memory of this process, for this process alone. It starts no bans; a known one goes on. */
 export class LocalCounterStore {
-  /** The least recently used is dropped. Addresses are apart: one person may have billions, which must not crowd out quotas. */
+  /**
+   * The least recently used is dropped. Addresses are apart: one person may have billions, which must not
+   * crowd out quotas.
+   */
   private readonly counters: Record<'quotas' | 'addresses', LRUCache<string, Counter>>;
 
   /**
    * @param now returns the time in milliseconds since the Unix epoch.
    * @param banDurations those of the other store, for the number of refusals until a ban.
-   * @param maxBuckets the maximum number of quotas, and of addresses. A bucket that was dropped has full windows again.
+   * @param maxBuckets the maximum number of quotas, and of addresses. A bucket that was dropped has full
+   *   windows again.
    */
   constructor(
     private readonly now: () => number,
@@ -66,8 +70,8 @@ export class LocalCounterStore {
   }
 
   /**
-   * Stores the counts of another store's decision, beside what was allowed here in the same windows: so however often the other store
-   * comes and goes, no more than one limit is allowed here.
+   * Stores the counts of another store's decision, beside what was allowed here in the same windows: so
+   * however often the other store comes and goes, no more than one limit is allowed here.
    */
   learn(request: RateLimitRequest, { windows, ban, nowMs, refusals }: RateLimitDecision): void {
     const [minuteWindow, dayWindow] = windows;

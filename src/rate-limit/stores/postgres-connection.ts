@@ -56,8 +56,8 @@ export class PostgresConnection {
 }
 
 /**
- * A connection with `synchronous_commit = off`: counting is several times faster, and risks only the counts of a crashed server's last
- * moments. On a shared connection it would risk animals too.
+ * A connection with `synchronous_commit = off`: counting is several times faster, and risks only the counts
+ * of a crashed server's last moments. On a shared connection it would risk animals too.
  */
 export class CountingConnection {
   isOpen = false;
@@ -118,7 +118,10 @@ export class CountingConnection {
     return configureSession(this.client, this.connectionString, commit);
   }
 
-  /** Runs a query by callback: what the driver keeps of a query by promise makes garbage collections take several times as long. */
+  /**
+   * Runs a query by callback: what the driver keeps of a query by promise makes garbage collections take
+   * several times as long.
+   */
   private run<Row extends pg.QueryResultRow>(query: pg.QueryConfig): Promise<Row[]> {
     return new Promise((resolve, reject) => {
       this.client.query<Row>(query, (error, result) => (error ? reject(error) : resolve(result.rows)));

@@ -15,7 +15,9 @@ import { PostgresConnection } from './postgres-connection.js';
 import { CounterStore, counterStoreError } from './counter-store.js';
 
 const ALLOW = loadSql(import.meta.url, 'allow');
-/** The same for one bucket, from plain parameters: reading arrays costs PostgreSQL a fifth of the statement. */
+/**
+ * The same for one bucket, from plain parameters: reading arrays costs PostgreSQL a fifth of the statement.
+ */
 const ALLOW_ONE = namedStatement(
   'allow-one',
   ALLOW.text.replace(
@@ -44,7 +46,9 @@ type PeekRow = Omit<BucketState, 'bannedUntil'> & { bannedUntilMs: number | null
 /** Counts in PostgreSQL, by statements that have one row for each bucket. */
 export class PostgresCounterStore extends CounterStore implements OnApplicationShutdown {
   private readonly connection: PostgresConnection;
-  /** Buckets that lacked room in the last batch: their requests go straight to the statement that can deny. */
+  /**
+   * Buckets that lacked room in the last batch: their requests go straight to the statement that can deny.
+   */
   private readonly exhausted = new Set<string>();
 
   /** @param prisma for whatever only reads, or lifts a ban: counting does not wait for it. */
@@ -60,7 +64,10 @@ export class PostgresCounterStore extends CounterStore implements OnApplicationS
     return this.connection.close();
   }
 
-  /** Runs the statement for no bucket. It fails if a lock, a missing privilege or a read-only server would prevent counting. */
+  /**
+   * Runs the statement for no bucket. It fails if a lock, a missing privilege or a read-only server would
+   * prevent counting.
+   */
   async ping(): Promise<void> {
     await this.connection.query(ALLOW, toColumns([]));
   }

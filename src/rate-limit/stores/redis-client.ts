@@ -20,7 +20,10 @@ type Scripts = Record<keyof typeof SCRIPTS, (...call: Call) => Promise<unknown>>
 /** A client of ioredis, which reconnects by itself and never sends a call twice. */
 export type RedisClient = (Redis | Cluster) & Scripts;
 
-/** Returns a client of a server, of the master that Sentinels name, or of a Cluster if there are several addresses. It is not connected. */
+/**
+ * Returns a client of a server, of the master that Sentinels name, or of a Cluster if there are several
+ * addresses. It is not connected.
+ */
 export function createClient(addresses: readonly RedisAddress[]): RedisClient {
   const isCluster = addresses.length > 1 && addresses[0]?.masterName === undefined;
   return isCluster ? createCluster(addresses) : createServer(addresses);
@@ -35,7 +38,8 @@ export function findMasters(client: Redis | Cluster): Redis[] {
  * Connects a client if it is not connected, and checks its servers.
  *
  * @returns the client, or one of the Cluster that its server belongs to.
- * @throws InvalidEnvironmentError if the addresses do not fit the server, or a master evicts keys; else the error of ioredis.
+ * @throws InvalidEnvironmentError if the addresses do not fit the server, or a master evicts keys; else the
+ *   error of ioredis.
  */
 export async function connect(client: RedisClient, addresses: readonly RedisAddress[]): Promise<RedisClient> {
   let reason: unknown;
@@ -69,7 +73,11 @@ export async function connect(client: RedisClient, addresses: readonly RedisAddr
   return client;
 }
 
-/** Connects for the first time. @throws InvalidEnvironmentError if no Sentinel knows the master of the address. */
+/**
+ * Connects for the first time.
+ *
+ * @throws InvalidEnvironmentError if no Sentinel knows the master of the address.
+ */
 function connectOnce(client: RedisClient, [address]: readonly RedisAddress[]): Promise<void> {
   return new Promise((resolve, reject) => {
     const rejectUnknown = ({ message }: Error) => {
@@ -110,9 +118,11 @@ function createServer(addresses: readonly RedisAddress[]): RedisClient {
     scripts: SCRIPTS,
     lazyConnect: true,
     retryStrategy: () => RETRY_INTERVAL_MS,
-    // Calls in flight when the connection is lost are rejected; calls meanwhile wait for the next connection, and no longer.
+    // Calls in flight when the connection is lost are rejected; calls meanwhile wait for the next connection,
+    // and no longer.
     maxRetriesPerRequest: 0,
-    // Connects anew if the master has become a replica, because its name may lead to the new master, or if it lacks replicas, because Sentinels may have replaced it.
+    // Connects anew if the master has become a replica, because its name may lead to the new master, or if it
+    // lacks replicas, because Sentinels may have replaced it.
     reconnectOnError: ({ message }) =>
       message.includes('READONLY') || (masterName !== undefined && message.includes('NOREPLICAS')),
   }) as unknown as RedisClient;

@@ -115,7 +115,10 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     this.client = client;
   }
 
-  /** Does not disturb a client that is connecting: it has timeouts, and one that queries Sentinels would never connect again. */
+  /**
+   * Does not disturb a client that is connecting: it has timeouts, and one that queries Sentinels would never
+   * connect again.
+   */
   private reconnect(): void {
     if (this.client instanceof Cluster || this.client.status !== 'connecting') {
       this.client.disconnect(true);
@@ -194,7 +197,10 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     ];
   }
 
-  /** Production and staging may share a Redis. The braces keep all keys of a bucket on one master of a Cluster. */
+  /**
+   * Production and staging may share a Redis. The braces keep all keys of a bucket on one master of a
+   * Cluster.
+   */
   private toKey(bucketKey: string): string {
     return `animal-store:${this.environment.APP_ENV}:{${bucketKey}}`;
   }

@@ -7,7 +7,10 @@ export type Count = keyof typeof NO_REQUESTS;
 /** By the first digit of a status. */
 const CLASSES = { 2: 'succeeded', 3: 'redirected', 4: 'clientErrors', 5: 'serverErrors' } as const;
 
-/** The requests of one key for one operation in one UTC minute, by class of status; `refusals` are the client errors with status 429. */
+/**
+ * The requests of one key for one operation in one UTC minute, by class of status; `refusals` are the client
+ * errors with status 429.
+ */
 export interface UsageEntry extends Record<Count, number> {
   keyId: string;
   quotaId: string;
@@ -46,7 +49,10 @@ export class UsageCounts {
     return [...this.byKey.values()];
   }
 
-  /** Adds a request. Returns false, and adds nothing, if the batch is sealed, or `maxEntries` is reached and a new entry is needed. */
+  /**
+   * Adds a request. Returns false, and adds nothing, if the batch is sealed, or `maxEntries` is reached and a
+   * new entry is needed.
+   */
   add({ keyId, quotaId, operation, deprecated, status, atMs }: CompletedRequest): boolean {
     if (this.isSealed) {
       return false;

@@ -16,16 +16,18 @@ interface Limits {
 }
 
 /**
- * Returns what limits would have denied of requests, by the rules of both windows: a denied request takes nothing from either. The order
- * of the requests within a minute does not change the counts.
+ * Returns what limits would have denied of requests, by the rules of both windows: a denied request takes
+ * nothing from either. The order of the requests within a minute does not change the counts.
  *
- * @param minutes oldest first, each once. The first day must be whole: requests that are missing take nothing from its window.
+ * @param minutes oldest first, each once. The first day must be whole: requests that are missing take nothing
+ *   from its window.
  */
 export function replayLimits(minutes: readonly MinuteOfRequests[], { perMinute, perDay }: Limits) {
   const total = { recordedDays: 0, requests: 0, denied: 0, deniedMinutes: 0, deniedDays: 0 };
   let worstMinute: (MinuteOfRequests & { denied: number }) | null = null;
   let today = { day: '', remaining: perDay, isDenied: false };
-  // One pass, without an object for each minute: a month has 43,200 minutes, which are replayed for every plan while other requests wait.
+  // One pass, without an object for each minute: a month has 43,200 minutes, which are replayed for every
+  // plan while other requests wait.
   for (const minute of minutes) {
     const day = minute.startsAt.slice(0, 10);
     if (day !== today.day) {
@@ -50,7 +52,8 @@ export function replayLimits(minutes: readonly MinuteOfRequests[], { perMinute, 
 }
 
 /**
- * Returns the names of the first plan that would have denied no request, and of the first that would have denied fewer than 0.1 %; null if no plan would.
+ * Returns the names of the first plan that would have denied no request, and of the first that would have
+ * denied fewer than 0.1 %; null if no plan would.
  *
  * @param plans the smallest first.
  */

@@ -7,7 +7,8 @@ export function generateSecret(): string {
 }
 
 /**
- * Returns the headers of a delivery, among them those of Standard Webhooks, with one signature by each secret.
+ * Returns the headers of a delivery, among them those of Standard Webhooks, with one signature by each
+ * secret.
  *
  * @param id the same in every attempt.
  * @param at the time of this attempt.

@@ -41,8 +41,9 @@ export async function readBaseImage(dockerfile: string): Promise<BaseImage> {
 }
 
 /**
- * An archive of what stands in for the official image if no registry of images is in reach: the same release of Debian,
- * slimmed as that is, and the same Node, of npm's package `node`, with the npm of this machine. It is kept for the next time.
+ * An archive of what stands in for the official image if no registry of images is in reach: the same release
+ * of Debian, slimmed as that is, and the same Node, of npm's package `node`, with the npm of this machine. It
+ * is kept for the next time.
  */
 export async function baseImageArchive({ nodeVersion, suite }: BaseImage): Promise<string> {
   const archive = path.join(CACHE, `node-${nodeVersion}-${suite}-${process.arch}.tar`);

@@ -15,8 +15,9 @@ interface ContainerOptions {
 }
 
 /**
- * Runs a command of the image as `docker run --read-only --cap-drop ALL --network host` does: with its own files and processes, as
- * process 1. (`buildah run` can neither make the files read-only nor pass signals on.)
+ * Runs a command of the image as `docker run --read-only --cap-drop ALL --network host` does: with its own
+ * files and processes, as process 1. (`buildah run` can neither make the files read-only nor pass signals
+ * on.)
  */
 export class Container extends KeptOutput {
   constructor(image: Image, { command, env = {}, secrets = {} }: ContainerOptions = {}) {

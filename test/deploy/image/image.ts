@@ -32,7 +32,10 @@ export interface Image {
 /** Returns the image that was built for all tests. */
 export const builtImage = (): Image => JSON.parse(process.env['BUILT_IMAGE'] ?? '') as Image;
 
-/** Builds images as Debian's buildah does without a Docker engine, in a store of its own, which is removed afterwards. */
+/**
+ * Builds images as Debian's buildah does without a Docker engine, in a store of its own, which is removed
+ * afterwards.
+ */
 export class ImageStore {
   private constructor(
     private readonly folder: string,

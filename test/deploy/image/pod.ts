@@ -8,7 +8,10 @@ import type { Image } from './image.js';
 import { until } from '../../support/eventually.js';
 import type { ContainerSpec, PodSpec } from '../manifests.js';
 
-/** The folder where `Container` mounts secrets, as a user and with rights that it does not take from a specification. */
+/**
+ * The folder where `Container` mounts secrets, as a user and with rights that it does not take from a
+ * specification.
+ */
 const SECRETS = '/run/secrets/';
 const USER = { runAsUser: 1000, runAsGroup: 1000 };
 const RIGHTS = {
@@ -18,8 +21,8 @@ const RIGHTS = {
 };
 
 /**
- * Runs the specification of a pod as a kubelet does: its init containers one after the other, then its container with its probes. It
- * shares this machine's network, so it gets other ports.
+ * Runs the specification of a pod as a kubelet does: its init containers one after the other, then its
+ * container with its probes. It shares this machine's network, so it gets other ports.
  */
 export class Pod {
   /** The state of each probe. */
@@ -41,7 +44,11 @@ export class Pod {
     private readonly ports: Record<string, number>,
   ) {}
 
-  /** Starts the pod, and waits until its startup and readiness probes pass. @returns the output of its init containers. */
+  /**
+   * Starts the pod, and waits until its startup and readiness probes pass.
+   *
+   * @returns the output of its init containers.
+   */
   async start(): Promise<string> {
     let output = '';
     for (const spec of this.spec.initContainers) {
@@ -77,7 +84,10 @@ export class Pod {
     return ended?.code ?? null;
   }
 
-  /** Probes with the period of the probe. One success suffices; a failure needs as many in a row as the threshold. */
+  /**
+   * Probes with the period of the probe. One success suffices; a failure needs as many in a row as the
+   * threshold.
+   */
   private async watch(name: keyof Pod['passes'], isOver = () => false): Promise<void> {
     const [spec] = this.spec.containers as [ContainerSpec];
     const { httpGet, periodSeconds, timeoutSeconds, failureThreshold } = spec[`${name}Probe`];

@@ -5,7 +5,10 @@ import { createJiti } from 'jiti';
 const PROJECT = path.join(import.meta.dirname, '..', '..', '..');
 const megabytes = (bytes) => (bytes / 1e6).toFixed(0);
 
-/** Builds the image of the Dockerfile once for all tests, unless `IMAGE_FILE` has one that `build.ts` has built. */
+/**
+ * Builds the image of the Dockerfile once for all tests, unless `IMAGE_FILE` has one that `build.ts` has
+ * built.
+ */
 export default async function setUp() {
   const { ImageStore } = await createJiti(import.meta.url).import('./image.ts');
   const file = process.env.IMAGE_FILE ?? '';

@@ -4,7 +4,10 @@ import { KeptOutput } from '../programs/kept-output.js';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..', '..');
 
-/** Runs the Prisma CLI without a terminal, as a pipeline would. Returns its exit code, and stdout and stderr together. */
+/**
+ * Runs the Prisma CLI without a terminal, as a pipeline would. Returns its exit code, and stdout and stderr
+ * together.
+ */
 export async function prisma(
   databaseUrl: string,
   args: string[],

@@ -8,7 +8,10 @@ interface Plans {
   generic: number;
 }
 
-/** Returns how often PostgreSQL has made custom and generic plans for the prepared statements of the one connection that is free. */
+/**
+ * Returns how often PostgreSQL has made custom and generic plans for the prepared statements of the one
+ * connection that is free.
+ */
 export async function plansMade({ app }: TestApplication, statements: string) {
   const { rows } = await app.get(PrismaService).pools.statements.query<Plans>({
     text: `SELECT

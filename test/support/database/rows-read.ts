@@ -2,8 +2,8 @@ import { until } from '../eventually.js';
 import type { TestDatabase } from './database.js';
 
 /**
- * Returns how many rows of a table PostgreSQL has read so far. Waits until the service has closed its connections, because PostgreSQL
- * updates the statistics of a connection when that ends.
+ * Returns how many rows of a table PostgreSQL has read so far. Waits until the service has closed its
+ * connections, because PostgreSQL updates the statistics of a connection when that ends.
  */
 export async function rowsRead(
   database: TestDatabase,

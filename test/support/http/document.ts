@@ -154,8 +154,8 @@ function readOperations(file: string): Operation[] {
 }
 
 /**
- * Returns a part of a document with its references replaced. Its schemas allow no additional properties: fields may be added later,
- * but none may be sent by mistake.
+ * Returns a part of a document with its references replaced. Its schemas allow no additional properties:
+ * fields may be added later, but none may be sent by mistake.
  */
 function closed(part: unknown, document: unknown): unknown {
   return JSON.parse(JSON.stringify(part), (_name, value: unknown) => {

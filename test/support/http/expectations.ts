@@ -21,7 +21,10 @@ export function expectNoRateLimitHeaders({ headers }: Pick<HttpResponse, 'header
   expect(RATE_LIMIT_HEADERS.filter((name) => headers.has(name))).toStrictEqual([]);
 }
 
-/** Expects a policy that forbids running or framing the response, and no version, whose vulnerabilities one could look up. */
+/**
+ * Expects a policy that forbids running or framing the response, and no version, whose vulnerabilities one
+ * could look up.
+ */
 export function expectHardened({ headers }: Pick<HttpResponse, 'headers'>): void {
   expect(headers.get('x-content-type-options')).toBe('nosniff');
   expect(headers.get('content-security-policy')).toBe("default-src 'none'; frame-ancestors 'none'");

@@ -1,6 +1,10 @@
 import type { HttpResponse } from './http.js';
 
-/** Returns the targets of a `Link` header by their relation (RFC 8288). @throws Error if it is not in the service's form. */
+/**
+ * Returns the targets of a `Link` header by their relation (RFC 8288).
+ *
+ * @throws Error if it is not in the service's form.
+ */
 export function parseLinks({ headers }: Pick<HttpResponse, 'headers'>): Record<string, string> {
   const links: Record<string, string> = {};
   for (const link of (headers.get('link') ?? '').split(', ')) {

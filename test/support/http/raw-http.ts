@@ -17,8 +17,8 @@ export const head = (line: string, ...headers: string[]) =>
 export const dial = (url: string) => net.connect(Number(new URL(url).port), '127.0.0.1');
 
 /**
- * Sends bytes that no HTTP client would send, and reads until the server closes the connection. A well-formed request should have
- * `Connection: close`.
+ * Sends bytes that no HTTP client would send, and reads until the server closes the connection. A well-formed
+ * request should have `Connection: close`.
  */
 export async function sendRaw(url: string, ...parts: (string | Buffer)[]): Promise<RawResponse> {
   const socket = dial(url);

@@ -1,6 +1,9 @@
 import type { send } from './http.js';
 
-/** Requests with a client's key: what for, the status of the response, the path below the service, and the rest. */
+/**
+ * Requests with a client's key: what for, the status of the response, the path below the service, and the
+ * rest.
+ */
 export const REQUESTS: [
   what: string,
   status: number,

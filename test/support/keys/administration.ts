@@ -13,7 +13,10 @@ interface Administration {
   issue: (input?: Record<string, unknown>) => Promise<IssuedKey>;
 }
 
-/** Starts the service for the tests of a file, and issues an administrator's key whose limits they do not reach. */
+/**
+ * Starts the service for the tests of a file, and issues an administrator's key whose limits they do not
+ * reach.
+ */
 export function useAdministration(options?: Parameters<typeof useApplication>[0]): Administration {
   const store = useApplication(options);
   const administrator = {} as IssuedKey;

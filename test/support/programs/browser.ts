@@ -11,7 +11,10 @@ const AXE_TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-
 /** A page of the service in a real browser. */
 interface OpenedPage {
   page: Page;
-  /** Its errors and warnings, such as violations of its content security policy, and its requests to other origins. */
+  /**
+   * Its errors and warnings, such as violations of its content security policy, and its requests to other
+   * origins.
+   */
   complaints: string[];
 }
 
@@ -30,7 +33,9 @@ export interface OpenOptions {
   prepare?: (page: Page) => unknown;
 }
 
-/** Returns the browser of this machine. Without one, its tests are skipped with a message; in CI they fail. */
+/**
+ * Returns the browser of this machine. Without one, its tests are skipped with a message; in CI they fail.
+ */
 export const findBrowser = () => findProgram('chromium', 'chromium', 'chromium-browser', 'google-chrome');
 
 /** Opens the pages of one service, which share a cache as the tabs of a reader do. */
@@ -108,7 +113,10 @@ export class ConsoleBrowser {
   }
 }
 
-/** Returns the script that signs in a tab when it loads the console first, but not again after it has signed out. */
+/**
+ * Returns the script that signs in a tab when it loads the console first, but not again after it has signed
+ * out.
+ */
 function signedInOnce(apiKey: string): string {
   return `if (window.name === '') {
     sessionStorage.setItem('animal-store-api-key', ${JSON.stringify(apiKey)});
@@ -140,8 +148,8 @@ export function scrollsSideways(page: Page): Promise<boolean> {
 }
 
 /**
- * Returns the cumulative layout shift of a page since its navigation: 0 if nothing that was shown has moved. What moves by an input
- * does not count.
+ * Returns the cumulative layout shift of a page since its navigation: 0 if nothing that was shown has moved.
+ * What moves by an input does not count.
  */
 export function layoutShift(page: Page): Promise<number> {
   return page.evaluate(`new Promise((resolve) => {

@@ -10,10 +10,16 @@ export interface DatabaseProxy {
   hang(): void;
   /** Holds each chunk of data for so long before it is forwarded, in both directions. */
   slowDown(delayMs: number): void;
-  /** Drops all replies on the connections that are open, for ever, like a path that has lost one direction. New ones are whole. */
+  /**
+   * Drops all replies on the connections that are open, for ever, like a path that has lost one direction.
+   * New ones are whole.
+   */
   loseReplies(): void;
   comeBack(): Promise<void>;
-  /** Forwards new connections to another port, as a DNS name can be changed. Open connections stay where they are. */
+  /**
+   * Forwards new connections to another port, as a DNS name can be changed. Open connections stay where they
+   * are.
+   */
   leadTo(port: number): void;
   close(): void;
 }

@@ -26,7 +26,9 @@ export function describeOnDebianPostgres(name: string, tests: () => void): void 
   (hasDebianPostgres ? describe : describe.skip)(name, tests);
 }
 
-/** A server of Debian's PostgreSQL, as an operator runs it: on its own, with a folder of data and a superuser. */
+/**
+ * A server of Debian's PostgreSQL, as an operator runs it: on its own, with a folder of data and a superuser.
+ */
 export class DebianPostgres {
   private frozen: number[] = [];
 

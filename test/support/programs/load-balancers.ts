@@ -10,7 +10,9 @@ export interface LoadBalancer extends Pick<Program, 'stop'> {
   url: string;
 }
 
-/** Starts the load balancer of the Compose file in front of replicas, which have addresses instead of a name. */
+/**
+ * Starts the load balancer of the Compose file in front of replicas, which have addresses instead of a name.
+ */
 export async function startCaddy(...replicaUrls: string[]): Promise<LoadBalancer> {
   const port = await getPort({ host: '127.0.0.1' });
   const url = `http://127.0.0.1:${port}`;

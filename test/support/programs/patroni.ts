@@ -17,7 +17,10 @@ const TIMES = { ttl: 5, loop_wait: 1, retry_timeout: 2, primary_start_timeout: 0
 /** To copy a server, or to have an old primary follow the new one. */
 const SETTLE_MS = 60_000;
 
-/** A server of PostgreSQL with its Patroni. Everything outside of it is reached, and reaches it, through proxies. */
+/**
+ * A server of PostgreSQL with its Patroni. Everything outside of it is reached, and reaches it, through
+ * proxies.
+ */
 interface Node {
   name: string;
   folder: string;
@@ -30,7 +33,10 @@ interface Node {
   frozen: number[];
 }
 
-/** Two servers of PostgreSQL that Patroni keeps as primary and synchronous standby, behind an HAProxy that leads to the primary. */
+/**
+ * Two servers of PostgreSQL that Patroni keeps as primary and synchronous standby, behind an HAProxy that
+ * leads to the primary.
+ */
 export class PatroniCluster {
   private readonly nodes: Node[] = [];
   private readonly programs: Program[] = [];
@@ -148,7 +154,11 @@ export class PatroniCluster {
     }
   }
 
-  /** Waits until there are a primary and a synchronous standby that keeps up. @throws Error with what each node says of itself. */
+  /**
+   * Waits until there are a primary and a synchronous standby that keeps up.
+   *
+   * @throws Error with what each node says of itself.
+   */
   settle(): Promise<void> {
     return eventually(async () => {
       const standbys = await Promise.all(this.nodes.map((node) => keepsUp(node)));
@@ -232,8 +242,9 @@ async function createNode(name: string, folder: string, store: string): Promise<
     scope: 'animal-store',
     name,
     restapi: { listen: host(api), connect_address: host(proxies.api.url) },
-    // As `host`, Patroni would find out the address behind the proxy. By etcd's version 3, Debian's Patroni lets a server that was frozen
-    // overwrite the lock of its successor (mended in 3.0.3 by its pull request 2689).
+    // As `host`, Patroni would find out the address behind the proxy. By etcd's version 3, Debian's Patroni
+    // lets a server that was frozen overwrite the lock of its successor (mended in 3.0.3 by its pull request
+    // 2689).
     etcd: { proxy: proxies.store.url },
     bootstrap: {
       dcs: {
@@ -288,13 +299,19 @@ const describe = (node: Node) =>
     String,
   );
 
-/** Returns whether a node has this role, and what else is required of it, and its server runs (Patroni REST API, "Health check endpoints"). */
+/**
+ * Returns whether a node has this role, and what else is required of it, and its server runs (Patroni REST
+ * API, "Health check endpoints").
+ */
 async function isHealthy(node: Node, role: string): Promise<boolean> {
   const timeout = AbortSignal.timeout(500);
   return (await fetch(`${apiAddress(node)}/${role}`, { signal: timeout }).catch(() => null))?.status === 200;
 }
 
-/** Returns whether a node is a synchronous standby that has what the primary had written a moment ago: its link may be lost without a notice. */
+/**
+ * Returns whether a node is a synchronous standby that has what the primary had written a moment ago: its
+ * link may be lost without a notice.
+ */
 async function keepsUp(node: Node): Promise<boolean> {
   return (await isHealthy(node, 'synchronous')) && (await isHealthy(node, 'replica?lag=64kB'));
 }

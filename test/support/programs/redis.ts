@@ -17,7 +17,10 @@ export interface RedisServer {
   stop(): Promise<void>;
 }
 
-/** Returns whether this machine has a Redis server. Without one, its tests are skipped with a message; in CI they fail. */
+/**
+ * Returns whether this machine has a Redis server. Without one, its tests are skipped with a message; in CI
+ * they fail.
+ */
 export const hasRedis = () => findProgram('redis-server', 'redis-server') !== undefined;
 
 /** Returns whether this machine also has what moves the time of a Redis server. */
@@ -84,7 +87,10 @@ export async function startRedis(
   };
 }
 
-/** Returns a connection for a test's own commands, and what opens it once the server is up. It is not opened again by itself. */
+/**
+ * Returns a connection for a test's own commands, and what opens it once the server is up. It is not opened
+ * again by itself.
+ */
 export function createOperator(
   port: number,
   password?: string,

@@ -10,7 +10,10 @@ const REPLICAS = 2;
 const SENTINELS = 3;
 /** How long a server is silent before the Sentinels replace it, and their deadline for that. */
 const DOWN_AFTER_MS = 1000;
-/** How often Sentinels look at the servers and tell each other what they see: by default every two to ten seconds. */
+/**
+ * How often Sentinels look at the servers and tell each other what they see: by default every two to ten
+ * seconds.
+ */
 const PERIODS = Object.entries({ 'info-period': 300, 'publish-period': 300, 'ping-period': 200 });
 
 interface Server {
@@ -18,7 +21,10 @@ interface Server {
   address: DatabaseProxy;
 }
 
-/** A master, two replicas and three Sentinels. Servers are reached through proxies, which can cut them off from everybody. */
+/**
+ * A master, two replicas and three Sentinels. Servers are reached through proxies, which can cut them off
+ * from everybody.
+ */
 export class SentinelGroup {
   /** By the port under which Sentinels know them. */
   private readonly servers = new Map<number, Server>();
@@ -121,7 +127,10 @@ export class SentinelGroup {
     }, deadlineMs);
   }
 
-  /** Returns how many replicas have received from their master within the last second or two: a link may be lost without a notice. */
+  /**
+   * Returns how many replicas have received from their master within the last second or two: a link may be
+   * lost without a notice.
+   */
   private async countFollowing(): Promise<number> {
     const infos = await Promise.all([...this.servers.values()].map(({ server }) => readReplication(server)));
     return infos.filter((info) => /master_last_io_seconds_ago:[01]\b/.test(info)).length;
@@ -136,7 +145,9 @@ export class SentinelGroup {
     }
   }
 
-  /** Adds a server, which is a replica if a master is given. Returns the port under which Sentinels know it. */
+  /**
+   * Adds a server, which is a replica if a master is given. Returns the port under which Sentinels know it.
+   */
   private async addServer(master?: number): Promise<number> {
     const port = await freePort();
     const address = await startDatabaseProxy(`redis://127.0.0.1:${port}`);
@@ -189,7 +200,10 @@ async function readReplication({ operator }: RedisServer): Promise<string> {
   return operator.info('replication');
 }
 
-/** Returns the port of the master that a Sentinel knows, and whether it sees it, its replicas and all Sentinels. */
+/**
+ * Returns the port of the master that a Sentinel knows, and whether it sees it, its replicas and all
+ * Sentinels.
+ */
 async function readState(client: Redis): Promise<{ master: number; isWhole: boolean }> {
   const flat = (await client.call('SENTINEL', 'MASTER', MASTER_NAME)) as string[] | Record<string, string>;
   const { port, flags, 'num-other-sentinels': others } = toFields(flat);

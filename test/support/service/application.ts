@@ -93,7 +93,10 @@ export function shareApplication(options: Options = {}): SharedApplication {
   return shared;
 }
 
-/** Lists animals `count` times, one after another at one instant, so that a slow machine does not reach the next second. */
+/**
+ * Lists animals `count` times, one after another at one instant, so that a slow machine does not reach the
+ * next second.
+ */
 export async function listPetsTimes(
   { url, clock }: TestApplication,
   key: string,

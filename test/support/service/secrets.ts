@@ -1,8 +1,8 @@
 import { hashApiKey } from '../../../src/auth/rules/api-key.js';
 
 /**
- * Returns the forms of a key that must appear nowhere: the key, its SHA-256 in hexadecimal, base64 and base64url, and as a JSON array
- * of bytes. Its last four characters may be shown.
+ * Returns the forms of a key that must appear nowhere: the key, its SHA-256 in hexadecimal, base64 and
+ * base64url, and as a JSON array of bytes. Its last four characters may be shown.
  */
 function listForms(key: string): string[] {
   const hash = hashApiKey(key);

@@ -1,7 +1,10 @@
 import { runAnimalStore } from '../../../src/cli/animal-store.js';
 import { CLEAN, type Ended } from './service-process.js';
 
-/** Runs `animal-store` with these arguments in this process, which takes a tenth of the time of a process of its own. */
+/**
+ * Runs `animal-store` with these arguments in this process, which takes a tenth of the time of a process of
+ * its own.
+ */
 export async function animalStore(settings: Record<string, string>, ...args: string[]): Promise<Ended> {
   const environment = { ...process.env };
   const written = { stdout: '', stderr: '' };

@@ -7,7 +7,10 @@ export interface QuotaValues extends LimitValues {
   plan: string;
 }
 
-/** Returns what is wrong with the limits of a quota: it has both or neither, and both on a plan without limits. */
+/**
+ * Returns what is wrong with the limits of a quota: it has both or neither, and both on a plan without
+ * limits.
+ */
 export function quotaErrors(values: QuotaValues, plan: Plan | undefined): Partial<LimitValues> {
   if (plan?.perMinute === null) {
     return limitErrors(values, 'This plan needs a limit');

@@ -47,7 +47,10 @@ export function RestrictionFields<Values extends RestrictionValues>(props: Restr
   );
 }
 
-/** Returns the fields of a request, without scopes that keys of the role may not have; null for no restriction. */
+/**
+ * Returns the fields of a request, without scopes that keys of the role may not have; null for no
+ * restriction.
+ */
 export function toRestrictions(
   given: RestrictionValues,
   role: string,
