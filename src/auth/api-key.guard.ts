@@ -52,8 +52,8 @@ export class ApiKeyGuard implements CanActivate {
  * Spaces in a token become tabs.
  */
 function inTwoParts(authorization = ''): string {
-  const [scheme, ...words] = authorization.split(/ +/);
-  return `${scheme} ${words.join('\t')}`;
+  const [scheme, ...words] = authorization.split(' ');
+  return `${scheme} ${words.filter((word) => word !== '').join('\t')}`;
 }
 
 function addExpiry(reply: FastifyReply, { expiresAt }: Principal): void {

@@ -1,5 +1,5 @@
 import type { LoggerService } from '@nestjs/common';
-import { type Logger, pino, stdTimeFunctions } from 'pino';
+import { type Logger, pino } from 'pino';
 import { standardOutput } from '../settings/standard-stream.js';
 import type { Environment } from '../settings/environment.js';
 
@@ -27,7 +27,7 @@ export async function createLogger(environment: Environment): Promise<Logger> {
       level: environment.LOG_LEVEL,
       base: null,
       formatters: { level: (level: string) => ({ level }) },
-      timestamp: stdTimeFunctions.isoTime,
+      timestamp: isoTimes(),
       redact: REDACT,
       hooks: { streamWrite: format === null ? showable : (line) => showable(format(line)) },
     },
@@ -37,6 +37,18 @@ export async function createLogger(environment: Environment): Promise<Logger> {
     logger.warn({ dropped }, 'Lines of the log were dropped, because it could not be written');
   };
   return logger;
+}
+
+/** Returns what writes the time of a line in ISO 8601. Many lines of a busy service share a millisecond. */
+function isoTimes(): () => string {
+  let [nowMs, text] = [0, ''];
+  return () => {
+    if (Date.now() !== nowMs) {
+      nowMs = Date.now();
+      text = `,"time":"${new Date(nowMs).toISOString()}"`;
+    }
+    return text;
+  };
 }
 
 /** Returns `terminalLine`, or null without `pino-pretty`. A transport of pino would make the service wait. */
