@@ -17,10 +17,11 @@ type Query = pg.QueryConfig | string;
  * repeated after a conflict, and if only its preparation failed; a transaction of several statements could
  * not be.
  */
-export function singleStatements(pool: pg.Pool): (query: Query) => Promise<pg.QueryResult> {
+export function singleStatements(
+  pool: pg.Pool,
+): (query: Query, values?: unknown[]) => Promise<pg.QueryResult> {
   let arePrepared = true;
-  const run = async (query: Query) => {
-    const named = typeof query === 'string' ? { text: query } : query;
+  const run = async (named: pg.QueryConfig) => {
     const { name, ...unnamed } = named;
     if (!name || !arePrepared) {
       return runOnce(pool, unnamed);
@@ -39,7 +40,8 @@ export function singleStatements(pool: pg.Pool): (query: Query) => Promise<pg.Qu
       return runOnce(pool, unnamed);
     }
   };
-  return (query) => retryConflicts(() => run(query));
+  return (query, values = []) =>
+    retryConflicts(() => run(typeof query === 'string' ? { text: query, values } : query));
 }
 
 /**

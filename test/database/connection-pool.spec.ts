@@ -55,6 +55,10 @@ describe('a connection of createPool', () => {
     await database.drop();
   });
 
+  it('runs a query with values beside its text', async () => {
+    expect((await pool.query('SELECT $1::int AS one', [1])).rows).toEqual([{ one: 1 }]);
+  });
+
   const from = (ms: number) => performance.now() + ms;
 
   it('is not lent to a request without time for a statement', async () => {
