@@ -7,16 +7,15 @@ const ADMINISTRATION =
   'Every request needs an API key whose role is `admin`; other keys get 403.';
 
 const KEYS = `\
-**Keys.** Every request carries an API key: \`Authorization: Bearer <API_KEY>\`. A key is for one environment.
-While a key that expires is still valid, every response has \`X-Api-Key-Expires\`, \
-the time at which it expires.`;
+**Keys.** Every request carries an API key: \`Authorization: Bearer <API_KEY>\`. A key is for one
+environment. While a key that expires is still valid, every response has \`X-Api-Key-Expires\`, the time at
+which it expires.`;
 
 const LIMITS = `\
 **Limits.** The service counts requests per UTC minute and per UTC day. Every response reports the limits in
-\`X-RateLimit-*\` and in \`RateLimit\`. A request over a limit gets 429; \
-wait for \`Retry-After\` before the next attempt, and
-longer each time. A key that keeps sending without waiting, as many requests as its limit per minute, \
-is banned for a while.`;
+\`X-RateLimit-*\` and in \`RateLimit\`. A request over a limit gets 429; wait for \`Retry-After\` before the
+next attempt, and longer each time. A key that keeps sending without waiting, as many requests as its limit
+per minute, is banned for a while.`;
 
 const PLANS = `| Plan | Requests per minute | Requests per day |
 |---|---|---|
@@ -26,25 +25,22 @@ const PLANS = `| Plan | Requests per minute | Requests per day |
 | Enterprise | custom | custom |`;
 
 const RETRIES = `\
-**Retries.** Send a \`POST\` under \`/v1\` with a new \`Idempotency-Key\` of your own. \
-If you get no response, send the
-same request again within 24 hours: it is carried out once, \
-and you get the first response (\`Idempotent-Replayed: true\`). 409 means
-that the first request is still in progress, 422 that the key was used for a different request. \
-Only successful responses are stored.`;
+**Retries.** Send a \`POST\` under \`/v1\` with a new \`Idempotency-Key\` of your own. If you get no
+response, send the same request again within 24 hours: it is carried out once, and you get the first
+response (\`Idempotent-Replayed: true\`). 409 means that the first request is still in progress, 422 that
+the key was used for a different request. Only successful responses are stored.`;
 
 const REVALIDATION = `\
-**Revalidation.** A response of an operation with the header \`If-None-Match\` has an \`ETag\`. A request that
-names it gets 304 without a body while the resource is unchanged.`;
+**Revalidation.** A response of an operation with the header \`If-None-Match\` has an \`ETag\`. A request
+that names it gets 304 without a body while the resource is unchanged.`;
 
 const LISTS =
   `**Lists.** The \`Link\` header with \`rel="next"\` leads to the next page, if there is one. ` +
   `Its \`cursor\` is opaque.`;
 
 const ERRORS = `\
-**Errors.** Every error has the same three fields: \`code\` for a program, \`message\` for a human, \
-\`status\`. Quote the
-\`X-Request-Id\` of a response when you report it.`;
+**Errors.** Every error has the same three fields: \`code\` for a program, \`message\` for a human,
+\`status\`. Quote the \`X-Request-Id\` of a response when you report it.`;
 
 const INTEGERS = `**Integers.** Identifiers are 64-bit. Read them with a parser that keeps all their digits.`;
 
