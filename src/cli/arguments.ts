@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { OVERLAP_MAX_SECONDS } from '../keys/key.schemas.js';
+import { instant } from '../schemas/instant.js';
 import { parseDuration } from '../settings/duration.js';
 
 const INT32_MAX = 2_147_483_647;
@@ -40,4 +41,15 @@ export const overlap = parsedBy(
     .pipe(z.number(DURATION_MESSAGE))
     .transform((overlapMs) => overlapMs / 1000)
     .pipe(z.number().max(OVERLAP_MAX_SECONDS, 'must be 365 days at the most')),
+);
+
+/** Parses when a key expires: an instant, or a duration from now. */
+export const expiry = parsedBy(
+  z
+    .string()
+    .transform((text) => {
+      const fromNowMs = parseDuration(text);
+      return fromNowMs === null ? text : new Date(Date.now() + fromNowMs).toISOString();
+    })
+    .pipe(instant),
 );

@@ -4,8 +4,7 @@ import { CreateKeyInput, type Key, keyName, keyNote } from '../keys/key.schemas.
 import { KeyService } from '../keys/key.service.js';
 import { DAYS_MAX, SUGGESTION_DAYS } from '../usage/admin-usage.schemas.js';
 import { UsageService } from '../usage/usage.service.js';
-import { instant } from '../schemas/instant.js';
-import { listOrWord, overlap, parsedBy, positiveInteger, wholeNumber } from './arguments.js';
+import { expiry, listOrWord, overlap, parsedBy, positiveInteger, wholeNumber } from './arguments.js';
 import { changeCommand, type ChangeOptions, withServices } from './command.js';
 import { findKeyId } from './key-id.js';
 import { issuedOutput, keyOutput, keyText, limitsText } from './key-output.js';
@@ -51,7 +50,7 @@ export const keyChanges: Command[] = [
     .addOption(new Option('--role <role>', 'role of the key').choices(['client', 'admin']).default('client'))
     .addOption(scopesOption('--scopes <list>'))
     .addOption(allowOption())
-    .option('--expires <instant>', 'when it expires, such as 2027-01-01T00:00:00Z', parsedBy(instant))
+    .option('--expires <when>', 'when it expires, such as 30d or 2027-01-01T00:00:00Z', expiry)
     .addHelpText('after', '\nExample:\n  animal-store keys issue --name "Ann\'s shop" --plan pro')
     .hook('preAction', requireBothLimitsOrNone)
     .action(
@@ -81,9 +80,9 @@ export const keyChanges: Command[] = [
         .default(overlap(OVERLAP_DEFAULT), OVERLAP_DEFAULT),
     )
     .option(
-      '--expires <instant>',
+      '--expires <when>',
       'when the successor expires (default: when the old key was to expire)',
-      parsedBy(instant),
+      expiry,
     )
     .action(
       withServices(
@@ -178,7 +177,14 @@ export const keyChanges: Command[] = [
 
   changeCommand('unban', 'end the ban of a key immediately')
     .argument('<id>', 'id of the key')
-    .action(changeKey((services, id, { as }: ChangeOptions) => services.get(KeyService).unban(id, as))),
+    .action(
+      withServices(async (services, text: string, { as }: ChangeOptions) => {
+        const keys = services.get(KeyService);
+        const { id, bannedUntil } = await keys.find(await findKeyId(services, text));
+        const lines = bannedUntil === null ? ['It was not banned.'] : [];
+        return keyOutput(await keys.unban(id, as), ...lines);
+      }),
+    ),
 ];
 
 /** Returns the action of a command that changes a key, and prints it afterwards. */

@@ -1,9 +1,12 @@
 import type { IssuedKey, Key, KeyWithUsage } from '../keys/key.schemas.js';
 import { fieldsText, linesText, type Output } from './output/text.js';
 
-/** Returns the output of a key without the key itself. */
-export function keyOutput(key: Key | KeyWithUsage): Output {
-  return { value: key, text: () => fieldsText(toFields(key)) };
+/** Returns the output of a key without the key itself, and then these lines. */
+export function keyOutput(key: Key | KeyWithUsage, ...lines: string[]): Output {
+  return {
+    value: key,
+    text: () => fieldsText(toFields(key)) + lines.map((line) => linesText(line)).join(''),
+  };
 }
 
 /** Returns the output of a new key with the key itself, and then these lines. */

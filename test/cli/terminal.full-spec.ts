@@ -178,6 +178,13 @@ describe('the commands of keys', () => {
     expectNoSecrets(table + facts + JSON.stringify(all), [keys[0].key, keys[1].key, other.key]);
   });
 
+  it('issue a key that expires a duration from now', async () => {
+    const startMs = Date.now();
+    const { expiresAt } = await issue('--plan free --expires 30d');
+    const fromMs = Date.parse(expiresAt) - 30 * DAY_MS;
+    expect([startMs <= fromMs, fromMs <= Date.now()]).toEqual([true, true]);
+  });
+
   it('change the plan, unban and revoke, and each show the key afterwards', async () => {
     const { id, key, quotaId } = await issue();
     expect(await readJson(`keys plan ${id} pro`)).toMatchObject({ id, plan: 'pro', perMinute: 300 });
@@ -186,6 +193,7 @@ describe('the commands of keys', () => {
     ).toMatch(/^plan +enterprise, 5000 requests per minute, 1000000 per day \(its own\)$/m);
     await ban(database, { quotaId }, new Date(Date.now() + DAY_MS));
     expect(await readJson(`keys unban ${id}`)).toMatchObject({ id, bannedUntil: null });
+    expect(await succeed('keys', 'unban', id)).toMatch(/\nIt was not banned\.\n$/);
     const revoked = await readJson(`keys revoke ${id}`);
     expect(revoked).toMatchObject({ id, state: 'revoked', revokedAt: expect.any(String) });
     expect(await succeed('keys', 'revoke', id)).toMatch(new RegExp(`^revoked +${revoked.revokedAt}$`, 'm'));
