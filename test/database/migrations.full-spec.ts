@@ -58,7 +58,9 @@ describe('pendingMigrations', () => {
   });
 
   it('throws immediately when the server is unreachable', async () => {
-    await expect(pendingMigrations('postgresql://postgres@127.0.0.1:1/none')).rejects.toThrow('ECONNREFUSED');
+    await expect(pendingMigrations('postgresql://postgres@127.0.0.1:1/none')).rejects.toThrow(
+      'DatabaseNotReachable',
+    );
   });
 });
 
