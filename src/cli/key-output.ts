@@ -3,10 +3,7 @@ import { fieldsText, linesText, type Output } from './output/text.js';
 
 /** Returns the output of a key without the key itself, and then these lines. */
 export function keyOutput(key: Key | KeyWithUsage, ...lines: string[]): Output {
-  return {
-    value: key,
-    text: () => fieldsText(toFields(key)) + lines.map((line) => linesText(line)).join(''),
-  };
+  return { value: key, text: () => fieldsText(toFields(key)) + linesText(...lines) };
 }
 
 /** Returns the output of a new key with the key itself, and then these lines. */

@@ -19,7 +19,7 @@ const PLAIN: TableUserConfig = {
 
 /** Returns sentences, one per line. */
 export function linesText(...lines: string[]): string {
-  return `${lines.map(escapeControls).join('\n')}\n`;
+  return lines.map((line) => `${escapeControls(line)}\n`).join('');
 }
 
 /** Returns rows, of which each has the same columns, as a table; without rows, `None.` */
