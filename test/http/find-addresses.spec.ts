@@ -61,7 +61,7 @@ describe('findAddresses', () => {
     expect(server.queried).toContain('receiver');
   });
 
-  it('never asks the operating system about a name if DNS is silent, and ends with its signal', async () => {
+  it('looks up no name by the operating system if DNS is silent, and ends with its signal', async () => {
     const aborting = new AbortController();
     const waiting = ['hanging.example', 'hanging-too.example'].map((name) =>
       findAddresses(name, aborting.signal),
