@@ -1,9 +1,12 @@
 import { addressText, isInNetworks, networkText, parseNetwork, toNetwork } from './network.js';
 
 describe('addressText', () => {
-  it('returns an address, and "unknown" for anything else', () => {
+  it('returns an address', () => {
     expect(addressText('2001:db8::1')).toBe('2001:db8::1');
-    expect(addressText('nonsense here')).toBe('unknown');
+  });
+
+  it.each(['nonsense here', 'from 203.0.113.9', '203.0.113.9 here'])('returns "unknown" for "%s"', (text) => {
+    expect(addressText(text)).toBe('unknown');
   });
 });
 

@@ -59,7 +59,10 @@ export function isInNetworks(text: string | undefined, networks: readonly Networ
  * Returns an address, as IPv4 if it is mapped into IPv6; null for any other text, and without a text: a
  * closed connection has no address.
  */
-function parseAddress(text = ''): ipaddr.IPv4 | ipaddr.IPv6 | null {
+function parseAddress(text: string | undefined): ipaddr.IPv4 | ipaddr.IPv6 | null {
+  if (text === undefined) {
+    return null;
+  }
   const { v4, v6 } = WITH_PORT.exec(text)?.groups ?? {};
   const bare = v6 ?? v4 ?? text;
   // Other forms of IPv4, such as `010.0.0.1`, mean different addresses to different programs.

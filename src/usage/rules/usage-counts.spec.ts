@@ -88,4 +88,11 @@ describe('UsageCounts', () => {
     expect(counts.entries).toMatchObject([{ keyId: 'a', succeeded: 2 }]);
     expect(counts.requests).toBe(2);
   });
+
+  it('accepts no request once it is sealed', () => {
+    const counts = countUsage(request());
+    counts.isSealed = true;
+    expect(counts.add(request())).toBe(false);
+    expect(counts.requests).toBe(1);
+  });
 });

@@ -25,12 +25,12 @@ interface Limits {
 export function replayLimits(minutes: readonly MinuteOfRequests[], { perMinute, perDay }: Limits) {
   const total = { recordedDays: 0, requests: 0, denied: 0, deniedMinutes: 0, deniedDays: 0 };
   let worstMinute: (MinuteOfRequests & { denied: number }) | null = null;
-  let today = { day: '', remaining: perDay, isDenied: false };
+  let today: { day: string; remaining: number; isDenied: boolean } | undefined;
   // One pass, without an object for each minute: a month has 43,200 minutes, which are replayed for every
   // plan while other requests wait.
   for (const minute of minutes) {
     const day = minute.startsAt.slice(0, 10);
-    if (day !== today.day) {
+    if (day !== today?.day) {
       today = { day, remaining: perDay, isDenied: false };
       total.recordedDays += 1;
     }
