@@ -99,8 +99,9 @@ function describe(method, path, operation) {
     // Requests for the rate-limit status have a limit of their own.
     isCounted: operation['x-counted'] !== false,
     isIdempotent: parameters.some(({ name }) => name === 'Idempotency-Key'),
-    ids: parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name),
+    ids: parameters.filter((parameter) => parameter.in === 'path'),
     body: requestBody && schemaName(requestBody.content['application/json'].schema),
+    isBodyRequired: requestBody?.required === true,
   };
 }
 
@@ -122,14 +123,16 @@ ${iteratorComment}${iteratorName(id)}(${parameters}): AsyncGenerator<${resource}
 }`;
 }
 
-function callMethod({ id, method, path, text, resource, isArray, isCounted, isIdempotent, ids, body }) {
+function callMethod(operation) {
+  const { id, method, path, text, resource, isArray, isCounted, isIdempotent, ids, body, isBodyRequired } =
+    operation;
   const parameters = [
-    ...ids.map((name) => `${name}: number | bigint`),
-    ...(body ? [`body: ${body}${isIdempotent ? '' : ' = {}'}`] : []),
+    ...ids.map(({ name, schema }) => `${name}: ${schema.type === 'integer' ? 'number | bigint' : 'string'}`),
+    ...(body ? [`body: ${body}${isBodyRequired ? '' : ' = {}'}`] : []),
     `options: ${isIdempotent ? 'CreateOptions' : 'CallOptions'} = {}`,
   ];
   const params = [
-    ...(ids.length > 0 ? [`path: { ${ids.join(', ')} }`] : []),
+    ...(ids.length > 0 ? [`path: { ${ids.map(({ name }) => name).join(', ')} }`] : []),
     ...(isIdempotent ? ['header: idempotencyHeader(options)'] : []),
   ];
   const sent = [

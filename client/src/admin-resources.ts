@@ -24,7 +24,7 @@ export type KeyUsage = Schemas['KeyUsage'];
 export type KeyWithUsage = Schemas['KeyWithUsage'];
 /** A key that was found where it should not be. */
 export type LeakedKey = Schemas['LeakedKey'];
-/** A new key, with a quota of its own. */
+/** A new key, with a quota of its own or on the quota of another key. */
 export type NewKey = Schemas['NewKey'];
 /** A new webhook. */
 export type NewWebhook = Schemas['NewWebhook'];

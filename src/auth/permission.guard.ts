@@ -4,6 +4,7 @@ import { ApiError } from '../http/api-error.js';
 import { requirePrincipal } from './principal.js';
 import { addressText, isInNetworks } from '../http/rules/network.js';
 import { REALM } from './api-key.strategy.js';
+import { hasScope, type Scope } from './rules/scope.js';
 
 /**
  * Denies what a key may not do, once it is authenticated and counted: by its role, by the caller's address,
@@ -29,13 +30,20 @@ export class PermissionGuard implements CanActivate {
         'An administrator can allow its network.';
       throw new ApiError('forbidden_address', message);
     }
-    const scope = scopes === null ? null : request.routeOptions.config.scope;
-    if (scope && !scopes?.includes(scope)) {
-      const message = `This API key lacks the scope ${scope}, which the operation needs.`;
-      // RFC 6750, section 3.1.
-      const challenge = `Bearer realm="${REALM}", error="insufficient_scope", scope="${scope}"`;
-      throw new ApiError('insufficient_scope', message, { headers: { 'WWW-Authenticate': challenge } });
+    const { scope } = request.routeOptions.config;
+    if (scope) {
+      requireScope(scopes, scope);
     }
     return true;
+  }
+}
+
+/** @throws ApiError `insufficient_scope` if a key with these scopes lacks one. */
+export function requireScope(scopes: readonly Scope[] | null, scope: Scope): void {
+  if (!hasScope(scopes, scope)) {
+    const message = `This API key lacks the scope ${scope}, which the operation needs.`;
+    // RFC 6750, section 3.1.
+    const challenge = `Bearer realm="${REALM}", error="insufficient_scope", scope="${scope}"`;
+    throw new ApiError('insufficient_scope', message, { headers: { 'WWW-Authenticate': challenge } });
   }
 }

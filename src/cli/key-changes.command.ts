@@ -6,7 +6,7 @@ import { DAYS_MAX, SUGGESTION_DAYS } from '../usage/admin-usage.schemas.js';
 import { UsageService } from '../usage/usage.service.js';
 import { expiry, listOrWord, overlap, parsedBy, positiveInteger, wholeNumber } from './arguments.js';
 import { changeCommand, type ChangeOptions, withServices } from './command.js';
-import { findKeyId } from './key-id.js';
+import { findGivenKeyId, findKeyId } from './key-id.js';
 import { issuedOutput, keyOutput, keyText, limitsText } from './key-output.js';
 import { confirm } from './output/confirmation.js';
 import { linesText, tableText } from './output/text.js';
@@ -41,10 +41,17 @@ interface LabelOptions extends ChangeOptions {
 
 /** The commands of `keys` that change one. */
 export const keyChanges: Command[] = [
-  changeCommand('issue', 'issue a key with a quota of its own; the key is shown only once')
+  changeCommand('issue', 'issue a key, with a quota of its own or on that of another; it is shown only once')
     .requiredOption('--name <name>', 'name of the key', parsedBy(keyName))
     .option('--note <text>', 'note of administrators on the key', parsedBy(keyNote))
-    .requiredOption('--plan <plan>', 'free, pro, business, enterprise, or a plan of your own')
+    .option('--plan <plan>', 'free, pro, business, enterprise, or a plan of your own')
+    .addOption(
+      new Option('--quota-of <id>', 'id of a key whose quota it shares, instead of a plan').conflicts([
+        'plan',
+        'perMinute',
+        'perDay',
+      ]),
+    )
     .option('--per-minute <n>', 'own limit per minute, with --per-day', positiveInteger)
     .option('--per-day <n>', 'own limit per day, with --per-minute', positiveInteger)
     .addOption(new Option('--role <role>', 'role of the key').choices(['client', 'admin']).default('client'))
@@ -52,11 +59,13 @@ export const keyChanges: Command[] = [
     .addOption(allowOption())
     .option('--expires <when>', 'when it expires, such as 30d or 2027-01-01T00:00:00Z', expiry)
     .addHelpText('after', '\nExample:\n  animal-store keys issue --name "Ann\'s shop" --plan pro')
+    .hook('preAction', requireOption('--plan or --quota-of', 'plan', 'quotaOf'))
     .hook('preAction', requireBothLimitsOrNone)
     .action(
-      withServices(async (services, { expires, allow, as, ...input }: IssueOptions) => {
-        const restricted = { ...input, expiresAt: expires, allowedNetworks: allow };
-        return issuedOutput(await services.get(KeyService).issue(restricted, as));
+      withServices(async (services, { expires, allow, as, ...options }: IssueOptions) => {
+        const quotaOf = await findGivenKeyId(services, options.quotaOf);
+        const input = { ...options, quotaOf, expiresAt: expires, allowedNetworks: allow };
+        return issuedOutput(await services.get(KeyService).issue(input, as));
       }),
     ),
 

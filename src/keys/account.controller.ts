@@ -5,7 +5,6 @@ import { KeyService } from './key.service.js';
 import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
 import { DeprecatedOperations } from '../deprecation/deprecated-operations.js';
 import { Operation } from '../openapi/operation.decorator.js';
-import { ApiError } from '../http/api-error.js';
 import type { Principal } from '../auth/principal.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
 import { Tag } from '../openapi/tag.decorator.js';
@@ -21,6 +20,7 @@ import {
   RotateOwnKeyInput,
 } from './account.schemas.js';
 import { OwnKeyRepository } from './own-key.repository.js';
+import { showOnce } from './show-once.js';
 
 /**
  * Beyond so many rotations of a quota's keys, only administrators may rotate one, so that a stolen key cannot
@@ -59,7 +59,7 @@ export class AccountController {
     null,
     'Rotate your key',
     'Issues a successor of the key of the request, on the same quota, and shows it once. ' +
-      'Both keys work until the overlap ends. ' +
+      'Both keys work until the overlap ends; a leaked key ends at once. ' +
       `It fails once keys of the quota were rotated ${ROTATIONS_PER_DAY} times within the UTC day. ` +
       'The response is not stored, ' +
       'so `Idempotency-Key` is rejected. If you lose it, request another key from an administrator.',
@@ -71,11 +71,7 @@ export class AccountController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<OwnSuccessor> {
-    if (request.headers['idempotency-key'] !== undefined) {
-      const message = 'Leave out Idempotency-Key: this response has a key, so it is not stored.';
-      throw new ApiError('invalid_request', message);
-    }
-    reply.header('Cache-Control', 'no-store');
+    showOnce(request, reply);
     return this.keyService.rotate(keyId, input, keyId, ROTATIONS_PER_DAY);
   }
 

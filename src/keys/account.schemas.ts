@@ -85,7 +85,24 @@ export type OwnKey = z.infer<typeof OwnKey>;
 const OVERLAP_MIN_SECONDS = 3600;
 
 export const RotateOwnKeyInput = z
-  .object({ overlapSeconds: overlapSeconds(OVERLAP_MIN_SECONDS, 'It is at least an hour.') }, BODY_MESSAGE)
+  .object(
+    {
+      overlapSeconds: overlapSeconds(OVERLAP_MIN_SECONDS, 'It is at least an hour.'),
+      leaked: z
+        .boolean('must be true or false')
+        .optional()
+        .meta({
+          description:
+            'Whether the key leaked. It is then revoked at once, without an overlap, and so are the keys ' +
+            'that were issued by it.',
+        }),
+    },
+    BODY_MESSAGE,
+  )
+  .refine(({ overlapSeconds: overlap, leaked }) => leaked !== true || overlap === undefined, {
+    path: ['overlapSeconds'],
+    error: 'must not be given for a leaked key, which ends at once',
+  })
   .meta({
     id: 'OwnRotation',
     description: 'Options for the rotation of your key.',

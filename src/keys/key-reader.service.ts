@@ -10,7 +10,8 @@ import { findKeyPage, usageOfKeys } from './key-page.repository.js';
 import type { KeyPosition, KeyQuery } from './key-query.schemas.js';
 import { findBanEnd, findKey } from './key.repository.js';
 import type { KeyWithUsage } from './key.schemas.js';
-import { type KeyRecord, keyView, planFields } from './key.view.js';
+import { KEY, type KeyRecord, keyView, planFields } from './key.view.js';
+import { type Page, toPage } from '../schemas/pagination.js';
 
 /** The number of matches that a message lists. */
 const MATCHES_MAX = 5;
@@ -42,6 +43,16 @@ export class KeyReader {
     const { records, last } = await findKeyPage(this.database, query, bannedQuotas, this.clock.now());
     const entries = await this.withUsage(records, (quotaId) => bans.get(quotaBucketKey(quotaId)) ?? null);
     return { entries, last };
+  }
+
+  /** Returns one page of the keys of a quota that holders issued, oldest first, after the id `after`. */
+  async pageOfTeam(quotaId: string, limit: number, after?: string): Promise<Page<KeyWithUsage>> {
+    await this.aggregateUsage();
+    const where = { quotaId, issuedBy: { not: null }, ...(after !== undefined && { id: { gt: after } }) };
+    const found = { where, orderBy: { id: 'asc' }, take: limit + 1, ...KEY } as const;
+    const bannedUntil = await findBanEnd(this.counters, quotaId);
+    const keys = await this.withUsage(await this.database.apiKey.findMany(found), () => bannedUntil);
+    return toPage(keys, limit);
   }
 
   /**

@@ -5,7 +5,11 @@ import { requireKey } from '../auth/require-key.js';
 import { quotaBucketKey } from '../rate-limit/rules/bucket-key.js';
 import type { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
 import { isUuid } from '../schemas/uuid.js';
+import { ApiError } from '../http/api-error.js';
 import { KEY, type KeyRecord } from './key.view.js';
+
+/** The valid keys that a quota may have, those of an overlap included. */
+export const VALID_KEYS_MAX = 20;
 
 /** Returns the columns that are stored of a key. */
 export function storedFields(key: string) {
@@ -18,16 +22,67 @@ export function findKey(database: Database, id: string): Promise<KeyRecord> {
 }
 
 /**
- * Returns the key after locking it and its quota, so that concurrent changes are serialized.
+ * Locks the quota of a key, so that concurrent changes of its keys are serialized. Returns its id, or null if
+ * there is no such key.
+ */
+export async function lockQuotaOf(transaction: Prisma.TransactionClient, keyId: string) {
+  const quotas = isUuid(keyId)
+    ? await transaction.$queryRaw<{ id: string }[]>`
+        SELECT id FROM quotas WHERE id = (SELECT quota_id FROM api_keys WHERE id = ${keyId}::uuid)
+        FOR NO KEY UPDATE`
+    : [];
+  return quotas[0]?.id ?? null;
+}
+
+/**
+ * Returns the key after locking its quota.
  *
  * @throws ApiError `not_found`.
  */
 export async function lockKey(transaction: Prisma.TransactionClient, id: string): Promise<KeyRecord> {
-  if (isUuid(id)) {
-    await transaction.$queryRaw`
-      SELECT 1 FROM api_keys k JOIN quotas q ON q.id = k.quota_id WHERE k.id = ${id}::uuid FOR NO KEY UPDATE`;
-  }
+  await lockQuotaOf(transaction, id);
   return findKey(transaction, id);
+}
+
+/**
+ * Checks that a locked quota has room for another key at `nowMs`.
+ *
+ * @throws ApiError `conflict` if it has `VALID_KEYS_MAX` valid keys.
+ */
+export async function requireRoomForKey(
+  transaction: Prisma.TransactionClient,
+  quotaId: string,
+  nowMs: number,
+) {
+  const unexpired = [{ expiresAt: null }, { expiresAt: { gt: new Date(nowMs) } }];
+  const valid = await transaction.apiKey.count({ where: { quotaId, revokedAt: null, OR: unexpired } });
+  if (valid >= VALID_KEYS_MAX) {
+    throw new ApiError(
+      'conflict',
+      `The quota has ${VALID_KEYS_MAX} valid keys, the maximum. Revoke one first.`,
+    );
+  }
+}
+
+/**
+ * Returns the keys, not yet revoked, that someone may have derived from this one: its successors, the keys
+ * that holders issued by it, and those of each.
+ */
+export async function findDerivedKeys(
+  transaction: Prisma.TransactionClient,
+  { id, quotaId }: { id: string; quotaId: string },
+): Promise<KeyRecord[]> {
+  const derived = await transaction.$queryRaw<{ id: string }[]>`
+    WITH RECURSIVE derived AS (
+      SELECT ${id}::uuid AS id
+      UNION
+      SELECT k.id
+      FROM derived d JOIN api_keys k ON d.id IN (k.predecessor_id, k.issued_by)
+      WHERE k.quota_id = ${quotaId}::uuid
+    )
+    SELECT id FROM derived WHERE id <> ${id}::uuid`;
+  const where = { id: { in: derived.map((key) => key.id) }, revokedAt: null };
+  return transaction.apiKey.findMany({ where, orderBy: { id: 'asc' }, ...KEY });
 }
 
 /**

@@ -12,7 +12,8 @@ import {
   plainText,
   uuid,
 } from '../schemas/text-schemas.js';
-import { bothOrNone, ownLimits, shownLimit } from '../schemas/limits.schema.js';
+import { bothOrNone, type Limits, ownLimits, shownLimit } from '../schemas/limits.schema.js';
+import { isUuid, UUID_LENGTH } from '../schemas/uuid.js';
 import { PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
 
 const NOTE_MAX_LENGTH = 1000;
@@ -58,12 +59,32 @@ export const RestrictKeyInput = z
   });
 export type RestrictKeyInput = z.infer<typeof RestrictKeyInput>;
 
+const UUID_MESSAGE = 'must be the id of a key';
+
+/** A key is on a quota of its own, with `plan`, or on that of another key, with `quotaOf`. */
+const planOrQuota = z.superRefine<{ [Field in 'plan' | 'quotaOf' | keyof Limits]?: unknown }>(
+  ({ plan, quotaOf, perMinute, perDay }, { addIssue }) => {
+    if (quotaOf === undefined && plan === undefined) {
+      addIssue({ code: 'custom', path: ['plan'], message: 'is required without quotaOf' });
+    } else if (quotaOf !== undefined && [plan, perMinute, perDay].some((given) => given !== undefined)) {
+      const message = 'must not be given with plan, perMinute or perDay: they are those of the quota';
+      addIssue({ code: 'custom', path: ['quotaOf'], message });
+    }
+  },
+  { when: ({ value }) => typeof value === 'object' && value !== null },
+);
+
 export const CreateKeyInput = z
   .object(
     {
       name: keyName,
       note: keyNote.optional(),
-      plan: planName,
+      plan: planName.optional().meta({ description: 'Name of the plan. Required without `quotaOf`.' }),
+      quotaOf: bodyString.refine(isUuid, UUID_MESSAGE).optional().meta({
+        description: 'Identifier of a key whose quota the new key shares, instead of one of its own.',
+        format: 'uuid',
+        maxLength: UUID_LENGTH,
+      }),
       ...ownLimits,
       role: roleSchema.optional(),
       ...RestrictKeyInput.shape,
@@ -71,10 +92,10 @@ export const CreateKeyInput = z
     },
     BODY_MESSAGE,
   )
-  .check(bothOrNone)
+  .check(planOrQuota, bothOrNone)
   .meta({
     id: 'NewKey',
-    description: 'A new key, with a quota of its own.',
+    description: 'A new key, with a quota of its own or on the quota of another key.',
     examples: [{ name: "Ann's shop", plan: 'pro' }],
   });
 export type CreateKeyInput = z.infer<typeof CreateKeyInput>;
@@ -155,7 +176,7 @@ export const Key = z
     }),
     prefix: plainText('First characters of the key.', KEY_MAX_LENGTH),
     lastFour: plainText('Last four characters of the key.', 4),
-    quotaId: uuid('Identifier of its quota. A key and its successor share one.'),
+    quotaId: uuid('Identifier of its quota. Keys on one quota share its limits, counts and ban.'),
     plan: planName,
     perMinute: shownLimit(
       'Effective limit of requests per UTC minute; null if the quota was left without one by direct SQL.',
@@ -172,6 +193,9 @@ export const Key = z
     revokedAt: dateTime('When the key was revoked; null if it was not.').nullable(),
     predecessorId: uuid('Identifier of the key that this one replaces, if any.').nullable(),
     successorId: uuid('Identifier of the key that replaces this one, if any.').nullable(),
+    issuedBy: uuid(
+      'Identifier of the key by which a holder issued this one; null if an administrator issued it.',
+    ).nullable(),
     warning: plainText(
       'What may be wrong with the networks that the request has set; else absent.',
       WARNING_MAX_LENGTH,

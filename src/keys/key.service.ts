@@ -14,7 +14,15 @@ import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-stor
 import { quotaBucketKey } from '../rate-limit/rules/bucket-key.js';
 import { queueKeyEvent } from '../webhooks/queue-events.js';
 import { type Action, type Actor, keyEvent, recordAuditEvent } from '../audit/audit.js';
-import { findBanEnd, findKey, lockKey, storedFields } from './key.repository.js';
+import {
+  findBanEnd,
+  findDerivedKeys,
+  findKey,
+  lockKey,
+  lockQuotaOf,
+  requireRoomForKey,
+  storedFields,
+} from './key.repository.js';
 import {
   type ChangePlanInput,
   type CreateKeyInput,
@@ -37,6 +45,11 @@ declareTables({
 const DAY_MS = 24 * 60 * 60 * 1000;
 const OVERLAP_DEFAULT_SECONDS = DAY_MS / 1000;
 
+/** The key of the same quota by which a holder issues another; undefined if an administrator does. */
+interface IssuedBy {
+  issuedBy?: string;
+}
+
 /** Issues, changes and revokes API keys. Each change and its audit event are one transaction. */
 @Injectable()
 export class KeyService {
@@ -53,28 +66,27 @@ export class KeyService {
   }
 
   /**
-   * Issues a key with a quota of its own.
+   * Issues a key with a quota of its own, or on the quota of the key `quotaOf`.
    *
    * @param key the key itself; a generated key by default.
-   * @throws ApiError `invalid_request` if there is no such plan, if neither the plan nor the input has
-   *   limits, or if `expiresAt` is in the past.
+   * @throws ApiError `invalid_request` if there is no such plan or key, if neither the plan nor the input has
+   *   limits, or if `expiresAt` is in the past; `conflict` if the quota has as many keys as it may.
    */
-  async issue(input: CreateKeyInput, actor: Actor, key = this.newKey()): Promise<IssuedKey> {
+  async issue(input: CreateKeyInput & IssuedBy, actor: Actor, key = this.newKey()): Promise<IssuedKey> {
     const { name, note = null, role = 'client', scopes = [], allowedNetworks = [], expiresAt = null } = input;
     this.requireFuture(expiresAt);
     requireWithinRole(role, scopes);
-    const record = await inTransaction(this.database, async (transaction) => {
-      const quota = await quotaColumns(transaction, input);
-      const fields = { name, note, role, scopes, allowedNetworks, expiresAt, ...storedFields(key) };
-      const data = { ...fields, quota: { create: quota } };
-      const issued = await transaction.apiKey.create({ data, ...KEY });
+    const issued = await inTransaction(this.database, async (transaction) => {
+      const { quotaId, bannedUntil } = await this.quotaOfNewKey(transaction, input);
+      const restricted = { role, scopes, allowedNetworks, expiresAt };
+      const fields = { name, note, ...restricted, issuedBy: input.issuedBy ?? null, ...storedFields(key) };
+      const record = await transaction.apiKey.create({ data: { ...fields, quotaId }, ...KEY });
       const label = { name, ...(note !== null && { note }) };
-      const after = { ...label, role, ...planFields(issued), ...restrictionFields(issued), expiresAt };
-      await recordAuditEvent(transaction, keyEvent(actor, 'key.issued', issued, null, after));
-      return issued;
+      const after = { ...label, role, ...planFields(record), ...restrictionFields(record), expiresAt };
+      await recordAuditEvent(transaction, keyEvent(actor, 'key.issued', record, null, after));
+      return this.view(record, bannedUntil);
     });
-    // A new quota has no ban. A query of the counter store might fail, and the key could not be shown again.
-    return { ...this.view(record, null), key };
+    return { ...issued, key };
   }
 
   /** Returns whether this key was ever issued, also if it has expired or was revoked. */
@@ -91,14 +103,20 @@ export class KeyService {
 
   /**
    * Issues a successor on the same quota. Both keys work until the overlap ends, though the old key never
-   * works past its own expiry.
+   * works past its own expiry. A leaked key is revoked, and so is what holders issued by it.
    *
    * @param maxPerDay the rotations that keys of the quota may have had in the UTC day, this one included.
    * @throws ApiError `not_found`; `conflict` if the key is revoked, expired, already rotated, or rotated too
-   *   often; `invalid_request` if `expiresAt` is in the past.
+   *   often, or if the quota has as many keys as it may; `invalid_request` if `expiresAt` is in the past.
    */
-  async rotate(id: string, input: RotateKeyInput, actor: Actor, maxPerDay = Infinity): Promise<RotatedKey> {
-    const { overlapSeconds = OVERLAP_DEFAULT_SECONDS } = input;
+  async rotate(
+    id: string,
+    input: RotateKeyInput & { leaked?: boolean | undefined },
+    actor: Actor,
+    maxPerDay = Infinity,
+  ): Promise<RotatedKey> {
+    const { leaked = false } = input;
+    const overlapSeconds = leaked ? 0 : (input.overlapSeconds ?? OVERLAP_DEFAULT_SECONDS);
     const key = this.newKey();
     let endsAt = new Date(0);
     this.requireFuture(input.expiresAt ?? null);
@@ -109,8 +127,12 @@ export class KeyService {
       const overlapEnd = new Date(nowMs + overlapSeconds * 1000);
       endsAt = old.expiresAt !== null && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
       await transaction.apiKey.update({ where: { id }, data: { expiresAt: endsAt } });
-      const { name, note, role, scopes, allowedNetworks, quotaId } = old;
-      const inherited = { name, note, role, scopes, allowedNetworks, quotaId };
+      if (leaked) {
+        await this.revokeWithDerived(transaction, old, actor);
+      }
+      const { name, note, role, scopes, allowedNetworks, quotaId, issuedBy } = old;
+      await requireRoomForKey(transaction, quotaId, nowMs);
+      const inherited = { name, note, role, scopes, allowedNetworks, quotaId, issuedBy };
       const own = { expiresAt, predecessorId: id, createdAt: new Date(nowMs), ...storedFields(key) };
       const created = await transaction.apiKey.create({ data: { ...inherited, ...own }, ...KEY });
       const before = { expiresAt: old.expiresAt, successorId: null };
@@ -131,30 +153,19 @@ export class KeyService {
    * @throws ApiError `not_found`.
    */
   async revoke(id: string, actor: Actor): Promise<Key> {
-    return this.change(id, async (transaction, old) => {
-      if (old.revokedAt !== null) {
-        return old;
-      }
-      const data = { revokedAt: new Date(this.clock.now()) };
-      const revoked = await transaction.apiKey.update({ where: { id }, data, ...KEY });
-      await recordAuditEvent(transaction, keyEvent(actor, 'key.revoked', old, { revokedAt: null }, data));
-      await queueKeyEvent(transaction, 'key.revoked', old, data);
-      return revoked;
-    });
+    return this.change(id, (transaction, old) => this.revokeRecord(transaction, old, actor));
   }
 
   /**
-   * Revokes a key that leaked, then every successor of it: its thief may have rotated it, but can no more. A
-   * second call goes on where the first has failed.
+   * Revokes a key that leaked, with its successors and what holders issued by any of them: its thief may have
+   * rotated it, or issued others.
    *
    * @throws ApiError `not_found`.
    */
   async revokeLeaked(key: string, actor: Actor): Promise<Key> {
-    const leaked = await this.revoke(await this.findId(key), actor);
-    for (let next = leaked.successorId; next !== null;) {
-      ({ successorId: next } = await this.revoke(next, actor));
-    }
-    return leaked;
+    return this.change(await this.findId(key), (transaction, old) =>
+      this.revokeWithDerived(transaction, old, actor),
+    );
   }
 
   /**
@@ -235,6 +246,41 @@ export class KeyService {
     });
     // No ban is left. Another query of the counter store might fail, although the ban is lifted.
     return this.view(record, null);
+  }
+
+  /** Returns a new quota, or that of the key `quotaOf`, locked, and when its ban ends. */
+  private async quotaOfNewKey(transaction: Prisma.TransactionClient, input: CreateKeyInput) {
+    const { quotaOf } = input;
+    if (quotaOf === undefined) {
+      const { id } = await transaction.quota.create({ data: await quotaColumns(transaction, input) });
+      // It has no ban. A query of the counter store might fail.
+      return { quotaId: id, bannedUntil: null };
+    }
+    const quotaId = await lockQuotaOf(transaction, quotaOf);
+    if (quotaId === null) {
+      const message = `The request is invalid: quotaOf: no key has the id ${quotaOf}.`;
+      throw new ApiError('invalid_request', message);
+    }
+    await requireRoomForKey(transaction, quotaId, await readServerTimeMs(transaction));
+    return { quotaId, bannedUntil: await findBanEnd(this.counters, quotaId) };
+  }
+
+  private async revokeWithDerived(transaction: Prisma.TransactionClient, old: KeyRecord, actor: Actor) {
+    for (const derived of await findDerivedKeys(transaction, old)) {
+      await this.revokeRecord(transaction, derived, actor);
+    }
+    return this.revokeRecord(transaction, old, actor);
+  }
+
+  private async revokeRecord(transaction: Prisma.TransactionClient, old: KeyRecord, actor: Actor) {
+    if (old.revokedAt !== null) {
+      return old;
+    }
+    const data = { revokedAt: new Date(this.clock.now()) };
+    const revoked = await transaction.apiKey.update({ where: { id: old.id }, data, ...KEY });
+    await recordAuditEvent(transaction, keyEvent(actor, 'key.revoked', old, { revokedAt: null }, data));
+    await queueKeyEvent(transaction, 'key.revoked', old, data);
+    return revoked;
   }
 
   private newKey(): string {

@@ -1,6 +1,6 @@
 import type { Database } from '../database/in-transaction.js';
 import { ApiError } from '../http/api-error.js';
-import type { ChangePlanInput } from './key.schemas.js';
+import type { CreateKeyInput } from './key.schemas.js';
 import { isPlanName } from '../rate-limit/rules/plan-name.js';
 
 /**
@@ -9,8 +9,11 @@ import { isPlanName } from '../rate-limit/rules/plan-name.js';
  * @throws ApiError `invalid_request` if there is no such plan, or if neither the plan nor the input has
  *   limits.
  */
-export async function quotaColumns(database: Database, input: ChangePlanInput) {
-  const { plan: name, perMinute = null, perDay = null } = input;
+export async function quotaColumns(
+  database: Database,
+  input: Pick<CreateKeyInput, 'plan' | 'perMinute' | 'perDay'>,
+) {
+  const { plan: name = '', perMinute = null, perDay = null } = input;
   const plan = isPlanName(name) ? await database.plan.findUnique({ where: { name } }) : null;
   if (plan === null) {
     throw new ApiError('invalid_request', await noSuchPlanMessage(database, name));

@@ -38,7 +38,7 @@ const network = z
 /** What a key may do, and from where; null for no restriction. */
 export const restrictions = {
   scopes: listOf(scope, SCOPES.length, 'scopes').meta({
-    description: 'What the key may do; null for everything that its role may.',
+    description: 'What the key may do; null for everything that its role may, except `keys:write`.',
   }),
   allowedNetworks: listOf(network, NETWORKS_MAX, 'networks').meta({
     description: 'The networks from which the key may be used; null for anywhere.',

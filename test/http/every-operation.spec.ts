@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Logger } from '@nestjs/common';
+import { SCOPES } from '../../src/auth/rules/scope.js';
 import { databaseReason } from '../../src/database/availability.js';
 import { ErrorFilter } from '../../src/http/error.filter.js';
 import { IdempotencyCleanup } from '../../src/idempotency/idempotency.cleanup.js';
@@ -45,7 +46,7 @@ beforeAll(async () => {
   await database.query(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'`);
   // The demonstration has animals too.
   await database.query('INSERT INTO pets (name, category_id) SELECT n, 7 FROM generate_series(1, 36) n');
-  ({ key } = await issueKey(database, { ...UNLIMITED, role: 'admin' }));
+  ({ key } = await issueKey(database, { ...UNLIMITED, role: 'admin', scopes: [...SCOPES] }));
   errors = jest.spyOn(Logger.prototype, 'error').mockImplementation();
   warnings = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
   const { href } = Object.assign(new URL(database.url), { username: role, password: 'secret' });
@@ -78,6 +79,7 @@ const call = (method: string, path: string, init: Init = {}) =>
 /** Create a record that the operation may change. The others are found in their list. */
 const CREATE: Record<string, () => Promise<string>> = {
   id: async () => (await store.issue()).id,
+  keyId: async () => (await call('POST', '/v1/keys', { body: { name: 'team' } })).json.id,
   plan: async () => 'free',
   webhookId: async () => {
     const { json } = await call('POST', '/admin/webhooks', { body: WEBHOOK });

@@ -75,6 +75,7 @@ describe('POST /admin/keys', () => {
       revokedAt: null,
       predecessorId: null,
       successorId: null,
+      issuedBy: null,
     });
     expect(response.headers.get('location')).toBe(`/admin/keys/${response.json.id}`);
     expect(response.headers.get('cache-control')).toBe('no-store');
@@ -145,7 +146,7 @@ describe('POST /admin/keys', () => {
       'name must be text without control characters; note must be text without control characters',
     ]),
     [input({ expiresAt: '2020-01-01T00:00:00Z' }), 'expiresAt must be in the future'],
-    ['{"name":7,"perDay":5}', 'name must be a string; plan is required; perMinute is required with perDay'],
+    ['{"name":7,"perDay":5}', 'name must be a string; plan is required without quotaOf; perMinute is required with perDay'],
   ])('returns 400 that names every fault, and issues nothing: %s', async (body, faults) => {
     expectInvalid(await unchanged(() => sendAsAdmin('POST /admin/keys', body)), faults);
   });

@@ -8,6 +8,7 @@ const LABELS: Record<Scope, string> = {
   'pets:write': 'Add animals',
   'orders:read': 'Read orders',
   'orders:write': 'Place orders',
+  'keys:write': 'Manage keys of its quota',
   'admin:read': 'Read administration',
   'admin:write': 'Change keys and plans',
 };

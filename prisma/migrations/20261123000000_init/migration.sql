@@ -87,6 +87,7 @@ CREATE TABLE "api_keys" (
     "expires_at" TIMESTAMPTZ(3),
     "revoked_at" TIMESTAMPTZ(3),
     "predecessor_id" UUID,
+    "issued_by" UUID,
 
     CONSTRAINT "api_keys_pkey" PRIMARY KEY ("id")
 );
@@ -207,6 +208,9 @@ CREATE UNIQUE INDEX "api_keys_predecessor_id_key" ON "api_keys"("predecessor_id"
 CREATE INDEX "api_keys_quota_id_idx" ON "api_keys"("quota_id");
 
 -- CreateIndex
+CREATE INDEX "api_keys_issued_by_idx" ON "api_keys"("issued_by");
+
+-- CreateIndex
 CREATE INDEX "usage_period_starts_at_key_id_operation_deprecated_idx" ON "usage"("period", "starts_at" DESC, "key_id", "operation", "deprecated");
 
 -- CreateIndex
@@ -235,6 +239,9 @@ ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_quota_id_fkey" FOREIGN KEY ("quo
 
 -- AddForeignKey
 ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_predecessor_id_fkey" FOREIGN KEY ("predecessor_id") REFERENCES "api_keys"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_issued_by_fkey" FOREIGN KEY ("issued_by") REFERENCES "api_keys"("id") ON DELETE SET NULL ON UPDATE CASCADE;
 
 -- AddForeignKey
 ALTER TABLE "webhook_deliveries" ADD CONSTRAINT "webhook_deliveries_webhook_id_fkey" FOREIGN KEY ("webhook_id") REFERENCES "webhooks"("id") ON DELETE CASCADE ON UPDATE CASCADE;

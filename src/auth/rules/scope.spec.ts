@@ -1,4 +1,15 @@
-import { SCOPES, scopesForRole } from './scope.js';
+import { hasScope, SCOPES, scopesForRole } from './scope.js';
+
+describe('hasScope', () => {
+  it('is true for a scope of the set alone', () => {
+    expect(hasScope(['pets:read', 'keys:write'], 'keys:write')).toBe(true);
+    expect(hasScope(['pets:read'], 'pets:write')).toBe(false);
+  });
+
+  it('is true without a set, except for keys:write, which must be named', () => {
+    expect(SCOPES.filter((scope) => !hasScope(null, scope))).toEqual(['keys:write']);
+  });
+});
 
 describe('scopesForRole', () => {
   it('returns every scope for administrators, and all but those of administration for clients', () => {

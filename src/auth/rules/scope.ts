@@ -9,6 +9,7 @@ export const SCOPES = [
   'pets:write',
   'orders:read',
   'orders:write',
+  'keys:write',
   'admin:read',
   'admin:write',
 ] as const;
@@ -21,7 +22,12 @@ declare module 'fastify' {
   }
 }
 
-/** Returns the scopes that keys of a role may have, which is what a key without a set has. */
+/** Returns whether a key with these scopes has one. Without a set, it has all but `keys:write`. */
+export function hasScope(scopes: readonly Scope[] | null, scope: Scope): boolean {
+  return scopes === null ? scope !== 'keys:write' : scopes.includes(scope);
+}
+
+/** Returns the scopes that keys of a role may have. */
 export function scopesForRole(role: KeyRole): readonly Scope[] {
   return role === 'admin' ? SCOPES : SCOPES.filter((scope) => !scope.startsWith('admin:'));
 }

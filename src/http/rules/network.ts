@@ -49,6 +49,14 @@ export function networkText([address, bits]: Network): string {
   return `${ipaddr.IPv6.networkAddressFromCIDR(`${withoutZone}/${bits}`).toRFC5952String()}/${bits}`;
 }
 
+/** Returns whether all addresses of a network are in one of these. */
+export function isSubnet([address, bits]: Network, networks: readonly Network[]): boolean {
+  return networks.some(
+    ([first, outerBits]) =>
+      address.kind() === first.kind() && bits >= outerBits && address.match(first, outerBits),
+  );
+}
+
 /** Returns whether an address is in one of these networks. */
 export function isInNetworks(text: string | undefined, networks: readonly Network[]): boolean {
   const address = parseAddress(text);

@@ -1,0 +1,93 @@
+import { boundsOfTeamKey, issuableScopes, type KeyBounds } from './team-key.js';
+
+const NEXT_YEAR = new Date('2028-01-01T00:00:00Z');
+const LATER = new Date('2028-01-01T00:00:00.001Z');
+
+const issuer = (bounds: Partial<KeyBounds> = {}): KeyBounds => ({
+  scopes: ['pets:read', 'orders:read', 'keys:write'],
+  allowedNetworks: [],
+  expiresAt: null,
+  ...bounds,
+});
+
+describe('issuableScopes', () => {
+  it('leaves out keys:write and those of administration', () => {
+    expect(issuableScopes(['keys:write', 'orders:read', 'admin:read', 'admin:write'])).toEqual([
+      'orders:read',
+    ]);
+  });
+
+  it('returns none for a key without a set, which has no keys:write either', () => {
+    expect(issuableScopes([])).toEqual([]);
+  });
+});
+
+describe('boundsOfTeamKey', () => {
+  it('takes what is not given from the issuer, except keys:write', () => {
+    const own = issuer({ allowedNetworks: ['203.0.113.0/24'], expiresAt: NEXT_YEAR });
+    expect(boundsOfTeamKey(own, {})).toEqual({
+      bounds: {
+        scopes: ['pets:read', 'orders:read'],
+        allowedNetworks: ['203.0.113.0/24'],
+        expiresAt: NEXT_YEAR,
+      },
+      faults: [],
+    });
+  });
+
+  it('accepts narrower bounds', () => {
+    const own = issuer({ allowedNetworks: ['2001:db8::/32', '203.0.113.0/24'], expiresAt: LATER });
+    const given: KeyBounds = {
+      scopes: ['pets:read'],
+      allowedNetworks: ['203.0.113.128/25', '2001:db8:1::/48'],
+      expiresAt: NEXT_YEAR,
+    };
+    expect(boundsOfTeamKey(own, given)).toEqual({ bounds: given, faults: [] });
+  });
+
+  it('accepts the same bounds', () => {
+    const own = issuer({ allowedNetworks: ['203.0.113.0/24'], expiresAt: NEXT_YEAR });
+    const given: KeyBounds = { ...own, scopes: ['orders:read', 'pets:read'] };
+    expect(boundsOfTeamKey(own, given).faults).toEqual([]);
+  });
+
+  it('accepts any networks and expiry from an issuer without such bounds', () => {
+    const given = { allowedNetworks: ['203.0.113.0/24'], expiresAt: NEXT_YEAR };
+    expect(boundsOfTeamKey(issuer(), given)).toMatchObject({ bounds: given, faults: [] });
+  });
+
+  it.each<[string, KeyBounds['scopes']]>([
+    ['a scope that the issuer lacks', ['pets:read', 'pets:write']],
+    ['keys:write', ['keys:write']],
+    ['no set', []],
+  ])('rejects scopes: %s', (_what, scopes) => {
+    expect(boundsOfTeamKey(issuer(), { scopes }).faults).toEqual([
+      'scopes must be among those that your key may give: pets:read, orders:read',
+    ]);
+  });
+
+  it.each<[string, string[]]>([
+    ['anywhere', []],
+    ['a larger network', ['203.0.112.0/23']],
+    ['another network', ['198.51.100.0/24']],
+    ['one of two', ['203.0.113.7/32', '198.51.100.7/32']],
+    ['one of the other version of IP', ['::/0']],
+  ])('rejects networks: %s', (_what, allowedNetworks) => {
+    expect(
+      boundsOfTeamKey(issuer({ allowedNetworks: ['203.0.113.0/24'] }), { allowedNetworks }).faults,
+    ).toEqual(['allowedNetworks must be within those of your key: 203.0.113.0/24']);
+  });
+
+  it.each([null, LATER])('rejects a later expiry: %s', (expiresAt) => {
+    expect(boundsOfTeamKey(issuer({ expiresAt: NEXT_YEAR }), { expiresAt }).faults).toEqual([
+      'expiresAt must not be after that of your key: 2028-01-01T00:00:00.000Z',
+    ]);
+  });
+
+  it('names every fault', () => {
+    const own = issuer({ allowedNetworks: ['203.0.113.0/24'], expiresAt: NEXT_YEAR });
+    expect(boundsOfTeamKey(own, { scopes: [], allowedNetworks: [], expiresAt: LATER }).faults).toHaveLength(
+      3,
+    );
+  });
+});

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { CreateKeyInput, IssuedKey, KeyWithUsage, RestrictKeyInput } from './key.schemas.js';
+import { cursorParameter, limitParameter } from '../schemas/pagination.js';
+import { BODY_MESSAGE } from '../schemas/text-schemas.js';
+import { isUuid } from '../schemas/uuid.js';
+
+const WITHIN = 'They must be within those of your key, which are the default';
+
+/** The body of a holder's request to issue a key. */
+export const NewTeamKey = z
+  .object(
+    {
+      name: CreateKeyInput.shape.name,
+      scopes: RestrictKeyInput.shape.scopes.meta({
+        description: `What the key may do. ${WITHIN}, without \`keys:write\`.`,
+      }),
+      allowedNetworks: RestrictKeyInput.shape.allowedNetworks.meta({
+        description: `The networks from which the key may be used; null for anywhere. ${WITHIN}.`,
+      }),
+      expiresAt: CreateKeyInput.shape.expiresAt.meta({
+        description: 'The time from which the key is no longer valid. At most that of your key, the default.',
+      }),
+    },
+    BODY_MESSAGE,
+  )
+  .meta({
+    id: 'NewTeamKey',
+    description: 'A new key on the quota of your key.',
+    examples: [{ name: 'Stock sync', scopes: ['pets:read'] }],
+  });
+export type NewTeamKey = z.infer<typeof NewTeamKey>;
+
+/** The fields that holders see of a key of their quota. */
+const SHOWN = {
+  id: true,
+  name: true,
+  scopes: true,
+  allowedNetworks: true,
+  state: true,
+  prefix: true,
+  lastFour: true,
+  createdAt: true,
+  expiresAt: true,
+  revokedAt: true,
+  predecessorId: true,
+  successorId: true,
+  issuedBy: true,
+} as const;
+
+/** A key in responses to holders of keys of its quota, without the key itself. */
+export const TeamKey = KeyWithUsage.pick({ ...SHOWN, lastUsedAt: true }).meta({
+  id: 'TeamKey',
+  description: 'A key of your quota that a holder issued, without the key itself.',
+});
+export type TeamKey = z.infer<typeof TeamKey>;
+
+/** A new key in the response that issues it, the only one with the key itself. */
+export const IssuedTeamKey = IssuedKey.pick({ ...SHOWN, key: true }).meta({
+  id: 'IssuedTeamKey',
+  description: 'A new key of your quota.',
+});
+export type IssuedTeamKey = z.infer<typeof IssuedTeamKey>;
+
+export const TeamKeyQuery = z.object({
+  limit: limitParameter('Maximum number of keys returned.'),
+  /** The identifier after which the page begins. */
+  cursor: cursorParameter((id) => (isUuid(id) ? id : null)),
+});
+export type TeamKeyQuery = z.infer<typeof TeamKeyQuery>;

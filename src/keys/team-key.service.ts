@@ -1,0 +1,81 @@
+import { Injectable } from '@nestjs/common';
+import { requireScope } from '../auth/permission.guard.js';
+import { unknownKey } from '../auth/require-key.js';
+import { inTransaction } from '../database/in-transaction.js';
+import { PrismaService } from '../database/prisma.service.js';
+import { readServerTimeMs } from '../database/server-time.js';
+import { ApiError } from '../http/api-error.js';
+import { findKey, lockKey } from './key.repository.js';
+import { KeyReader } from './key-reader.service.js';
+import { KeyService } from './key.service.js';
+import { keyState, restrictionFields } from './key.view.js';
+import { boundsOfTeamKey, issuableScopes } from './rules/team-key.js';
+import { IssuedTeamKey, type NewTeamKey, TeamKey, type TeamKeyQuery } from './team-key.schemas.js';
+import type { Page } from '../schemas/pagination.js';
+
+/** Issues and revokes keys for the holder of a key with the scope `keys:write`, on its quota. */
+@Injectable()
+export class TeamKeyService {
+  constructor(
+    private readonly database: PrismaService,
+    private readonly keys: KeyService,
+    private readonly reader: KeyReader,
+  ) {}
+
+  /** Returns one page of the keys of a quota that holders issued, oldest first. */
+  async page(quotaId: string, { limit, cursor }: TeamKeyQuery): Promise<Page<TeamKey>> {
+    const { entries, last } = await this.reader.pageOfTeam(quotaId, limit, cursor);
+    return { entries: entries.map((key) => TeamKey.parse(key)), last: last && TeamKey.parse(last) };
+  }
+
+  /**
+   * Issues a key within the bounds that the key `issuerId` has at that moment.
+   *
+   * @throws ApiError `insufficient_scope` or `conflict` if the issuer has lost its scope or its validity
+   *   meanwhile; `conflict` if it has nothing to give, or its quota has as many keys as it may;
+   *   `invalid_request` if the input exceeds its bounds.
+   */
+  issue(issuerId: string, { name, ...given }: NewTeamKey): Promise<IssuedTeamKey> {
+    return inTransaction(this.database, async (transaction) => {
+      const issuer = await lockKey(transaction, issuerId);
+      const { scopes } = restrictionFields(issuer);
+      requireScope(scopes, 'keys:write');
+      const state = keyState(issuer, await readServerTimeMs(transaction));
+      if (state === 'revoked' || state === 'expired') {
+        throw new ApiError('conflict', `The key of the request is ${state}, so it issues no other.`);
+      }
+      if (issuableScopes(scopes ?? []).length === 0) {
+        const message = 'Your key has no scope that it could give to another. Ask an administrator for one.';
+        throw new ApiError('conflict', message);
+      }
+      const own = {
+        scopes: scopes ?? [],
+        allowedNetworks: issuer.allowedNetworks,
+        expiresAt: issuer.expiresAt,
+      };
+      const { bounds, faults } = boundsOfTeamKey(own, given);
+      if (faults.length > 0) {
+        throw new ApiError('invalid_request', `The request is invalid: ${faults.join('; ')}.`);
+      }
+      const expiresAt = bounds.expiresAt ?? undefined;
+      const input = { name, ...bounds, expiresAt, quotaOf: issuerId, issuedBy: issuerId };
+      return IssuedTeamKey.parse(await this.keys.within(transaction).issue(input, issuerId));
+    });
+  }
+
+  /**
+   * Revokes a key of the quota that a holder issued, immediately and permanently.
+   *
+   * @param actorId the key of the request.
+   * @throws ApiError `not_found` if there is no such key, also if it is one of another quota or was issued by
+   *   an administrator.
+   */
+  async revoke(id: string, quotaId: string, actorId: string): Promise<TeamKey> {
+    const key = await findKey(this.database, id);
+    if (key.quotaId !== quotaId || key.issuedBy === null) {
+      throw unknownKey(id);
+    }
+    await this.keys.revoke(id, actorId);
+    return TeamKey.parse(await this.reader.find(id));
+  }
+}
