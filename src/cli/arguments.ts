@@ -5,6 +5,7 @@ import { instant } from '../schemas/instant.js';
 import { parseDuration } from '../settings/duration.js';
 
 const INT32_MAX = 2_147_483_647;
+const EXPIRY_MESSAGE = 'must be a duration such as 30d, or a date-time such as 2027-01-01T00:00:00Z';
 const DURATION_MESSAGE = 'must be a duration such as 90s, 30m, 24h or 7d; 0 for none';
 
 /** Returns a parser of an option, which reports the faults that a schema finds as wrong usage. */
@@ -51,5 +52,6 @@ export const expiry = parsedBy(
       const fromNowMs = parseDuration(text);
       return fromNowMs === null ? text : new Date(Date.now() + fromNowMs).toISOString();
     })
+    .refine((text) => instant.safeParse(text).success, { error: EXPIRY_MESSAGE, abort: true })
     .pipe(instant),
 );

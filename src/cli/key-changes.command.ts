@@ -7,7 +7,7 @@ import { UsageService } from '../usage/usage.service.js';
 import { expiry, listOrWord, overlap, parsedBy, positiveInteger, wholeNumber } from './arguments.js';
 import { changeCommand, type ChangeOptions, withServices } from './command.js';
 import { findGivenKeyId, findKeyId } from './key-id.js';
-import { issuedOutput, keyOutput, keyText, limitsText } from './key-output.js';
+import { issuedOutput, keyOutput, keyText, limitsText, limitWarnings } from './key-output.js';
 import { confirm } from './output/confirmation.js';
 import { linesText, tableText } from './output/text.js';
 
@@ -65,7 +65,8 @@ export const keyChanges: Command[] = [
       withServices(async (services, { expires, allow, as, ...options }: IssueOptions) => {
         const quotaOf = await findGivenKeyId(services, options.quotaOf);
         const input = { ...options, quotaOf, expiresAt: expires, allowedNetworks: allow };
-        return issuedOutput(await services.get(KeyService).issue(input, as));
+        const issued = await services.get(KeyService).issue(input, as);
+        return issuedOutput(issued, ...limitWarnings(issued));
       }),
     ),
 
@@ -136,7 +137,8 @@ export const keyChanges: Command[] = [
     )
     .hook('preAction', requireBothLimitsOrNone)
     .action(
-      changeKey(async (services, id, plan: string, options: ChangeOptions & OwnLimits) => {
+      withServices(async (services, text: string, plan: string, options: ChangeOptions & OwnLimits) => {
+        const id = await findKeyId(services, text);
         const { perMinute, perDay } = options;
         const key = await services.get(KeyService).find(id);
         const own = perMinute && perDay ? `, ${limitsText({ perMinute, perDay })}` : '';
@@ -144,7 +146,10 @@ export const keyChanges: Command[] = [
           `Move ${keyText(key)} from plan ${key.plan}, ${limitsText(key)}, to plan ${plan}${own}?`,
           options,
         );
-        return services.get(KeyService).changePlan(id, { plan, perMinute, perDay }, options.as);
+        const changed = await services
+          .get(KeyService)
+          .changePlan(id, { plan, perMinute, perDay }, options.as);
+        return keyOutput(changed, ...limitWarnings(changed));
       }),
     ),
 

@@ -23,6 +23,13 @@ export function limitsText({ perMinute, perDay }: Pick<Key, 'perMinute' | 'perDa
   return `${perMinute ?? 'no'} requests per minute, ${perDay ?? 'none'} per day`;
 }
 
+/** Returns a line about limits of which the minute's can never be reached. */
+export function limitWarnings({ perMinute, perDay }: Pick<Key, 'perMinute' | 'perDay'>): string[] {
+  return perMinute !== null && perDay !== null && perMinute > perDay
+    ? ['Warning: the limit per minute is above that per day, so only the limit per day has an effect.']
+    : [];
+}
+
 function toFields(key: Key | KeyWithUsage) {
   return {
     id: key.id,

@@ -42,7 +42,7 @@ const keyReads: Command[] = [
         const keys = await everyPage<KeyWithUsage, KeyPosition>((limit, cursor) =>
           services.get(KeyReader).page({ ...filters, limit, cursor }),
         );
-        return { value: keys, text: () => tableText(keys.map(toRow)) };
+        return { value: keys, text: () => tableText(toRows(keys)) };
       }),
     ),
 
@@ -71,6 +71,21 @@ export const keysCommand = group('keys', 'API keys', [...keyReads, ...keyChanges
   'after',
   '\nAn <id> is the id of a key or its ending, as tables on a terminal show it.',
 );
+
+/** Returns a row for each key. Keys on one quota are together, and the first shows what they share. */
+function toRows(keys: KeyWithUsage[]) {
+  const quotas = new Map<string, KeyWithUsage[]>();
+  for (const key of keys) {
+    quotas.set(key.quotaId, [...(quotas.get(key.quotaId) ?? []), key]);
+  }
+  return [...quotas.values()].flatMap(([first, ...others]) => [
+    ...(first === undefined ? [] : [toRow(first)]),
+    ...others.map((key) => ({ ...toRow(key), name: `└ ${key.name}`, ...SHARED })),
+  ]);
+}
+
+/** What keys on one quota share, in the rows of all but the first. */
+const SHARED = { plan: '', 'per minute': '', 'per day': '', 'banned until': '' };
 
 function toRow(key: KeyWithUsage) {
   return {

@@ -5,9 +5,9 @@ import { PlanService } from '../keys/plan.service.js';
 import { positiveInteger } from './arguments.js';
 import { changeCommand, type ChangeOptions, command, group, withServices } from './command.js';
 import { everyPage } from './every-page.js';
-import { limitsText } from './key-output.js';
+import { limitsText, limitWarnings } from './key-output.js';
 import { confirm } from './output/confirmation.js';
-import { tableText } from './output/text.js';
+import { linesText, tableText } from './output/text.js';
 
 /** `plans …` */
 export const plansCommand = group('plans', 'plans and their limits', [
@@ -34,7 +34,7 @@ export const plansCommand = group('plans', 'plans and their limits', [
           await confirm(`Change plan ${name} ${change}, for all its keys?`, options);
         }
         const { plan } = await services.get(PlanService).set(name, limits, as);
-        return { value: plan, text: () => plansText([plan]) };
+        return { value: plan, text: () => plansText([plan]) + linesText(...limitWarnings(plan)) };
       }),
     ),
 ]);

@@ -178,6 +178,31 @@ describe('the commands of keys', () => {
     expectNoSecrets(table + facts + JSON.stringify(all), [keys[0].key, keys[1].key, other.key]);
   });
 
+  it('issue a key on the quota of another, and list both together, with what they share once', async () => {
+    const first = await issue('--plan pro');
+    await issue();
+    const further = await issue(`--quota-of ${first.id.slice(-8)}`);
+    expect(further).toMatchObject({ quotaId: first.quotaId, plan: 'pro', perMinute: 300 });
+    const cells = rows(await succeed('keys', 'list', '--search', 'test')).map((row) => row.join('  '));
+    const at = cells.findIndex((row) => row.includes(first.id));
+    const shown = ({ id, lastFour }: typeof first) => `${id}  ask_live_…${lastFour}  client`;
+    expect(cells.slice(at, at + 2)).toEqual([
+      `test  ${shown(first)}  pro  300  10000  active  -  -  -`,
+      `└ test  ${shown(further)}  active  -  -`,
+    ]);
+  });
+
+  it('warn of a limit per minute that is above that per day', async () => {
+    const warning = 'Warning: the limit per minute is above that per day';
+    const limits = ['--per-minute', '60', '--per-day', '10'];
+    const plan = ['--plan', 'enterprise'];
+    expect(await succeed('keys', 'issue', '--name', 'x', ...plan, ...limits)).toContain(warning);
+    expect(await succeed('plans', 'set', 'narrow', ...limits)).toContain(warning);
+    const { id } = await issue();
+    expect(await succeed('keys', 'plan', id, 'narrow')).toContain(warning);
+    expect(await succeed('keys', 'plan', id, 'free')).not.toContain(warning);
+  });
+
   it('issue a key that expires a duration from now', async () => {
     const startMs = Date.now();
     const { expiresAt } = await issue('--plan free --expires 30d');
@@ -602,7 +627,10 @@ describe('a command', () => {
     [`${ISSUE} --per-minute 5`, '--per-minute and --per-day go together'],
     [`keys what-if ${NOBODY} --per-day 0`, 'It must be a whole number from 1 to 2147483647.'],
     [`${ISSUE} --role king`, 'Allowed choices are client, admin'],
-    [`${ISSUE} --expires 2999-01-01`, 'It must be a date-time with its offset'],
+    [`${ISSUE} --expires 2999-01-01`, 'It must be a duration such as 30d, or a date-time'],
+    [`keys issue --name x`, 'give --plan or --quota-of'],
+    [`${ISSUE} --quota-of ${NOBODY}`, 'cannot be used with option'],
+    [`keys issue --name x --quota-of ${NOBODY} --per-minute 1 --per-day 1`, 'cannot be used with option'],
     [`${ISSUE} --colour red`, "unknown option '--colour'"],
     [`keys rotate ${NOBODY} --overlap soon`, 'It must be a duration such as 90s, 30m, 24h or 7d'],
     [`keys rotate ${NOBODY} --overlap 366d`, 'It must be 365 days at the most'],

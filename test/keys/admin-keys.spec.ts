@@ -146,7 +146,10 @@ describe('POST /admin/keys', () => {
       'name must be text without control characters; note must be text without control characters',
     ]),
     [input({ expiresAt: '2020-01-01T00:00:00Z' }), 'expiresAt must be in the future'],
-    ['{"name":7,"perDay":5}', 'name must be a string; plan is required without quotaOf; perMinute is required with perDay'],
+    [
+      '{"name":7,"perDay":5}',
+      'name must be a string; plan is required without quotaOf; perMinute is required with perDay',
+    ],
   ])('returns 400 that names every fault, and issues nothing: %s', async (body, faults) => {
     expectInvalid(await unchanged(() => sendAsAdmin('POST /admin/keys', body)), faults);
   });

@@ -304,7 +304,7 @@ describe('POST /v1/keys/{id}/revoke', () => {
     expect((await call(holder, `POST /v1/keys/${key.id}/revoke`)).json).toEqual(response.json);
   });
 
-  it('returns 404 for a key that an administrator issued, one of another quota, and an unknown one', async () => {
+  it('returns 404 for a key of an administrator, one of another quota, and an unknown one', async () => {
     const holder = await issueHolder();
     const ofOther = (await issueBy(await issueHolder())).json;
     for (const id of [holder.id, ofOther.id, UNKNOWN_ID, 'x']) {

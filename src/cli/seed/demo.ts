@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { TERMINAL } from '../../audit/audit.js';
 import type { CreateKeyInput } from '../../keys/key.schemas.js';
 import type { KeyService } from '../../keys/key.service.js';
+import { scopesForRole } from '../../auth/rules/scope.js';
 import { generateApiKey, findKeyProblem } from '../../auth/rules/api-key.js';
 import type { PrismaService } from '../../database/prisma.service.js';
 import { type Environment, InvalidEnvironmentError } from '../../settings/environment.js';
@@ -12,7 +13,7 @@ import { seedPlans } from './plans.js';
 const DEMO_KEY_INPUTS = {
   free: { name: 'demo free', plan: 'free' },
   pro: { name: 'demo pro', plan: 'pro' },
-  business: { name: 'demo business', plan: 'business' },
+  business: { name: 'demo business', plan: 'business', scopes: [...scopesForRole('client')] },
   enterprise: {
     name: 'demo enterprise',
     plan: 'enterprise',
@@ -20,7 +21,11 @@ const DEMO_KEY_INPUTS = {
     perDay: 1_000_000,
   },
   admin: { name: 'demo administrator', plan: 'business', role: 'admin' },
-} satisfies Record<string, CreateKeyInput>;
+  team: { name: 'demo team' },
+} satisfies Record<string, Omit<CreateKeyInput, 'quotaOf'>>;
+
+/** A key of this demonstration that shares the quota of another. */
+const QUOTA_OF: Partial<Record<DemoKeyName, DemoKeyName>> = { team: 'business' };
 
 type DemoKeyName = keyof typeof DEMO_KEY_INPUTS;
 
@@ -36,9 +41,9 @@ const NAMES = (
 const STATUSES = ['available', 'available', 'pending', 'sold', null] as const;
 
 /**
- * Fills the embedded database with the plans, a key for each plan and for an administrator, and a few dozen
- * animals. A second run adds nothing. The keys are stored in `demo-keys.json`, which exists for this
- * demonstration only.
+ * Fills the embedded database with the plans, a key for each plan, for an administrator and on the quota of
+ * another key, and a few dozen animals. A second run adds nothing. The keys are stored in `demo-keys.json`,
+ * which exists for this demonstration only.
  */
 export async function seedDemo(
   prisma: PrismaService,
@@ -50,7 +55,9 @@ export async function seedDemo(
   for (const [name, input] of Object.entries(DEMO_KEY_INPUTS)) {
     const key = demoKeys[name as DemoKeyName];
     if (!(await keys.exists(key))) {
-      await keys.issue(input, TERMINAL, key);
+      const quotaOwner = QUOTA_OF[name as DemoKeyName];
+      const quotaOf = quotaOwner && (await keys.findId(demoKeys[quotaOwner]));
+      await keys.issue({ ...input, quotaOf }, TERMINAL, key);
     }
   }
   if ((await prisma.pet.count()) === 0) {

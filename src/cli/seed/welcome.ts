@@ -37,5 +37,8 @@ Try it:
  */
 export function keyList(keys: DemoKeys): string {
   const lines = Object.entries(keys).map(([name, key]) => `  ${name.padEnd(11)} ${key}`);
-  return ['Keys of this demonstration, one for each plan:', ...lines].join('\n');
+  return [
+    'Keys of this demonstration, one for each plan; business may issue more, as team, on its quota:',
+    ...lines,
+  ].join('\n');
 }
