@@ -32,6 +32,7 @@ describe('an int64', () => {
         quantity: () => store.createOrder({ petId: 1, quantity: unsafe }),
         petId: () => store.getPet(unsafe),
         limit: () => store.listPets({ limit: unsafe }),
+        id: () => store.listPets({ id: [1, unsafe] }),
       };
       for (const [field, call] of Object.entries(calls)) {
         await assert.rejects(call, {

@@ -63,6 +63,21 @@ describe('listPets', () => {
     const both = await store.listPets({ limit: 4 });
     assert.deepEqual([...first.items, ...second.items], both.items);
   });
+
+  it('returns the animals of several ids, which one request repeats with all their digits', async () => {
+    const { fetch, requests } = recordingFetch();
+    const store = await connect({ fetch });
+    const [one, other] = [
+      await store.createPet({ name: 'One', categoryId: 1 }),
+      await store.createPet({ name: 'Other', categoryId: 2, status: 'sold' }),
+    ];
+    const id = [other.id, BigInt(one.id), 9_223_372_036_854_775_807n];
+    requests.length = 0;
+    assert.deepEqual(await store.listPets({ id }), { items: [one, other], nextCursor: null });
+    assert.deepEqual(await store.listPets({ id, status: 'sold' }), { items: [other], nextCursor: null });
+    assert.equal(new URL(requests[0].url).search, `?id=${id.join('&id=')}`);
+    assert.deepEqual(await collect(store.pets({ id, limit: 1 })), [one, other]);
+  });
 });
 
 describe('listOrders', () => {

@@ -27,7 +27,8 @@ export type Facts = [
 
 export async function calls(store: AnimalStore, signal: AbortSignal): Promise<void> {
   const page: Page<Pet> = await store.listPets({ limit: 3, status: 'sold' }, { signal });
-  await store.createPet({ name: 'x', categoryId: page.items[0]?.id ?? 1n }, { idempotencyKey: 'x', signal });
+  const named: Page<Pet> = await store.listPets({ id: [7n, 9, ...page.items.map(({ id }) => id)] });
+  await store.createPet({ name: 'x', categoryId: named.items[0]?.id ?? 1n }, { idempotencyKey: 'x', signal });
   for await (const order of store.orders({ status: 'placed' })) {
     const same: Order = order;
     await store.createOrder({ petId: same.petId, quantity: same.quantity });
@@ -46,6 +47,8 @@ export async function calls(store: AnimalStore, signal: AbortSignal): Promise<vo
   await store.admin.keys.issue({ name: 'x' });
   // @ts-expect-error: there is no such status
   store.pets({ status: 'lost' });
+  // @ts-expect-error: several identifiers are a list
+  store.pets({ id: 7n });
   // @ts-expect-error: there is no such filter
   store.pets({ name: 'Biscuit' });
   // @ts-expect-error: a category is required

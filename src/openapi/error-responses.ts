@@ -122,7 +122,8 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
     description: 'The operation was removed. The message names its replacement.',
     messages: {
       endpoint_removed:
-        'This operation was removed on 2030-12-05. Use GET /v1/pets?status=available instead.',
+        'This operation was removed on 2030-12-05. Use GET /v1/pets?status=available instead. ' +
+        'To read one animal, use GET /v1/pets?id=7.',
     },
     appliesTo: ({ deprecated }) => deprecated === true,
   },

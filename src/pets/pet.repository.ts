@@ -105,6 +105,21 @@ export class PetRepository implements MetricsSource {
   }
 
   /**
+   * Returns a page of those of these animals that exist, in the queries of `find`.
+   *
+   * @param ids each once.
+   * @throws the database's error.
+   */
+  async pageOf(ids: bigint[], { limit, status, after }: PageRequest): Promise<Page<Pet>> {
+    const following = ids
+      .filter((id) => after === undefined || id > after)
+      .toSorted((one, other) => (one < other ? -1 : 1));
+    const found = await Promise.all(following.map((id) => this.find(id)));
+    const pets = found.filter((pet) => pet !== null);
+    return toPage(status === undefined ? pets : pets.filter((pet) => pet.status === status), limit);
+  }
+
+  /**
    * Returns the animal, or null if there is none.
    *
    * @throws the database's error.

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { int64, parseInt64 } from '../schemas/int64.js';
-import { cursorParameter, limitParameter, once } from '../schemas/pagination.js';
+import { int64, int64sParameter, parseInt64 } from '../schemas/int64.js';
+import { cursorParameter, integerParameter, LIMIT_DEFAULT, LIMIT_MAX, once } from '../schemas/pagination.js';
 import { BODY_MESSAGE, bodyText } from '../schemas/text-schemas.js';
 
 const STATUSES = ['available', 'pending', 'sold'] as const;
@@ -38,12 +38,25 @@ export const Pet = z
 export type Pet = z.infer<typeof Pet>;
 
 export const PetQuery = z.object({
-  limit: limitParameter('Maximum number of animals returned.'),
+  limit: integerParameter(LIMIT_MAX)
+    .optional()
+    .meta({
+      description: `Maximum number of animals returned. The default with \`id\` is ${LIMIT_MAX}.`,
+      default: LIMIT_DEFAULT,
+    }),
   status: z
     .string(once(STATUS_MESSAGE))
     .pipe(PetStatus)
     .optional()
     .meta({ description: 'Returns only animals with this status.' }),
+  // Without an example: the reference would fill it in, and so list only these by default.
+  id: int64sParameter(LIMIT_MAX)
+    .optional()
+    .meta({
+      description:
+        'Returns only animals with these identifiers. Repeat it for several: `?id=7&id=9`. ' +
+        'Those that do not exist are left out.',
+    }),
   /** The identifier after which the page begins. */
   cursor: cursorParameter(parseInt64),
 });

@@ -8,6 +8,7 @@ import { PageWriter } from '../http/page-writer.js';
 import { Revalidated } from '../http/revalidation.hook.js';
 import { int64, parseInt64 } from '../schemas/int64.js';
 import { jsonSchema } from '../schemas/json-schema.js';
+import { LIMIT_DEFAULT, LIMIT_MAX } from '../schemas/pagination.js';
 import { Creates } from '../idempotency/creates.decorator.js';
 import { IdempotencyService } from '../idempotency/idempotency.service.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
@@ -35,16 +36,18 @@ export class PetsController {
     'stable',
     'pets:read',
     'List animals',
-    'One page of the animals, oldest first, optionally of one status only.',
+    'One page of the animals, oldest first, optionally of one status or with some identifiers only.',
   )
   @PageResponse(Pet, 'A page of animals.', 'ETag', 'Revalidate')
   async listPets(
-    @Query({ schema: PetQuery }) { limit, status, cursor }: PetQuery,
+    @Query({ schema: PetQuery })
+    { id, limit = id === undefined ? LIMIT_DEFAULT : LIMIT_MAX, status, cursor }: PetQuery,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    const page = await dataIfAllowed(request, this.pets.page({ limit, status, after: cursor }));
-    return this.pages.respond(reply, page, { limit, status });
+    const shown = { limit, status, after: cursor };
+    const page = id === undefined ? this.pets.page(shown) : this.pets.pageOf(id, shown);
+    return this.pages.respond(reply, await dataIfAllowed(request, page), { limit, status, id });
   }
 
   @Post()
@@ -71,12 +74,14 @@ export class PetsController {
     'stable',
     'pets:read',
     'Get an animal',
-    'Removed on 5 December 2030. Use `GET /pets` with the filter `status` instead.',
+    'Removed on 5 December 2030. Use `GET /pets` with the filter `status` instead. ' +
+      'To read one animal, use `GET /pets?id=7`.',
   )
   @Deprecated({
     since: new Date('2025-12-05T00:00:00Z'),
     removal: new Date('2030-12-05T00:00:00Z'),
     replacement: `${PATH}?status=available`,
+    advice: `To read one animal, use GET ${PATH}?id=7.`,
     docs: '/docs#/pets/getPet',
   })
   @ApiParam({

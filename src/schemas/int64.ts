@@ -3,12 +3,29 @@ import { orRequired } from './text-schemas.js';
 
 export const MIN_INT64 = -(2n ** 63n);
 const MAX = 2n ** 63n - 1n;
-const MESSAGE = `must be an integer from ${MIN_INT64} to ${MAX}, written as digits`;
+const FORM = `an integer from ${MIN_INT64} to ${MAX}, written as digits`;
+const MESSAGE = `must be ${FORM}`;
 
 /** The schema of an int64 of a JSON body, where integers are bigints. */
 export const int64 = z
   .bigint(orRequired(MESSAGE))
   .refine((value) => value >= MIN_INT64 && value <= MAX, MESSAGE);
+
+/** Returns the schema of a query parameter that is repeated to give up to `max` int64s; each counts once. */
+export function int64sParameter(max: number) {
+  const message = `must be given at most ${max} times, each time as ${FORM}`;
+  return z
+    .union([z.string(), z.string().array()])
+    .transform((given, context) => {
+      const values = new Set([given].flat().map(parseInt64));
+      if (values.has(null)) {
+        context.addIssue({ code: 'custom', message });
+        return z.NEVER;
+      }
+      return [...values] as bigint[];
+    })
+    .pipe(z.bigint().array().max(max, message));
+}
 
 /** Parses an int64 written as digits. Returns null for any other text. */
 export function parseInt64(text: string): bigint | null {

@@ -2,8 +2,9 @@ import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 
 const CHECKSUM_BYTES = 4;
-const LIMIT_MAX = 100;
-const LIMIT_DEFAULT = 20;
+/** The maximum and the default of `limit`. */
+export const LIMIT_MAX = 100;
+export const LIMIT_DEFAULT = 20;
 const CURSOR_MAX_LENGTH = 256;
 const CURSOR_MESSAGE = 'is not one that this service gave: follow the Link header of the page before';
 
@@ -24,26 +25,30 @@ export function decodeCursor(cursor: string): string | null {
   return encodeCursor(position) === cursor ? position : null;
 }
 
+type QueryValue = string | number | bigint | boolean | Date | undefined;
+
 /**
  * Returns the `Link` header of a page (RFC 8288): the first page, and the next one if there is one.
  *
- * @param query query parameters of every page of this list; undefined ones are left out, and so is the cursor
- *   of this page.
+ * @param query query parameters of every page of this list, an array for a repeated one; undefined ones are
+ *   left out, and so is the cursor of this page.
  * @param lastPosition position of the page's last entry; null or undefined on the last page.
  */
 export function pageLinks(path: string, query: object, lastPosition?: string | null): string {
-  const given = Object.entries(query as Record<string, string | number | boolean | Date | undefined>)
-    .filter(([name, value]) => name !== 'cursor' && value !== undefined)
-    .map(([name, value]): [string, string] => [
-      name,
-      value instanceof Date ? value.toISOString() : String(value),
-    ]);
-  const first = `<${path}?${new URLSearchParams(given).toString()}>; rel="first"`;
+  const given = new URLSearchParams();
+  for (const [name, values] of Object.entries(query as Record<string, QueryValue | QueryValue[]>)) {
+    for (const value of Array.isArray(values) ? values : [values]) {
+      if (name !== 'cursor' && value !== undefined) {
+        given.append(name, value instanceof Date ? value.toISOString() : String(value));
+      }
+    }
+  }
+  const first = `<${path}?${given.toString()}>; rel="first"`;
   if (lastPosition === null || lastPosition === undefined) {
     return first;
   }
-  const next = new URLSearchParams([...given, ['cursor', encodeCursor(lastPosition)]]);
-  return `<${path}?${next.toString()}>; rel="next", ${first}`;
+  given.append('cursor', encodeCursor(lastPosition));
+  return `<${path}?${given.toString()}>; rel="next", ${first}`;
 }
 
 /** Returns the messages of a query parameter: one for a repeated parameter, else `message`. */

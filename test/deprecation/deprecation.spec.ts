@@ -120,7 +120,9 @@ describe('GET /v1/pets/{petId} at its removal', () => {
     'returns 410 endpoint_removed naming its replacement: %s',
     async (target) => {
       const response = await store.send(target);
-      const message = 'This operation was removed on 2030-12-05. Use GET /v1/pets?status=available instead.';
+      const message =
+        'This operation was removed on 2030-12-05. Use GET /v1/pets?status=available instead. ' +
+        'To read one animal, use GET /v1/pets?id=7.';
       expectError(response, 410, 'endpoint_removed', message);
       const head = await store.send(target, { method: 'HEAD' });
       expect([head.status, head.text]).toEqual([410, '']);
@@ -140,6 +142,12 @@ describe('GET /v1/pets/{petId} at its removal', () => {
       expectError(response, status, code);
       expectDeprecation(response);
     }
+  });
+
+  it('leaves GET /v1/pets?id=…, which still reads one animal', async () => {
+    const response = await store.send('/v1/pets?id=1');
+    expect([response.status, response.text]).toEqual([200, '[{"id":1,"name":"Rex","categoryId":7}]']);
+    expectNoDeprecation(response);
   });
 
   it('leaves the replacement and all else unchanged', async () => {

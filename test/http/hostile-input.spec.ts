@@ -109,6 +109,13 @@ describe('an oversized request', () => {
     expect((await store.send(`/v1/pets?limit=1&${'a=1&'.repeat(3900)}`)).json).toHaveLength(1);
     expectError(await store.send(`/v1/pets?${'limit=1&'.repeat(1500)}`), 400, 'invalid_request');
   });
+
+  it('gets 200 with one id 3,000 times, which counts once, and 400 with 1,500 ids', async () => {
+    const { status, headers } = await store.send(`/v1/pets?${'id=1&'.repeat(3000)}`);
+    expect([status, headers.get('link')]).toEqual([200, '</v1/pets?limit=100&id=1>; rel="first"']);
+    const different = Array.from({ length: 1500 }, (_, index) => `id=${index}`).join('&');
+    expectError(await store.send(`/v1/pets?${different}`), 400, 'invalid_request');
+  });
 });
 
 describe('input to regular expressions', () => {

@@ -26,6 +26,11 @@ const RANGES = {
   int32: [-(2n ** 31n), 2n ** 31n - 1n],
   int64: [-(2n ** 63n), 2n ** 63n - 1n],
 } as const;
+const [LEAST, GREATEST] = RANGES.int64;
+/** The fault of the only list of a query, that of identifiers. */
+const INT64S =
+  'must be given at most 100 times, each time as an integer from ' +
+  `${LEAST} to ${GREATEST}, written as digits`;
 const INSTANT = 'must be a date-time with its offset, such as 2027-01-01T00:00:00Z';
 const NO_INSTANTS = [
   '',
@@ -108,6 +113,10 @@ function wrongParameters(entry: Schema, name: string, schema: Schema): Wrong[] {
   if (type === 'boolean') {
     return [['must be true or false', ['', '1', 'TRUE', '%00']]];
   }
+  if (type === 'array') {
+    const tooMany = Array.from({ length: 101 }, (_, index) => index).join(`&${name}=`);
+    return [[INT64S, ['', '1.0', '7,9', '7%2C9', '[7]', '%00', `${GREATEST + 1n}`, `7&${name}=x`, tooMany]]];
+  }
   if (type === 'integer') {
     const [least, greatest] = findRange(schema);
     const beyond = [least - 1n, least - 2n, greatest + 1n].map(String);
@@ -127,6 +136,9 @@ function wrongParameters(entry: Schema, name: string, schema: Schema): Wrong[] {
   ];
 }
 
+/** Returns the fault of a parameter that is x, twice. */
+const findRepeatedFault = ({ type }: Schema) => (type === 'array' ? INT64S : 'must be given once');
+
 function validParameter({ name, schema }: Parameter): string {
   const { type, format, enum: choices } = schema;
   if (choices !== undefined) {
@@ -135,7 +147,7 @@ function validParameter({ name, schema }: Parameter): string {
   if (format === 'date-time') {
     return name === 'until' ? '2028-01-01T00:00:00.000Z' : '2027-01-01T00:00:00.000Z';
   }
-  return { integer: '1', boolean: 'true' }[String(type)] ?? (format === 'uuid' ? ID : 'x');
+  return { integer: '1', array: '1', boolean: 'true' }[String(type)] ?? (format === 'uuid' ? ID : 'x');
 }
 
 function wrongFields(field: Schema): Wrong {
@@ -197,8 +209,8 @@ describe.each(withNames(lists))('%s', (name, { operationId, parameters, response
       );
       for (const [given = '', fault] of [
         ...cases,
-        [`${parameter}=x&${parameter}=x`, 'must be given once'],
-        [`${parameter}=&${parameter}=`, 'must be given once'],
+        [`${parameter}=x&${parameter}=x`, findRepeatedFault(schema)],
+        [`${parameter}=&${parameter}=`, findRepeatedFault(schema)],
       ]) {
         const response = await get(given);
         expectInvalid(response, new RegExp(`^${parameter} ${fault}$`));
@@ -209,7 +221,7 @@ describe.each(withNames(lists))('%s', (name, { operationId, parameters, response
 
   it('returns 400 that names all faults at once', async () => {
     const given = query.map((parameter) => `${parameter.name}=x&${parameter.name}=x`);
-    const faults = query.map((parameter) => `${parameter.name} must be given once`);
+    const faults = query.map((parameter) => `${parameter.name} ${findRepeatedFault(parameter.schema)}`);
     expectInvalid(await get(given.join('&')), faults.join('; '));
   });
 

@@ -106,14 +106,14 @@ function broken(schema: Schema): fc.Arbitrary<string> {
 const rarely = <Value>(usual: fc.Arbitrary<Value>, unusual: fc.Arbitrary<Value>) =>
   fc.oneof({ weight: 3, arbitrary: usual }, { weight: 1, arbitrary: unusual });
 
-function parameterValue({ schema, name }: Parameter, method: string): fc.Arbitrary<string> {
+function parameterValue({ schema, name, in: location }: Parameter, method: string): fc.Arbitrary<string> {
   const isSpared = name !== 'webhookId' || method !== 'DELETE';
   const usual =
-    name in ids
+    location === 'path' && name in ids
       ? fc.constantFrom(...(isSpared ? [ids[name] ?? ''] : otherWebhookIds))
       : name === 'cursor'
         ? fc.string()
-        : valid(schema).map((json) => String(JSON.parse(json)));
+        : valid(schema.items ?? schema).map((json) => String(JSON.parse(json)));
   return rarely(usual, fc.oneof(fc.string({ unit: 'binary', maxLength: 60 }), digits));
 }
 

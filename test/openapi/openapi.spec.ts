@@ -108,6 +108,22 @@ describe('the OpenAPI documents', () => {
     expect(limit.schema).not.toHaveProperty('pattern');
   });
 
+  it('have id of listPets as an array of at most 100 int64s, which is repeated by default', () => {
+    const { parameters } = documents.store.paths['/pets'].get;
+    const {
+      schema,
+      required,
+      style = 'form',
+      explode = true,
+    } = parameters.find(({ name }: Json) => name === 'id');
+    expect([required, style, explode]).toEqual([false, 'form', true]);
+    expect(schema).toMatchObject({
+      type: 'array',
+      maxItems: 100,
+      items: { type: 'integer', format: 'int64' },
+    });
+  });
+
   it('have the 64-bit identifiers, required fields and bounds of an animal', () => {
     const { NewPet, Pet, PetStatus } = documents.store.components.schemas;
     expect(PetStatus.enum).toEqual(['available', 'pending', 'sold']);

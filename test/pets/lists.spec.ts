@@ -3,6 +3,7 @@ import { rowsRead } from '../support/database/rows-read.js';
 import { startApplication, shareApplication } from '../support/service/application.js';
 import { createDatabase } from '../support/database/database.js';
 
+import { expectInvalid } from '../support/http/expectations.js';
 import { type HttpResponse, listedIds, send } from '../support/http/http.js';
 import { parseLinks } from '../support/http/links.js';
 import { readPages } from '../support/http/pages.js';
@@ -97,6 +98,119 @@ describe('GET /v1/pets', () => {
     await addPets(12, ['available', 'pending', 'sold', null]);
     const { json } = await list(`?status=${status}`);
     expect(json).toMatchObject([first, first + 4, first + 8].map((id) => ({ id, status })));
+  });
+});
+
+/** Returns a query that names these animals. */
+const named = (ids: (number | bigint)[]): string => ids.map((id) => `id=${id}`).join('&');
+
+describe('GET /v1/pets?id=…', () => {
+  const FAULT =
+    'id must be given at most 100 times, each time as an integer from -9223372036854775808 to ' +
+    '9223372036854775807, written as digits';
+
+  it('returns 200 with the animal of that id alone, as the list has it', async () => {
+    await addPets(3, ['sold', null, 'pending']);
+    const response = await list('?id=3');
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      200,
+      'application/json; charset=utf-8',
+    ]);
+    expect(response.text).toBe('[{"id":3,"name":"3","categoryId":3,"status":"pending"}]');
+    expect(parseLinks(response)).toEqual({ first: '/v1/pets?limit=100&id=3' });
+  });
+
+  it('returns those that exist, each once and oldest first, in whatever order ids are given', async () => {
+    await addPets(12);
+    const response = await list(`?${named([10, 2, 999_999, 9, 2, -1])}&id=0010`);
+    expect([response.status, listedIds(response)]).toEqual([200, [2, 9, 10]]);
+  });
+
+  it('returns 200 with an empty array if none exists', async () => {
+    const { status, text, headers } = await list('?id=7&id=-9223372036854775808');
+    expect([status, text]).toEqual([200, '[]']);
+    expect(headers.get('link')).toBe('</v1/pets?limit=100&id=7&id=-9223372036854775808>; rel="first"');
+  });
+
+  it('returns only those of a status when status is given', async () => {
+    await addPets(8, ['available', 'sold', null, 'pending']);
+    expect(listedIds(await list(`?${named(range(1, 7))}&status=sold`))).toEqual([2, 6]);
+    expect((await list('?id=3&status=sold')).text).toBe('[]');
+  });
+
+  it('distinguishes identifiers that are equal as doubles, to the ends of int64', async () => {
+    const ids = [-9223372036854775808n, 9007199254740992n, 9007199254740993n, 9223372036854775807n];
+    await store.database.query(
+      "INSERT INTO pets (id, name, category_id) SELECT id, 'x', 1 FROM unnest($1::bigint[]) AS id",
+      [ids.map(String)],
+    );
+    const shown = ({ text }: HttpResponse) => [...text.matchAll(/"id":(-?\d+)/g)].map(([, id]) => id);
+    expect(shown(await list(`?${named(ids.toReversed())}`))).toEqual(ids.map(String));
+    for (const id of ids) {
+      expect(shown(await list(`?id=${id}`))).toEqual([String(id)]);
+    }
+  });
+
+  it('returns as many as 100 at once, and 400 for 101', async () => {
+    await addPets(120);
+    const response = await list(`?${named(range(11, 110))}`);
+    expect(listedIds(response)).toEqual(range(11, 110));
+    expect(Object.keys(parseLinks(response))).toEqual(['first']);
+    expect(listedIds(await list(`?${named([...range(1, 100), ...range(1, 100)])}`))).toEqual(range(1, 100));
+    expectInvalid(await list(`?${named(range(1, 101))}`), FAULT);
+  });
+
+  it.each([
+    ['id='],
+    ['id=abc'],
+    ['id=7.0'],
+    ['id=7,9'],
+    ['id=%207'],
+    ['id=9223372036854775808'],
+    ['id=-9223372036854775809'],
+    ['id=7&id='],
+    ['id=7&id=x&id=9'],
+  ])('returns 400 that names id for %s', async (query) => {
+    await addPets(9);
+    const response = await list(`?${query}`);
+    expectInvalid(response, FAULT);
+    expect(response.headers.get('link')).toBeNull();
+  });
+
+  it.each(['limit=2', 'status=sold'])('returns 400 for another parameter repeated: %s', async (other) => {
+    const fault = `${other.split('=')[0]} must be given once`;
+    expectInvalid(await list(`?id=7&${other}&id=9&${other}`), fault);
+    expectInvalid(await list(`?id=x&${other}&${other}`), `${fault}; ${FAULT}`);
+  });
+
+  it('has pages of limit animals, whose links keep the ids', async () => {
+    await addPets(12, ['sold', 'available']);
+    const query = `?limit=2&status=sold&${named([11, 1, 12, 9, 5, 3, 77])}`;
+    const { first, next = '' } = parseLinks(await list(query));
+    expect(first).toBe(`/v1/pets${query}`);
+    expect(next).toMatch(
+      /^\/v1\/pets\?limit=2&status=sold&id=11&id=1&id=12&id=9&id=5&id=3&id=77&cursor=[\w-]+$/,
+    );
+    expect(await walk(query)).toEqual([[1, 3], [5, 9], [11]]);
+    expect(await walk(`?limit=3&${named([2, 4, 6])}`)).toEqual([[2, 4, 6]]);
+  });
+
+  it('counts as one request, however many ids it has', async () => {
+    const { key } = await store.issue({ plan: 'enterprise', perMinute: 3, perDay: 10 });
+    const { status, headers } = await store.send(`/v1/pets?${named(range(1, 100))}`, { key });
+    expect([status, headers.get('x-ratelimit-remaining')]).toEqual([200, '2']);
+  });
+
+  it('returns the right animals to each of many requests at once, beside reads of one animal', async () => {
+    await addPets(120);
+    const requests = range(1, 60).map(async (id) => {
+      const [several, one] = await Promise.all([
+        list(`?id=${id + 60}&id=${id}`),
+        store.send(`/v1/pets/${id}`),
+      ]);
+      return [...listedIds(several), one.json.id];
+    });
+    expect(await Promise.all(requests)).toEqual(range(1, 60).map((id) => [id, id + 60, id]));
   });
 });
 

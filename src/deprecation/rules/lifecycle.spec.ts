@@ -33,6 +33,14 @@ describe('lifecycleError', () => {
     },
   );
 
+  it('returns 410 with the advice, if there is any, behind the replacement', () => {
+    const deprecation = { ...DEPRECATION, advice: 'To read one animal, use GET /v1/pets?id=7.' };
+    expect(lifecycleError({ deprecation }, 'GET', REMOVAL_MS, false)?.body).toEqual({
+      ...removed('GET'),
+      message: `${removed('GET').message} To read one animal, use GET /v1/pets?id=7.`,
+    });
+  });
+
   it.each(['stable', 'beta'] as const)(
     'returns null for a %s operation, whether experimental ones are offered or not',
     (stability) => {

@@ -10,6 +10,8 @@ export interface Deprecation {
   removal: Date;
   /** Path and query of what to call instead, by the method of this operation. */
   replacement: string;
+  /** A sentence for those whom the replacement alone does not serve, with the 410. */
+  advice?: string;
   /** Path of the section that documents the deprecation. */
   docs: string;
 }
@@ -60,11 +62,9 @@ export function lifecycleError(
   if (deprecation === undefined || nowMs < deprecation.removal.getTime()) {
     return null;
   }
-  const { removal, replacement } = deprecation;
+  const { removal, replacement, advice } = deprecation;
   const removalDay = removal.toISOString().slice(0, 10);
   const successor = `${method === 'HEAD' ? 'GET' : method} ${replacement}`;
-  return new ApiError(
-    'endpoint_removed',
-    `This operation was removed on ${removalDay}. Use ${successor} instead.`,
-  );
+  const message = `This operation was removed on ${removalDay}. Use ${successor} instead.`;
+  return new ApiError('endpoint_removed', advice === undefined ? message : `${message} ${advice}`);
 }
