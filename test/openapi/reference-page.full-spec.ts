@@ -129,6 +129,27 @@ const run = promisify(execFile);
     expect(complaints).toStrictEqual([]);
   });
 
+  it('sends no id by default, and each of several as a parameter of its own, also in a program', async () => {
+    const { page } = await open('#/pets/listPets');
+    await enterKey(page);
+    const send = async () => {
+      const [request] = await Promise.all([page.waitForRequest(/\/v1\/pets/), execute(page)]);
+      return new URL(request.url()).search;
+    };
+    expect(await send()).toBe('?limit=20');
+    const row = page.locator('tr[data-param-name="id"]');
+    for (const id of ['7', GREATEST]) {
+      await row.locator('.json-schema-form-item-add').click();
+      await row.locator('input').last().fill(id);
+      await row.locator('input').last().blur();
+    }
+    expect(await send()).toBe(`?limit=20&id=7&id=${GREATEST}`);
+    await page.locator('.request-snippets .btn', { hasText: 'JavaScript' }).click();
+    expect(await page.locator('.request-snippets .code').innerText()).toContain(
+      `store.listPets({ limit: 20, id: [7, ${GREATEST}n] })`,
+    );
+  });
+
   it('shows each request as a program that runs as it is, without the key', async () => {
     const { page } = await open('#/pets/createPet');
     await enterKey(page);

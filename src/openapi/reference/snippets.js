@@ -88,10 +88,11 @@ function clientCall({ method, url, headers, body }, document) {
   ) {
     return null;
   }
-  const query = [...searchParams].map(([name, value]) => {
+  const query = [...new Set(searchParams.keys())].map((name) => {
     const parameter = operation.get('parameters').find((each) => each.get('name') === name);
-    const isNumber = parameter?.getIn(['schema', 'type']) === 'integer' && isInteger(value);
-    return `${name}: ${isNumber ? exactLiteral(value) : JSON.stringify(value)}`;
+    const literals = searchParams.getAll(name).map((value) => queryLiteral(value, parameter));
+    const isArray = parameter?.getIn(['schema', 'type']) === 'array';
+    return `${name}: ${isArray ? `[${literals.join(', ')}]` : literals[0]}`;
   });
   const values = [
     ...ids.map(exactLiteral),
@@ -120,6 +121,12 @@ function findOperation(document, method, pathname) {
     }
   }
   return null;
+}
+
+/** Returns a value of a query parameter, or of one that is repeated, as a literal. */
+function queryLiteral(value, parameter) {
+  const types = [['type'], ['items', 'type']].map((path) => parameter?.getIn(['schema', ...path]));
+  return types.includes('integer') && isInteger(value) ? exactLiteral(value) : JSON.stringify(value);
 }
 
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+/g;
