@@ -14,10 +14,16 @@ export function exactNumber(value: unknown, name: string): unknown {
   return value;
 }
 
-/** Checks the parameters of every call, as `writeJson` does its body. */
+/**
+ * Checks the parameters of every call, as `writeJson` does its body. An empty list is a RangeError too: it
+ * would be sent as no parameter, and so name everything.
+ */
 export const exactParameters: Middleware = {
   onRequest: ({ params: { path, query } }) => {
     for (const [name, value] of Object.entries({ ...path, ...query })) {
+      if (Array.isArray(value) && value.length === 0) {
+        throw new RangeError(`${name} is empty: give at least one value, or leave it out`);
+      }
       [value].flat().forEach((part) => exactNumber(part, name));
     }
   },

@@ -78,6 +78,16 @@ describe('listPets', () => {
     assert.equal(new URL(requests[0].url).search, `?id=${id.join('&id=')}`);
     assert.deepEqual(await collect(store.pets({ id, limit: 1 })), [one, other]);
   });
+
+  it('is a RangeError, and not sent, for an empty list of ids, which would name all animals', async () => {
+    const { fetch, requests } = recordingFetch();
+    const store = await connect({ fetch });
+    await assert.rejects(store.listPets({ id: [] }), {
+      name: 'RangeError',
+      message: 'id is empty: give at least one value, or leave it out',
+    });
+    assert.equal(requests.length, 0);
+  });
 });
 
 describe('listOrders', () => {
