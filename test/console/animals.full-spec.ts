@@ -92,7 +92,7 @@ describe('the page of animals of the console', () => {
     expect(requests.filter((url) => url.includes('/v1/pets'))).toStrictEqual([]);
   });
 
-  it('opens an animal by its address, and says that this operation is deprecated', async () => {
+  it('opens an animal outside the page by its address, without the deprecated operation', async () => {
     await addPets(...Array.from({ length: 20 }, () => ({ name: 'Clover' })));
     // A number would round it.
     await store.database.query(
@@ -102,9 +102,13 @@ describe('the page of animals of the console', () => {
     const drawer = page.getByRole('dialog', { name: 'Animal 9007199254740993' });
     await drawer.getByText('Far away').waitFor();
     await drawer.getByText('9223372036854775807').waitFor();
-    await drawer.getByText(/deprecated, and removed on 5 Dec 2030/).waitFor();
+    const requests: string[] = [];
+    page.on('request', (request) => requests.push(request.url()));
     await page.goto(`${store.url}/console/animals?animal=77`);
     await page.getByText('No animal of the store has the id 77.').waitFor();
+    expect(requests.filter((url) => url.includes('77') && url.includes('/v1/'))).toEqual([
+      `${store.url}/v1/pets?id=77`,
+    ]);
   });
 
   it('adds an animal, opens it and loads the list again', async () => {

@@ -1,11 +1,10 @@
-import { Code, DataList, Divider, Drawer, Skeleton, Stack, Text } from '@mantine/core';
+import { DataList, Drawer, Skeleton } from '@mantine/core';
 import { IconZoomQuestion } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { NotFoundError, type Pet } from 'animal-store-client';
+import type { Pet } from 'animal-store-client';
 import { useState } from 'react';
 import { EmptyState } from '../feedback/empty-state';
 import { ErrorNotice } from '../feedback/error-notice';
-import { Instant } from '../format/instant';
 import { UntrustedText } from '../format/untrusted-text';
 import { useStore } from '../session/session';
 import { animalQuery } from './animal-query';
@@ -42,17 +41,11 @@ export function AnimalDrawer({ id, listed, onClose }: AnimalDrawerProps) {
 function Animal({ id, listed }: { id: string; listed: Pet[] | null }) {
   const known = listed?.find((pet) => String(pet.id) === id);
   const query = useQuery({ ...animalQuery(useStore(), id), enabled: listed !== null && known === undefined });
-  const pet = known ?? query.data?.pet;
-  if (pet !== undefined) {
-    const removedAt = known === undefined ? (query.data?.removedAt ?? null) : null;
-    return (
-      <Stack gap="lg">
-        <Fields pet={pet} />
-        {removedAt !== null && <DeprecationNote removedAt={removedAt} />}
-      </Stack>
-    );
+  const pet = known ?? query.data;
+  if (pet) {
+    return <Fields pet={pet} />;
   }
-  if (query.error instanceof NotFoundError) {
+  if (pet === null) {
     return (
       <EmptyState icon={IconZoomQuestion} title="There is no such animal">
         No animal of the store has the id {id}.
@@ -90,18 +83,5 @@ function Fields({ pet: { id, name, categoryId, status } }: { pet: Pet }) {
         </DataList.ItemValue>
       </DataList.Item>
     </DataList>
-  );
-}
-
-function DeprecationNote({ removedAt }: { removedAt: string }) {
-  return (
-    <>
-      <Divider />
-      <Text size="sm" c="dimmed">
-        This animal is not on the shown page of the list, so the console read it with{' '}
-        <Code>GET /v1/pets/{'{petId}'}</Code>. That operation is deprecated, and removed on{' '}
-        <Instant at={removedAt} dateOnly />; the list stays.
-      </Text>
-    </>
   );
 }

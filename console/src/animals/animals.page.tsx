@@ -37,7 +37,7 @@ export function AnimalsPage() {
     navigate({ search: chosen ? { status: chosen } : {}, resetScroll: false });
   const showAdded = async (pet: Pet) => {
     adding.close();
-    queryClient.setQueryData(animalKey(String(pet.id)), { pet, removedAt: null });
+    queryClient.setQueryData(animalKey(String(pet.id)), pet);
     await Promise.all([open(String(pet.id)), queryClient.invalidateQueries({ queryKey: ['animals'] })]);
   };
   const addButton = (
