@@ -61,6 +61,7 @@ function operationsText(head, document, schema) {
     `${head}import type { ApiPromise } from './api-promise.js';`,
     "import { type CallOptions, type CreateOptions, idempotencyHeader } from './call-options.js';",
     "import type { Connection } from './connection.js';",
+    "import { everyCsvPage } from './csv.js';",
     "import type { PagePromise } from './page-promise.js';",
     "import { everyItem, LARGEST_PAGE } from './pages.js';",
     '',
@@ -84,7 +85,8 @@ function operationsText(head, document, schema) {
 
 function describe(method, path, operation) {
   const { operationId: id, parameters = [], requestBody, responses, deprecated = false } = operation;
-  const { schema } = (responses[200] ?? responses[201]).content['application/json'];
+  const { content } = responses[200] ?? responses[201];
+  const { schema } = content['application/json'];
   const [description] = operation.description.split('\n\n');
   const stability = operation['x-stability'];
   const text = stability === 'stable' ? description : `${description} ${capitalized(stability)}.`;
@@ -96,6 +98,7 @@ function describe(method, path, operation) {
     resource: schemaName(schema.items ?? schema),
     isArray: schema.items !== undefined,
     isList: parameters.some(({ name }) => name === 'cursor'),
+    isCsv: 'text/csv' in content,
     // Requests for the rate-limit status have a limit of their own.
     isCounted: operation['x-counted'] !== false,
     isIdempotent: parameters.some(({ name }) => name === 'Idempotency-Key'),
@@ -105,10 +108,11 @@ function describe(method, path, operation) {
   };
 }
 
-function listMethods({ id, path, text, resource }) {
+function listMethods({ id, path, text, resource, isCsv }) {
   const parameters = `query: ${queryName(id)} = {}, options: CallOptions = {}`;
   const pageComment = comment(`${text} \`for await\` walks over this page and all after it.`);
   const iteratorComment = comment(`Walks over all of \`${id}\`, by the largest pages.`);
+  const csvMethod = isCsv ? csvMethodText(id, path, parameters) : '';
   return `
 ${pageComment}${id}(${parameters}): PagePromise<${resource}> {
   return this.connection.list(
@@ -120,6 +124,24 @@ ${pageComment}${id}(${parameters}): PagePromise<${resource}> {
 
 ${iteratorComment}${iteratorName(id)}(${parameters}): AsyncGenerator<${resource}, void, undefined> {
   return everyItem((from) => this.${id}({ ...query, limit: query.limit ?? LARGEST_PAGE, ...from }, options));
+}${csvMethod}`;
+}
+
+function csvMethodText(id, path, parameters) {
+  const text = `Yields all of \`${id}\` as CSV, page by page. Only the first text has the header line.`;
+  return `
+
+${comment(text)}${iteratorName(id)}Csv(${parameters}): AsyncGenerator<string, void, undefined> {
+  const { limit = LARGEST_PAGE } = query;
+  return everyCsvPage((from) =>
+    this.connection.csvPage(options, (client, sending) =>
+      client.GET('${path}', {
+        params: { query: { ...query, limit, ...from } },
+        headers: { Accept: 'text/csv' },
+        ...sending,
+      }),
+    ),
+  );
 }`;
 }
 

@@ -42,6 +42,8 @@ export type Rotation = Schemas['Rotation'];
 export type ScopeSuggestion = Schemas['ScopeSuggestion'];
 /** The requests of one key for one operation in one UTC minute, hour or day. */
 export type Usage = Schemas['Usage'];
+/** The requests in one UTC minute, hour or day. */
+export type UsageTotals = Schemas['UsageTotals'];
 /** A receiver of events, without its secret. */
 export type Webhook = Schemas['Webhook'];
 /** An event for one webhook. */

@@ -17,6 +17,7 @@ import type {
   Rotation,
   ScopeSuggestion,
   Usage,
+  UsageTotals,
   WhatIf,
   Webhook,
   WebhookDelivery,
@@ -26,7 +27,7 @@ import type { operations, paths } from './admin-schema.js';
 import type { ApiPromise } from './api-promise.js';
 import type { CallOptions } from './call-options.js';
 import type { Connection } from './connection.js';
-import type { RateLimitStatus, UsageTotals } from './operations.js';
+import type { RateLimitStatus } from './operations.js';
 import type { PagePromise } from './page-promise.js';
 
 type QueryOf<Operation extends keyof operations> = NonNullable<operations[Operation]['parameters']['query']>;

@@ -1,7 +1,6 @@
 import { AnimalStoreError } from './error.js';
 import { errorOfResponse, noResponse, unexpectedResponse } from './failures.js';
 import type { Hooks } from './hooks.js';
-import { parseJson } from './json.js';
 import type { Hold, Pacer } from './pacer.js';
 import type { Platform } from './platform.js';
 import { rateLimitWindows } from './rate-limit-headers.js';
@@ -29,6 +28,8 @@ interface CallSettings {
   repeatable: boolean;
   /** Whether the call counts against the windows of the key. */
   counted: boolean;
+  /** Returns the body of a successful response; throws if it is broken. */
+  parse: (text: string) => unknown;
 }
 
 /** One call: sends its request until it succeeds, fails for good, or its budget is used up. */
@@ -135,7 +136,7 @@ export class Call {
     }
     // The caller parses it. It is checked here too, so that the error counts all attempts.
     try {
-      parseJson(text);
+      this.settings.parse(text);
     } catch (cause) {
       throw unexpectedResponse(response, platform.now(), { cause });
     }

@@ -4,6 +4,7 @@ import { Call, type Transport } from './call.js';
 import type { CallOptions } from './call-options.js';
 import { deprecationWarning } from './deprecation-warning.js';
 import { exactParameters } from './exact-number.js';
+import { parseCsv } from './csv.js';
 import { parseJson, writeJson } from './json.js';
 import { PagePromise } from './page-promise.js';
 import { nextCursor, type Page } from './pages.js';
@@ -15,6 +16,8 @@ interface OperationTraits {
   repeatable?: boolean;
   /** Whether its requests count against the windows of the key. True by default. */
   counted?: boolean;
+  /** Returns the body of a successful response; throws if it is broken. `parseJson` by default. */
+  parse?: (text: string) => unknown;
 }
 
 /** How openapi-fetch sends a call: through `Call`, and with the body as text, which keeps all digits. */
@@ -74,9 +77,22 @@ export class Connection<Paths extends {}> {
     return new PagePromise(this.perform(options, {}, send, read), nextPage);
   }
 
+  /** Makes a call whose result is a page of a list as CSV: one text. */
+  async csvPage(
+    options: CallOptions,
+    send: (client: Client<Paths>, sending: Sending) => Promise<TextResponse>,
+  ): Promise<Page<string>> {
+    const read = (body: unknown, headers: Headers) => ({
+      items: [body as string],
+      nextCursor: nextCursor(headers),
+    });
+    const { data } = await this.perform(options, { parse: parseCsv }, send, read);
+    return data;
+  }
+
   private async perform<Result>(
     { signal, timeoutMs = this.transport.budget.totalMs }: CallOptions,
-    { repeatable = true, counted = true }: OperationTraits,
+    { repeatable = true, counted = true, parse = parseJson }: OperationTraits,
     send: (client: Client<Paths>, sending: Sending) => Promise<TextResponse>,
     read: (body: unknown, headers: Headers) => Result,
   ): Promise<ApiResponse<Result>> {
@@ -87,13 +103,14 @@ export class Connection<Paths extends {}> {
         signal: signal ?? new AbortController().signal,
         repeatable,
         counted,
+        parse,
       },
     );
     const sending = { fetch: (request: Request) => call.send(request), parseAs: 'text' } as const;
     const { data = '', response } = await send(this.client, sending);
     const { status, headers } = response;
     return {
-      data: read(parseJson(data), headers),
+      data: read(parse(data), headers),
       status,
       headers,
       requestId: headers.get('X-Request-Id'),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
-import { AnimalStore, ConflictError, ConnectionError } from 'animal-store-client';
+import { AnimalStore, ConflictError, ConnectionError, ValidationError } from 'animal-store-client';
 import {
   baseUrl,
   catchError,
@@ -44,6 +44,47 @@ describe('ownUsage', () => {
     const { fetch, requests } = recordingFetch();
     await collect((await connect({ fetch })).ownUsage());
     assert.equal(new URL(requests[0].url).searchParams.get('limit'), '100');
+  });
+});
+
+describe('ownUsageCsv', () => {
+  it('yields the CSV of all pages, with the header line in the first only', async () => {
+    const store = await connect({ warn: () => {} });
+    await store.listPets({ limit: 1 });
+    await catchError(store.getPet(9_007_199_254_740_993n));
+    let usage = [];
+    while (usage.length < 2) {
+      usage = await collect(store.ownUsage({ by: 'operation', period: 'day' }));
+    }
+    const [header, ...rows] = (await collect(store.ownUsageCsv({ by: 'operation', limit: 1 })))
+      .join('')
+      .split('\r\n');
+    assert.equal(header, 'startsAt,operation,deprecated,requests,refusals,2xx,3xx,4xx,5xx');
+    assert.equal(rows.pop(), '');
+    assert.deepEqual(
+      rows.map((row) => row.split(',')[1]).filter((operation) => operation !== 'listOwnUsage'),
+      ['getPet', 'listPets'],
+    );
+  });
+
+  it('has the largest limit by default', async () => {
+    const { fetch, requests } = recordingFetch();
+    await collect((await connect({ fetch })).ownUsageCsv({ period: 'hour' }));
+    assert.equal(new URL(requests[0].url).search, '?period=hour&limit=100');
+    assert.equal(requests[0].headers.get('Accept'), 'text/csv');
+  });
+
+  it('throws unexpected_response for what is not CSV', async () => {
+    const { fetch } = recordingFetch(() => new Response('<html>'));
+    const store = await connect({ fetch, budget: { attempts: 1 } });
+    const error = await catchError(collect(store.ownUsageCsv()));
+    assert.deepEqual([error.code, error.status], ['unexpected_response', 200]);
+  });
+
+  it('throws the error of the service', async () => {
+    const error = await catchError(collect((await connect()).ownUsageCsv({ by: 'plan' })));
+    assert.ok(error instanceof ValidationError);
+    assert.match(error.message, /by must be one of/);
   });
 });
 

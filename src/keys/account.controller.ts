@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Post, Query, Req, Res } from '@nestjs/common';
-import { ApiBody, ApiConflictResponse } from '@nestjs/swagger';
+import { ApiBody, ApiConflictResponse, ApiProduces } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { KeyService } from './key.service.js';
 import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
@@ -8,14 +8,16 @@ import { Operation } from '../openapi/operation.decorator.js';
 import type { Principal } from '../auth/principal.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
 import { Tag } from '../openapi/tag.decorator.js';
+import { csvIfPreferred } from '../http/csv-if-preferred.js';
 import { respondWithPage } from '../http/respond-with-page.js';
 import { pageSchema } from '../schemas/pagination.js';
 import { UsageRepository } from '../usage/usage.repository.js';
-import { USAGE_KEPT, UsageTotals } from '../usage/usage.schemas.js';
+import { OwnUsage, totalsColumns, USAGE_KEPT } from '../usage/usage.schemas.js';
 import {
   OwnDeprecatedCalls,
   OwnKey,
   OwnSuccessor,
+  ownUsagePosition,
   OwnUsageQuery,
   RotateOwnKeyInput,
 } from './account.schemas.js';
@@ -81,17 +83,20 @@ export class AccountController {
     null,
     'List your usage',
     'Returns one page of the requests of all keys of your quota, in each UTC minute, hour or day that ' +
-      'had any, newest first. ' +
-      `${USAGE_KEPT} Requests appear within a second.`,
+      'had any, newest first, and with `by` for each operation or key. ' +
+      `${USAGE_KEPT} Requests appear within a second. ` +
+      'With `Accept: text/csv`, the page is CSV (RFC 4180), whose columns are named as the fields.',
   )
-  @PageResponse(UsageTotals, 'A page of usage.')
-  listOwnUsage(
-    @Query({ schema: OwnUsageQuery }) { limit, period, cursor }: OwnUsageQuery,
+  @ApiProduces('application/json', 'text/csv')
+  @PageResponse(OwnUsage, 'A page of usage.')
+  async listOwnUsage(
+    @Query({ schema: OwnUsageQuery }) { cursor, ...query }: OwnUsageQuery,
     @CurrentPrincipal() { quota }: Principal,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<UsageTotals[]> {
-    const page = this.usage.totals({ quotaId: quota.id, period, limit, after: cursor });
-    return respondWithPage(reply, page, '/v1/usage', { limit, period }, ({ startsAt }) => startsAt);
+  ): Promise<OwnUsage[] | string> {
+    const page = this.usage.totals({ ...query, quotaId: quota.id, after: cursor }, query.by);
+    const entries = await respondWithPage(reply, page, '/v1/usage', query, ownUsagePosition);
+    return csvIfPreferred(reply, entries, totalsColumns(query.by));
   }
 
   @Get('deprecations')

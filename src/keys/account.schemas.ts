@@ -1,10 +1,19 @@
 import { z } from 'zod';
 import { PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
 import { IssuedKey, overlapSeconds } from './key.schemas.js';
-import { limitParameter } from '../schemas/pagination.js';
+import { CURSOR_MESSAGE, cursorParameter, enumParameter, limitParameter } from '../schemas/pagination.js';
+import { instant } from '../schemas/instant.js';
 import { restrictions } from './restrictions.js';
 import { BODY_MESSAGE, dateTime, KEY_NAME_MAX_LENGTH, plainText, uuid } from '../schemas/text-schemas.js';
-import { DeprecatedCalls, periodParameter, totalsCursor } from '../usage/usage.schemas.js';
+import {
+  DeprecatedCalls,
+  deprecatedPart,
+  keyIdPart,
+  operationPart,
+  type OwnUsage,
+  range,
+  SEPARATOR,
+} from '../usage/usage.schemas.js';
 
 const KEY_MAX_LENGTH = 64;
 const PATH_MAX_LENGTH = 1024;
@@ -116,12 +125,35 @@ export const OwnSuccessor = IssuedKey.pick({ id: true, key: true })
   .meta({ id: 'OwnSuccessor', description: 'The key that replaces the key of the request.' });
 export type OwnSuccessor = z.infer<typeof OwnSuccessor>;
 
-export const OwnUsageQuery = z.object({
-  limit: limitParameter('Maximum number of entries returned.'),
-  period: periodParameter,
-  cursor: totalsCursor,
-});
+/** The positions of cursors' texts, by what splits the usage. */
+const OwnUsagePositionText = z.union([
+  z.tuple([instant]).transform(([startsAt]) => ({ by: undefined, startsAt })),
+  z.tuple([instant, operationPart, deprecatedPart]).transform(([startsAt, operation, deprecated]) => ({
+    by: 'operation',
+    startsAt,
+    operation,
+    deprecated,
+  })),
+  z.tuple([instant, keyIdPart]).transform(([startsAt, keyId]) => ({ by: 'key', startsAt, keyId })),
+]);
+
+export const OwnUsageQuery = z
+  .object({
+    limit: limitParameter('Maximum number of entries returned.'),
+    ...range,
+    by: enumParameter(['operation', 'key'], 'Splits each period by operation, or by key of your quota.'),
+    cursor: cursorParameter((text) => OwnUsagePositionText.safeParse(text.split(SEPARATOR)).data ?? null),
+  })
+  .refine(({ by, cursor }) => cursor === undefined || cursor.by === by, {
+    path: ['cursor'],
+    error: CURSOR_MESSAGE,
+  });
 export type OwnUsageQuery = z.infer<typeof OwnUsageQuery>;
+
+/** Returns the position of an entry as the text of a cursor. */
+export function ownUsagePosition({ startsAt, operation, deprecated, keyId }: OwnUsage): string {
+  return [startsAt, operation, deprecated, keyId].filter((part) => part !== undefined).join(SEPARATOR);
+}
 
 /** The calls of a quota's keys to a deprecated operation. */
 export const OwnDeprecatedCalls = z

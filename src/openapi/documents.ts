@@ -1,5 +1,6 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { RouteShorthandOptions } from 'fastify';
+import { addVary } from '../http/vary.js';
 import type { Environment } from '../settings/environment.js';
 import { createDocuments, documentText } from './document.js';
 import { REFERENCE_PAGE } from './reference-page.js';
@@ -28,7 +29,7 @@ export function serveDocuments(
   const fastify = app.getHttpAdapter().getInstance();
   [...files, ...REFERENCE_PAGE].forEach((each) => serveStaticDocument(fastify, hooks, each));
   fastify.get('/', hooks, (request, reply) => {
-    reply.header('Vary', [reply.getHeader('Vary'), 'Accept'].filter(Boolean).join(', '));
+    addVary(reply, 'Accept');
     if (ACCEPTS_HTML.test(request.headers.accept ?? '')) {
       return reply.redirect(REFERENCE);
     }

@@ -21,6 +21,9 @@ const OF_UNSTABLE: HeaderKey[] = ['X-Stability'];
 /** The prefix of the names of error responses of deprecated operations. */
 const DEPRECATED = 'Deprecated';
 
+/** Bounds a page of 100 entries, whose longest text is a name of 255 characters, which may all be quotes. */
+const CSV_SCHEMA = { type: 'string', maxLength: 131_072 };
+
 const PROMISES = {
   stable: 'Changes are compatible, and a removal is announced 12 months before.',
   beta: 'It may change with one month of notice.',
@@ -41,6 +44,11 @@ export function completeOperation(operation: OperationObject, method: string, pa
   for (const [status, response] of Object.entries(operation.responses)) {
     const own = operation.responses[status === NOT_MODIFIED_STATUS ? '200' : status] as ResponseObject;
     const { headers = {} } = own;
+    const { content } = response as ResponseObject;
+    if (content?.['text/csv'] !== undefined) {
+      // `@ApiProduces()` describes every form by the schema of the JSON.
+      content['text/csv'] = { schema: CSV_SCHEMA };
+    }
     responses[status] = withSharedHeaders({ ...(response as ResponseObject), headers }, status, lifecycle);
   }
   const errors = errorResponses.filter(({ appliesTo }) => appliesTo(operation, method, path));

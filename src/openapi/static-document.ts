@@ -4,6 +4,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import { negotiate } from '@fastify/accept-negotiator';
 import type { FastifyInstance, RouteShorthandOptions } from 'fastify';
 import { namesTag } from '../http/revalidation.hook.js';
+import { addVary } from '../http/vary.js';
 
 /** A document that is the same for every client. */
 export interface StaticDocument {
@@ -49,7 +50,7 @@ export function serveStaticDocument(
     const coding = IS_COMPRESSED.test(type) ? 'identity' : codingFor(request.headers['accept-encoding']);
     const tag = `"${digest}-${coding}"`;
     reply.headers({ ETag: tag, 'Cache-Control': 'public, max-age=0', ...headers });
-    reply.header('Vary', [reply.getHeader('Vary'), 'Accept-Encoding'].filter(Boolean).join(', '));
+    addVary(reply, 'Accept-Encoding');
     if (namesTag(request.headers['if-none-match'] ?? '', tag)) {
       return reply.status(304).send();
     }

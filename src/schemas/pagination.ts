@@ -6,7 +6,8 @@ const CHECKSUM_BYTES = 4;
 export const LIMIT_MAX = 100;
 export const LIMIT_DEFAULT = 20;
 const CURSOR_MAX_LENGTH = 256;
-const CURSOR_MESSAGE = 'is not one that this service gave: follow the Link header of the page before';
+/** Says of a cursor that it does not belong to the list. */
+export const CURSOR_MESSAGE = 'is not one that this service gave: follow the Link header of the page before';
 
 /**
  * Returns the opaque cursor of the page after this position, with a checksum, so that one copied in part is

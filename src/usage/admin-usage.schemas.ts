@@ -1,28 +1,29 @@
 import { z } from 'zod';
 import { SCOPES } from '../auth/rules/scope.js';
-import { instantParameter } from '../schemas/instant.js';
 import { countParameter, cursorParameter, enumParameter, limitParameter } from '../schemas/pagination.js';
 import { dateTime } from '../schemas/text-schemas.js';
-import { isUuid, uuidParameter } from '../schemas/uuid.js';
+import { uuidParameter } from '../schemas/uuid.js';
 import type { DeprecatedCallsPosition, UsagePosition } from './usage.repository.js';
-import { count, periodParameter, totalsCursor, USAGE_KEPT } from './usage.schemas.js';
+import {
+  count,
+  deprecatedPart,
+  keyIdPart,
+  operationPart,
+  periodParameter,
+  range,
+  SEPARATOR,
+  totalsCursor,
+  USAGE_KEPT,
+} from './usage.schemas.js';
 
 export const DAYS_MAX = 400;
 export const DAYS_DEFAULT = 7;
 export const SUGGESTION_DAYS = 30;
-const SEPARATOR = '|';
 
-const keyIdPart = z.string().refine(isUuid);
-const operationPart = z.string().regex(/^\w+$/);
-/** The positions of cursors' texts, which a client may have forged. */
+/** The positions of cursors' texts. */
 const UsagePositionText = z
-  .tuple([z.iso.datetime(), keyIdPart, operationPart, z.enum(['true', 'false'])])
-  .transform(([startsAt, keyId, operation, deprecated]) => ({
-    startsAt,
-    keyId,
-    operation,
-    deprecated: deprecated === 'true',
-  }));
+  .tuple([z.iso.datetime(), keyIdPart, operationPart, deprecatedPart])
+  .transform(([startsAt, keyId, operation, deprecated]) => ({ startsAt, keyId, operation, deprecated }));
 const DeprecatedCallsPositionText = z
   .tuple([operationPart, keyIdPart])
   .transform(([operation, keyId]) => ({ operation, keyId }));
@@ -54,12 +55,6 @@ export type DeprecatedCallsQuery = z.infer<typeof DeprecatedCallsQuery>;
 export function deprecatedCallsPosition({ operation, keyId }: DeprecatedCallsPosition): string {
   return [operation, keyId].join(SEPARATOR);
 }
-
-const range = {
-  period: periodParameter,
-  since: instantParameter('Only periods that started at this time or later.'),
-  until: instantParameter('Only periods that started before this time.'),
-};
 
 const quotaParameter = uuidParameter(
   'Only usage of the keys of this quota: a key, those that it succeeds, and those that succeed it.',

@@ -121,7 +121,8 @@ export class UsageController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<UsageTotals[]> {
     const query = { limit, ...range, key, quota };
-    const page = this.repository.totals({ ...range, keyId: key, quotaId: quota, limit, after: cursor });
+    const after = cursor && { startsAt: cursor };
+    const page = this.repository.totals({ ...range, keyId: key, quotaId: quota, limit, after });
     return respondWithPage(reply, page, '/admin/usage/totals', query, ({ startsAt }) => startsAt);
   }
 

@@ -12,8 +12,9 @@ import {
   type KeyUsage,
   OPERATIONS_MAX,
   type OperationUsage,
+  type OwnUsage,
   type Usage,
-  type UsageTotals,
+  type UsageSplit,
 } from './usage.schemas.js';
 
 /**
@@ -36,6 +37,25 @@ const SUMS_BY_START = Prisma.raw(
   ['starts_at', ...COLUMNS.map((column) => `sum(${column}) AS ${column}`)].join(', '),
 );
 
+/**
+ * What splits the totals of a period: columns, their fields, and the condition for what follows a position
+ * within a period.
+ */
+const SPLITS = {
+  none: { columns: Prisma.empty, fields: Prisma.empty, isAfter: () => Prisma.sql`false` },
+  operation: {
+    columns: Prisma.sql`, operation, deprecated`,
+    fields: Prisma.sql`operation, deprecated,`,
+    isAfter: ({ operation, deprecated }: TotalsPosition) =>
+      Prisma.sql`(operation, deprecated) > (${operation}, ${deprecated})`,
+  },
+  key: {
+    columns: Prisma.sql`, key_id`,
+    fields: Prisma.sql`key_id AS "keyId", min(name) AS "keyName", min(last_four) AS "lastFour",`,
+    isAfter: ({ keyId }: TotalsPosition) => Prisma.sql`key_id > ${keyId}::uuid`,
+  },
+};
+
 /** Selects usage of one period that started in a range, of all keys, of one, or of those of a quota. */
 export interface UsageSelection {
   period: Period;
@@ -57,6 +77,11 @@ interface PageSelection<Position> extends UsageSelection {
 
 /** The position of a row in the sort order of a page. */
 export type UsagePosition = Pick<Usage, 'startsAt' | 'keyId' | 'operation' | 'deprecated'>;
+
+/** The position of totals in the sort order of a page, with what they are split by. */
+interface TotalsPosition extends Partial<Pick<Usage, 'keyId' | 'operation' | 'deprecated'>> {
+  startsAt: Date;
+}
 
 /** The position of a caller of a deprecated operation in the sort order of a page. */
 export type DeprecatedCallsPosition = Pick<DeprecatedCalls, 'operation' | 'keyId'>;
@@ -92,14 +117,28 @@ export class UsageRepository {
     return toPage(rows, limit);
   }
 
-  /** Returns one page of the totals of each period that had requests, newest first. */
-  async totals({ limit, after, ...selection }: PageSelection<Date>) {
-    const isAfter = after === undefined ? Prisma.empty : Prisma.sql`AND starts_at < ${after}`;
-    // The newest periods of each key of a quota are enough; without a limit, a page would read all minutes.
-    const newest = Prisma.sql`GROUP BY starts_at ORDER BY starts_at DESC LIMIT ${limit + 1}`;
-    const rows = await this.read<UsageTotals>(Prisma.sql`
-      SELECT starts_at AS "startsAt", ${SUMS}
-      ${selectedUsage(selection, isAfter, SUMS_BY_START, newest)}
+  /**
+   * Returns one page of the totals of each period that had requests, newest first, and with `by` of each
+   * operation or key in it, in their order.
+   *
+   * @param by what splits a period; `key` only if a quota is selected.
+   */
+  async totals(
+    { limit, after, ...selection }: PageSelection<TotalsPosition>,
+    by: UsageSplit | 'none' = 'none',
+  ) {
+    const split = SPLITS[by];
+    const isAfter =
+      after &&
+      Prisma.sql`AND starts_at <= ${after.startsAt}
+        AND (starts_at < ${after.startsAt} OR ${split.isAfter(after)})`;
+    const order = split.columns;
+    // The newest entries of each key of a quota are enough; without a limit, a page would read all minutes.
+    const newest = Prisma.sql`
+      GROUP BY starts_at${order} ORDER BY starts_at DESC${order} LIMIT ${limit + 1}`;
+    const rows = await this.read<OwnUsage>(Prisma.sql`
+      SELECT starts_at AS "startsAt", ${split.fields} ${SUMS}
+      ${selectedUsage(selection, isAfter, Prisma.sql`${SUMS_BY_START}${order}`, newest)}
       ${newest}`);
     return toPage(rows, limit);
   }
@@ -194,6 +233,6 @@ function selectedUsage(
   return quotaId === undefined
     ? Prisma.sql`FROM usage WHERE ${condition}`
     : Prisma.sql`FROM
-        (SELECT id AS own_id FROM api_keys WHERE quota_id = ${quotaId}::uuid) AS own,
+        (SELECT id AS own_id, name, last_four FROM api_keys WHERE quota_id = ${quotaId}::uuid) AS own,
         LATERAL (SELECT ${columns} FROM usage WHERE key_id = own_id AND ${condition} ${end}) AS usage`;
 }

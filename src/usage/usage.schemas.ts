@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { instant } from '../schemas/instant.js';
+import { instant, instantParameter } from '../schemas/instant.js';
 import { cursorParameter, once } from '../schemas/pagination.js';
+import { isUuid } from '../schemas/uuid.js';
 import { dateTime, KEY_NAME_MAX_LENGTH, plainText, uuid } from '../schemas/text-schemas.js';
 import { PERIODS } from './rules/periods.js';
 
@@ -85,6 +86,33 @@ export const Usage = z
   });
 export type Usage = z.infer<typeof Usage>;
 
+/** The fields that have what the totals of a period are split by. */
+const SPLIT_FIELDS = {
+  operation: ['operation', 'deprecated'],
+  key: ['keyId', 'keyName', 'lastFour'],
+} as const;
+export type UsageSplit = keyof typeof SPLIT_FIELDS;
+
+export const OwnUsage = UsageTotals.extend({
+  operation: OperationUsage.shape.operation.exactOptional(),
+  deprecated: OperationUsage.shape.deprecated.exactOptional(),
+  keyId: ofKey.keyId.exactOptional(),
+  keyName: plainText('Name of the key.', KEY_NAME_MAX_LENGTH).exactOptional(),
+  lastFour: plainText('Last four characters of the key.', 4).exactOptional(),
+}).meta({
+  id: 'OwnUsage',
+  description:
+    'The requests in one UTC minute, hour or day. `operation` and `deprecated` are there by operation, ' +
+    '`keyId`, `keyName` and `lastFour` by key.',
+});
+export type OwnUsage = z.infer<typeof OwnUsage>;
+
+/** Returns the columns of totals as CSV, by the paths of their fields. */
+export function totalsColumns(by?: UsageSplit): string[] {
+  const statuses = Object.keys(countFields.statuses.shape).map((status) => `statuses.${status}`);
+  return ['startsAt', ...(by === undefined ? [] : SPLIT_FIELDS[by]), 'requests', 'refusals', ...statuses];
+}
+
 export const DeprecatedCalls = z
   .object({
     operation: plainText('The `operationId` of the deprecated operation.', OPERATION_MAX_LENGTH),
@@ -100,6 +128,19 @@ export const periodParameter = z
   .enum(PERIODS, once(`must be one of ${PERIODS.join(', ')}`))
   .prefault(PERIOD_DEFAULT)
   .meta({ description: 'The UTC period by which requests are grouped.', default: PERIOD_DEFAULT });
+
+/** The query parameters of a range of time. */
+export const range = {
+  period: periodParameter,
+  since: instantParameter('Only periods that started at this time or later.'),
+  until: instantParameter('Only periods that started before this time.'),
+};
+
+/** The parts of cursors' texts, which a client may have forged. */
+export const SEPARATOR = '|';
+export const keyIdPart = z.string().refine(isUuid);
+export const operationPart = z.string().regex(/^\w+$/);
+export const deprecatedPart = z.enum(['true', 'false']).transform((text) => text === 'true');
 
 /** The query parameter `cursor` of totals: the page begins before the period that starts at this instant. */
 export const totalsCursor = cursorParameter((position) => instant.safeParse(position).data ?? null);

@@ -157,6 +157,8 @@ describe('reports of usage, with 84,000 rows of hours', () => {
       `/admin/usage/operations?period=hour&key=${row?.used}&since=${yesterday}`,
       `/admin/usage/operations?period=hour&key=${id}`,
       '/v1/usage?period=hour',
+      '/v1/usage?period=hour&by=operation',
+      '/v1/usage?period=hour&by=key',
     ]) {
       expect([path, (await send(`${reader.url}${path}`, { key })).status]).toEqual([path, 200]);
     }

@@ -2,6 +2,7 @@ import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { applyPendingMigrations } from '../../src/database/migrations.js';
 import { PrismaService } from '../../src/database/prisma.service.js';
 import { seedPlans } from '../../src/cli/seed/plans.js';
+import { encodeCursor } from '../../src/schemas/pagination.js';
 import { DAY_MS } from '../support/time/clock.js';
 import { sqlOfTestTime } from '../support/time/test-time.js';
 import { DebianPostgres, describeOnDebianPostgres } from '../support/programs/debian-postgres.js';
@@ -77,9 +78,11 @@ describeOnDebianPostgres('usage of a quota by the minute, on an older PostgreSQL
     const { key, id } = await store.issue({ plan: 'pro' });
     await send(`${store.url}/v1/pets`, { key });
     await store.close();
-    const page = await read('/v1/usage?period=minute', key);
-    expect([page.status, page.json.length]).toEqual([200, 1]);
-    expect(page.rows).toBeLessThan(100);
+    for (const by of ['', '&by=operation', '&by=key']) {
+      const page = await read(`/v1/usage?period=minute&limit=1${by}`, key);
+      expect([page.status, page.json.length]).toEqual([200, 1]);
+      expect(page.rows).toBeLessThan(100);
+    }
     const whatIf = await read(`/admin/keys/${id}/what-if?plan=free`, admin.key);
     expect([whatIf.status, whatIf.json.requests >= 1]).toEqual([200, true]);
     expect(whatIf.rows).toBeLessThan(100);
@@ -94,11 +97,18 @@ describeOnDebianPostgres('usage of a quota by the minute, on an older PostgreSQL
       await database.query('VACUUM ANALYZE usage');
     });
 
-    it('reads a page of minutes, and not the others of the month', async () => {
-      const { status, json, rows } = await read('/v1/usage?period=minute&limit=20', busy.key);
-      expect([status, json.length]).toEqual([200, 20]);
-      expect(rows).toBeLessThan(200);
-    });
+    it.each(['', '&by=operation', '&by=key'])(
+      'reads a page of minutes, and not the others of the month (%s)',
+      async (by) => {
+        const position = { '': '', '&by=operation': '|createPet|false', '&by=key': `|${busy.id}` }[by];
+        const fortnightAgo = new Date(Date.now() - 14 * DAY_MS).toISOString();
+        for (const cursor of ['', `&cursor=${encodeCursor(`${fortnightAgo}${position}`)}`]) {
+          const page = await read(`/v1/usage?period=minute&limit=20${by}${cursor}`, busy.key);
+          expect([page.status, page.json.length]).toEqual([200, 20]);
+          expect(page.rows).toBeLessThan(200);
+        }
+      },
+    );
 
     it('tries limits on the whole month, or on the days that are kept with fewer rows', async () => {
       const month = await read(`/admin/keys/${busy.id}/what-if?perMinute=9&perDay=100000`, admin.key);

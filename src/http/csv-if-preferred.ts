@@ -1,0 +1,34 @@
+import { stringify } from 'csv-stringify/sync';
+import type { FastifyReply } from 'fastify';
+import Negotiator from 'negotiator';
+import { addVary } from './vary.js';
+
+/** With its parameter, so that a client may name it too. */
+const CSV_TYPE = 'text/csv; charset=utf-8';
+/** The first is sent to a client that accepts both alike, or neither. */
+const TYPES = ['application/json; charset=utf-8', CSV_TYPE];
+
+/**
+ * Returns the entries of a page as CSV (RFC 4180) with a header line if the client prefers that by `Accept`,
+ * else as they are. A text that a spreadsheet would run as a formula gets an apostrophe in front.
+ *
+ * @param columns paths of fields, such as `statuses.2xx`. The last name in a path is the name of the column.
+ */
+export function csvIfPreferred<Entry>(
+  reply: FastifyReply,
+  entries: Entry[],
+  columns: readonly string[],
+): Entry[] | string {
+  addVary(reply, 'Accept');
+  if (new Negotiator(reply.request).mediaType(TYPES) !== CSV_TYPE) {
+    return entries;
+  }
+  reply.type(CSV_TYPE);
+  return stringify(entries, {
+    columns: columns.map((key) => ({ key, header: key.split('.').at(-1) ?? key })),
+    header: true,
+    record_delimiter: 'windows',
+    escape_formulas: true,
+    cast: { boolean: String },
+  });
+}
