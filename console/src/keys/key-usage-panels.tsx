@@ -6,11 +6,11 @@ import type { Period } from '../charts/periods';
 import { RangeChart, RangeChartPlaceholder } from '../charts/range-chart';
 import { RangeSelect } from '../charts/range-select';
 import { RANGES, rangeStartMs } from '../charts/ranges';
+import { operationShare, ShareTable } from '../charts/share-table';
 import { Loaded } from '../feedback/loaded';
 import { Panel } from '../layout/panel';
 import { serviceNowMs } from '../session/service-clock';
 import { useStore } from '../session/session';
-import { OperationShares } from './operation-shares';
 
 /**
  * Shows the requests of one key, or of it and those before and after it, in a range, by outcome and by
@@ -59,7 +59,13 @@ export function KeyUsagePanels({ apiKey }: { apiKey: KeyWithUsage }) {
       </Panel>
       <Panel title="Operations" description={`In ${RANGES[data?.shown ?? period].text}`}>
         {data !== undefined ? (
-          <OperationShares operations={data.operations} />
+          <ShareTable
+            header="Operation"
+            shares={data.operations.map(({ operation, deprecated, ...counts }) =>
+              operationShare(operation, deprecated, counts),
+            )}
+            empty="The key sent none in this range."
+          />
         ) : error === null ? (
           <Skeleton height={160} radius="md" />
         ) : (

@@ -1,45 +1,92 @@
+import { Group, SegmentedControl } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import type { OwnUsage } from 'animal-store-client';
 import { useState } from 'react';
 import type { Period } from '../charts/periods';
 import { RangeChart, RangeChartPlaceholder } from '../charts/range-chart';
 import { RangeSelect } from '../charts/range-select';
-import { RANGES } from '../charts/ranges';
+import { RANGES, rangeStartMs } from '../charts/ranges';
 import { Loaded } from '../feedback/loaded';
 import { Panel } from '../layout/panel';
 import { useOwnKey } from '../session/own-key';
 import { serviceNowMs } from '../session/service-clock';
 import { useStore } from '../session/session';
+import { DownloadCsv } from './download-csv';
+import { OwnShares } from './own-shares';
 import { pollIntervalMs } from './poll-interval';
 
-/** Shows the requests of the key's quota by outcome, beside the limit of the plan if the period has one. */
+const SPLITS = {
+  total: { label: 'Total', by: undefined, text: 'By outcome' },
+  operation: { label: 'By operation', by: 'operation', text: 'By operation' },
+  key: { label: 'By key', by: 'key', text: 'By key' },
+} as const;
+type Split = keyof typeof SPLITS;
+const CHOICES = Object.entries(SPLITS).map(([value, { label }]) => ({ value: value as Split, label }));
+
+/**
+ * Shows the requests of the key's quota by outcome, beside the limit of the plan if the period has one, or by
+ * operation or key.
+ */
 export function UsagePanel() {
-  const store = useStore();
   const { data: key } = useOwnKey();
   const [period, setPeriod] = useState<Period>('minute');
-  const usage = useQuery({
-    queryKey: ['own-usage', period],
-    queryFn: async ({ signal }) => {
-      const { items } = await store.listOwnUsage({ period, limit: 100 }, { signal });
-      return { totals: items, untilMs: serviceNowMs(), shown: period };
-    },
-    placeholderData: keepPreviousData,
-    refetchInterval: pollIntervalMs(key?.perDay),
-  });
+  const [split, setSplit] = useState<Split>('total');
+  const usage = useOwnUsage(period, split, pollIntervalMs(key?.perDay));
   return (
     <Panel
       title="Requests"
-      description="By outcome, of this key and the keys it shares its limits with"
+      description={`${SPLITS[split].text}, of this key and the keys it shares its limits with`}
       actions={<RangeSelect period={period} onChange={setPeriod} query={usage} />}
     >
+      <Group justify="space-between" gap="sm" mb="md">
+        <SegmentedControl size="xs" aria-label="Split by" data={CHOICES} value={split} onChange={setSplit} />
+        <DownloadCsv
+          name={`usage-${split}-${RANGES[period].label.replace(' ', '-')}.csv`}
+          query={() => rangeQuery(period, split, serviceNowMs())}
+        />
+      </Group>
       <Loaded query={usage} skeleton={<RangeChartPlaceholder range={RANGES[period]} />}>
-        {(data) => (
-          <RangeChart
-            {...data}
-            range={RANGES[data.shown]}
-            limit={{ minute: key?.perMinute, hour: null, day: key?.perDay }[data.shown] ?? null}
-          />
-        )}
+        {({ entries, untilMs, shown }) =>
+          shown.split === 'total' ? (
+            <RangeChart
+              totals={entries}
+              untilMs={untilMs}
+              range={RANGES[shown.period]}
+              limit={{ minute: key?.perMinute, hour: null, day: key?.perDay }[shown.period] ?? null}
+            />
+          ) : (
+            <OwnShares entries={entries} by={shown.split} range={RANGES[shown.period]} ownId={key?.id} />
+          )
+        }
       </Loaded>
     </Panel>
   );
+}
+
+/**
+ * Loads the usage of a range. Only the totals are loaded repeatedly, because they have one page, and what is
+ * split may have many.
+ */
+function useOwnUsage(period: Period, split: Split, intervalMs: number | false) {
+  const store = useStore();
+  return useQuery({
+    queryKey: ['own-usage', period, split],
+    queryFn: async ({ signal }) => {
+      const untilMs = serviceNowMs();
+      const entries: OwnUsage[] = [];
+      for await (const entry of store.ownUsage(rangeQuery(period, split, untilMs), { signal })) {
+        entries.push(entry);
+      }
+      return { entries, untilMs, shown: { period, split } };
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: split === 'total' && intervalMs,
+  });
+}
+
+/** Returns the query of the usage in a range up to now. */
+function rangeQuery(period: Period, split: Split, untilMs: number) {
+  const { by } = SPLITS[split];
+  const since = new Date(rangeStartMs(RANGES[period], untilMs)).toISOString();
+  return { period, since, ...(by !== undefined && { by }) };
 }

@@ -1,0 +1,75 @@
+import { Badge, Group, Stack, Text } from '@mantine/core';
+import type { OwnUsage } from 'animal-store-client';
+import type { Range } from '../charts/ranges';
+import { operationShare, type Share, ShareTable } from '../charts/share-table';
+import { countText } from '../format/number';
+
+interface OwnSharesProps {
+  /** The usage of each period, by operation or by key. */
+  entries: OwnUsage[];
+  by: 'operation' | 'key';
+  range: Range;
+  /** The id of the signed-in key. */
+  ownId?: string | undefined;
+}
+
+/** Shows the requests of a range for each operation, or of each key of the quota. */
+export function OwnShares({ entries, by, range, ownId }: OwnSharesProps) {
+  const sums = sumGroups(entries);
+  const requests = sums.reduce((total, each) => total + each.requests, 0);
+  return (
+    <>
+      <Text size="sm" c="dimmed" mb="md">
+        {countText(requests, 'request')} in {range.text}
+      </Text>
+      <ShareTable
+        header={by === 'key' ? 'Key' : 'Operation'}
+        shares={sums.map((sum) => toShare(sum, ownId))}
+        empty="None were sent in this range."
+      />
+    </>
+  );
+}
+
+/** Returns the sums of the entries for each operation or key, the one with most requests first. */
+function sumGroups(entries: OwnUsage[]): OwnUsage[] {
+  const sums = new Map<string, OwnUsage>();
+  for (const entry of entries) {
+    const id = entry.keyId ?? `${entry.operation} ${entry.deprecated}`;
+    const { requests = 0, refusals = 0 } = sums.get(id) ?? {};
+    sums.set(id, {
+      ...entry,
+      requests: requests + entry.requests,
+      refusals: refusals + entry.refusals,
+    });
+  }
+  return [...sums.values()].toSorted((one, other) => other.requests - one.requests);
+}
+
+function toShare(sum: OwnUsage, ownId: string | undefined): Share {
+  const { keyId, keyName = '', lastFour, operation = '', deprecated = false } = sum;
+  return keyId === undefined
+    ? operationShare(operation, deprecated, sum)
+    : {
+        ...sum,
+        id: keyId,
+        name: `${keyName} …${lastFour}`,
+        label: (
+          <Stack gap={2} maw={220} miw={120}>
+            <Text size="sm" fw={550} truncate title={keyName}>
+              <bdi>{keyName}</bdi>
+            </Text>
+            <Group gap="xs" wrap="nowrap">
+              <Text size="xs" c="dimmed">
+                …{lastFour}
+              </Text>
+              {keyId === ownId && (
+                <Badge size="xs" variant="light" miw="max-content">
+                  This key
+                </Badge>
+              )}
+            </Group>
+          </Stack>
+        ),
+      };
+}
