@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { SCOPES } from '../auth/rules/scope.js';
+import { instant } from '../schemas/instant.js';
 import { countParameter, cursorParameter, enumParameter, limitParameter } from '../schemas/pagination.js';
 import { dateTime } from '../schemas/text-schemas.js';
 import { uuidParameter } from '../schemas/uuid.js';
@@ -22,7 +23,12 @@ export const SUGGESTION_DAYS = 30;
 
 /** The positions of cursors' texts. */
 const UsagePositionText = z
-  .tuple([z.iso.datetime(), keyIdPart, operationPart, deprecatedPart])
+  .tuple([
+    z.string().refine((text) => instant.safeParse(text).success),
+    keyIdPart,
+    operationPart,
+    deprecatedPart,
+  ])
   .transform(([startsAt, keyId, operation, deprecated]) => ({ startsAt, keyId, operation, deprecated }));
 const DeprecatedCallsPositionText = z
   .tuple([operationPart, keyIdPart])

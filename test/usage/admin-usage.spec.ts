@@ -111,6 +111,7 @@ describe('GET /admin/usage', () => {
 describe('GET /admin/usage, /admin/keys/{id}/usage and /admin/deprecations', () => {
   it.each([
     '2027-03-05T12:00:00.000Z|KEY|list\0Pets|false',
+    '0000-01-01T00:00:00Z|KEY|listPets|false',
     '-271821-04-20T00:00:00.000Z|KEY|listPets|false',
     '2027-03-05T12:00:00.000Z|KEY|listPets|maybe',
     'getPet|KEY|more',
