@@ -4,8 +4,8 @@ import { declareTables } from '../database/tables.js';
 declareTables({ audit_events: { privileges: 'SELECT, INSERT', sequence: 'audit_events_id_seq' } });
 
 /**
- * Who acts: the id of an administrator's key; `terminal:NAME` for a person at the terminal; or `terminal` for
- * the service itself.
+ * Who acts: the id of the key of an administrator or a holder; `terminal:NAME` for a person at the terminal;
+ * or `terminal` for the service itself.
  */
 export type Actor = string;
 export const TERMINAL: Actor = 'terminal';

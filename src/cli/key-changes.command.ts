@@ -117,7 +117,10 @@ export const keyChanges: Command[] = [
         const { key: leaked, as } = options;
         const key = await keys.find(await (text ? findKeyId(services, text) : keys.findId(leaked ?? '')));
         if (key.revokedAt === null || leaked !== undefined) {
-          const which = leaked === undefined ? keyText(key) : `${keyText(key)} and its successors`;
+          const which =
+            leaked === undefined
+              ? keyText(key)
+              : `${keyText(key)}, its successors and what was issued by them`;
           await confirm(`Revoke ${which} immediately and permanently?`, options);
         }
         return keyOutput(await (leaked ? keys.revokeLeaked(leaked, as) : keys.revoke(key.id, as)));

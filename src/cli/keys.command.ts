@@ -42,7 +42,10 @@ const keyReads: Command[] = [
         const keys = await everyPage<KeyWithUsage, KeyPosition>((limit, cursor) =>
           services.get(KeyReader).page({ ...filters, limit, cursor }),
         );
-        return { value: keys, text: () => tableText(toRows(keys)) };
+        return {
+          value: keys,
+          text: () => tableText(filters.sort === 'created' ? toGroupedRows(keys) : keys.map(toRow)),
+        };
       }),
     ),
 
@@ -73,7 +76,7 @@ export const keysCommand = group('keys', 'API keys', [...keyReads, ...keyChanges
 );
 
 /** Returns a row for each key. Keys on one quota are together, and the first shows what they share. */
-function toRows(keys: KeyWithUsage[]) {
+function toGroupedRows(keys: KeyWithUsage[]) {
   const quotas = new Map<string, KeyWithUsage[]>();
   for (const key of keys) {
     quotas.set(key.quotaId, [...(quotas.get(key.quotaId) ?? []), key]);

@@ -44,12 +44,7 @@ export const usageCommand = command(
     reportCommand('top', 'list the keys with the most requests, most first', (reports, query) =>
       reports.topKeys(query, query.limit, query.by),
     )
-      .addOption(
-        new Option('--by <what>', 'by quota, a key and its successors are one entry').choices([
-          'key',
-          'quota',
-        ]),
-      )
+      .addOption(new Option('--by <what>', 'by quota, its keys are one entry').choices(['key', 'quota']))
       .option('--limit <n>', 'maximum number of keys', wholeNumber(100), 20)
       .addHelpText('after', '\nExample:\n  animal-store usage top --since 2026-11-01T00:00:00Z'),
   )

@@ -16,7 +16,8 @@ export function inTransaction<Result>(
   database: Database,
   work: (transaction: Prisma.TransactionClient) => Promise<Result>,
 ): Promise<Result> {
-  if (!('$transaction' in database)) {
+  // A transaction has `$transaction` too, which would open a savepoint.
+  if (!('$connect' in database)) {
     return work(database);
   }
   return retryConflicts(() =>

@@ -90,7 +90,7 @@ export const OwnKey = z
   });
 export type OwnKey = z.infer<typeof OwnKey>;
 
-/** A thief who rotates the key cannot lock its holder out at once. */
+/** A thief who rotates the key cannot lock its holder out unnoticed, as `leaked` does at once. */
 const OVERLAP_MIN_SECONDS = 3600;
 
 export const RotateOwnKeyInput = z

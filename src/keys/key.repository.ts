@@ -2,6 +2,7 @@ import { hashApiKey, keyHints } from '../auth/rules/api-key.js';
 import type { Prisma } from '../database/generated/client.js';
 import type { Database } from '../database/in-transaction.js';
 import { requireKey } from '../auth/require-key.js';
+import { DAY_MS, toDay } from '../rate-limit/rules/windows.js';
 import { quotaBucketKey } from '../rate-limit/rules/bucket-key.js';
 import type { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
 import { isUuid } from '../schemas/uuid.js';
@@ -59,29 +60,35 @@ export async function requireRoomForKey(
   if (valid >= VALID_KEYS_MAX) {
     throw new ApiError(
       'conflict',
-      `The quota has ${VALID_KEYS_MAX} valid keys, the maximum. Revoke one first.`,
+      `The quota has ${VALID_KEYS_MAX} valid keys, the maximum: revoke one, or ask an administrator.`,
     );
   }
 }
 
+/** Returns how many of these keys were issued in the UTC day of `nowMs`. */
+export function countIssuedToday(database: Database, keys: Prisma.ApiKeyWhereInput, nowMs: number) {
+  const createdAt = { gte: new Date(toDay(nowMs) * DAY_MS) };
+  return database.apiKey.count({ where: { ...keys, createdAt } });
+}
+
 /**
- * Returns the keys, not yet revoked, that someone may have derived from this one: its successors, the keys
- * that holders issued by it, and those of each.
+ * Returns the keys that someone may have derived from this one and that are valid at `nowMs`: its successors,
+ * the keys that holders issued by it, and those of each.
  */
 export async function findDerivedKeys(
   transaction: Prisma.TransactionClient,
-  { id, quotaId }: { id: string; quotaId: string },
+  id: string,
+  nowMs: number,
 ): Promise<KeyRecord[]> {
   const derived = await transaction.$queryRaw<{ id: string }[]>`
     WITH RECURSIVE derived AS (
       SELECT ${id}::uuid AS id
       UNION
-      SELECT k.id
-      FROM derived d JOIN api_keys k ON d.id IN (k.predecessor_id, k.issued_by)
-      WHERE k.quota_id = ${quotaId}::uuid
+      SELECT k.id FROM derived d JOIN api_keys k ON k.predecessor_id = d.id OR k.issued_by = d.id
     )
-    SELECT id FROM derived WHERE id <> ${id}::uuid`;
-  const where = { id: { in: derived.map((key) => key.id) }, revokedAt: null };
+    SELECT id FROM derived JOIN api_keys k USING (id)
+    WHERE id <> ${id}::uuid AND revoked_at IS NULL AND coalesce(expires_at > ${new Date(nowMs)}, true)`;
+  const where = { id: { in: derived.map((key) => key.id) } };
   return transaction.apiKey.findMany({ where, orderBy: { id: 'asc' }, ...KEY });
 }
 

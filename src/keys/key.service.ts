@@ -15,6 +15,7 @@ import { quotaBucketKey } from '../rate-limit/rules/bucket-key.js';
 import { queueKeyEvent } from '../webhooks/queue-events.js';
 import { type Action, type Actor, keyEvent, recordAuditEvent } from '../audit/audit.js';
 import {
+  countIssuedToday,
   findBanEnd,
   findDerivedKeys,
   findKey,
@@ -42,8 +43,7 @@ declareTables({
   quotas: { privileges: 'SELECT, INSERT, UPDATE' },
 });
 
-const DAY_MS = 24 * 60 * 60 * 1000;
-const OVERLAP_DEFAULT_SECONDS = DAY_MS / 1000;
+const OVERLAP_DEFAULT_SECONDS = 24 * 60 * 60;
 
 /** The key of the same quota by which a holder issues another; undefined if an administrator does. */
 interface IssuedBy {
@@ -77,7 +77,7 @@ export class KeyService {
     this.requireFuture(expiresAt);
     requireWithinRole(role, scopes);
     const issued = await inTransaction(this.database, async (transaction) => {
-      const { quotaId, bannedUntil } = await this.quotaOfNewKey(transaction, input);
+      const { quotaId, bannedUntil } = await this.createOrLockQuota(transaction, input);
       const restricted = { role, scopes, allowedNetworks, expiresAt };
       const fields = { name, note, ...restricted, issuedBy: input.issuedBy ?? null, ...storedFields(key) };
       const record = await transaction.apiKey.create({ data: { ...fields, quotaId }, ...KEY });
@@ -105,7 +105,8 @@ export class KeyService {
    * Issues a successor on the same quota. Both keys work until the overlap ends, though the old key never
    * works past its own expiry. A leaked key is revoked, and so is what holders issued by it.
    *
-   * @param maxPerDay the rotations that keys of the quota may have had in the UTC day, this one included.
+   * @param maxPerDay the rotations that keys of the quota may have had in the UTC day, this one included. A
+   *   leaked key may always be rotated, because that leaves no more valid keys.
    * @throws ApiError `not_found`; `conflict` if the key is revoked, expired, already rotated, or rotated too
    *   often, or if the quota has as many keys as it may; `invalid_request` if `expiresAt` is in the past.
    */
@@ -122,13 +123,13 @@ export class KeyService {
     this.requireFuture(input.expiresAt ?? null);
     const successor = await this.change(id, async (transaction, old) => {
       const nowMs = await readServerTimeMs(transaction);
-      await requireRotatable(transaction, old, nowMs, maxPerDay);
+      await requireRotatable(transaction, old, nowMs, leaked ? null : maxPerDay);
       const expiresAt = input.expiresAt ?? old.expiresAt;
       const overlapEnd = new Date(nowMs + overlapSeconds * 1000);
       endsAt = old.expiresAt !== null && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
       await transaction.apiKey.update({ where: { id }, data: { expiresAt: endsAt } });
       if (leaked) {
-        await this.revokeWithDerived(transaction, old, actor);
+        await this.revokeWithDerived(transaction, old, actor, nowMs);
       }
       const { name, note, role, scopes, allowedNetworks, quotaId, issuedBy } = old;
       await requireRoomForKey(transaction, quotaId, nowMs);
@@ -163,8 +164,8 @@ export class KeyService {
    * @throws ApiError `not_found`.
    */
   async revokeLeaked(key: string, actor: Actor): Promise<Key> {
-    return this.change(await this.findId(key), (transaction, old) =>
-      this.revokeWithDerived(transaction, old, actor),
+    return this.change(await this.findId(key), async (transaction, old) =>
+      this.revokeWithDerived(transaction, old, actor, await readServerTimeMs(transaction)),
     );
   }
 
@@ -248,8 +249,8 @@ export class KeyService {
     return this.view(record, null);
   }
 
-  /** Returns a new quota, or that of the key `quotaOf`, locked, and when its ban ends. */
-  private async quotaOfNewKey(transaction: Prisma.TransactionClient, input: CreateKeyInput) {
+  /** Creates the quota of a new key, or locks that of the key `quotaOf`. Returns also when its ban ends. */
+  private async createOrLockQuota(transaction: Prisma.TransactionClient, input: CreateKeyInput) {
     const { quotaOf } = input;
     if (quotaOf === undefined) {
       const { id } = await transaction.quota.create({ data: await quotaColumns(transaction, input) });
@@ -265,8 +266,13 @@ export class KeyService {
     return { quotaId, bannedUntil: await findBanEnd(this.counters, quotaId) };
   }
 
-  private async revokeWithDerived(transaction: Prisma.TransactionClient, old: KeyRecord, actor: Actor) {
-    for (const derived of await findDerivedKeys(transaction, old)) {
+  private async revokeWithDerived(
+    transaction: Prisma.TransactionClient,
+    old: KeyRecord,
+    actor: Actor,
+    nowMs: number,
+  ) {
+    for (const derived of await findDerivedKeys(transaction, old.id, nowMs)) {
       await this.revokeRecord(transaction, derived, actor);
     }
     return this.revokeRecord(transaction, old, actor);
@@ -339,26 +345,35 @@ function requireWithinRole(role: KeyRole, scopes: readonly Scope[] = []): void {
   }
 }
 
-/** @throws ApiError `conflict`. */
-async function requireRotatable(database: Database, key: KeyRecord, nowMs: number, maxPerDay: number) {
+/**
+ * @param maxPerDay null for a leaked key.
+ * @throws ApiError `conflict`.
+ */
+async function requireRotatable(database: Database, key: KeyRecord, nowMs: number, maxPerDay: number | null) {
   const state = keyState(key, nowMs);
   if (state === 'revoked' || state === 'expired') {
     throw new ApiError('conflict', `The key is ${state}, so it cannot be rotated. Issue a new one.`);
   }
   if (key.successor !== null) {
-    const { id, revokedAt } = key.successor;
-    const advice =
-      revokedAt === null
-        ? `Rotate its successor ${id}.`
-        : `Its successor ${id} was revoked. Issue a new one.`;
-    throw new ApiError('conflict', `The key was rotated already. ${advice}`);
+    throw new ApiError('conflict', `The key was rotated already. ${rotatedAdvice(key.successor, maxPerDay)}`);
   }
-  const today = new Date(Math.floor(nowMs / DAY_MS) * DAY_MS);
-  const where = { quotaId: key.quotaId, predecessorId: { not: null }, createdAt: { gte: today } };
-  if ((await database.apiKey.count({ where })) >= maxPerDay) {
+  if (maxPerDay === null) {
+    return;
+  }
+  const successors = { quotaId: key.quotaId, predecessorId: { not: null } };
+  if ((await countIssuedToday(database, successors, nowMs)) >= maxPerDay) {
     const message =
       `Keys of this quota were rotated ${maxPerDay} times today. ` +
       'Try again after 00:00 UTC, or ask an administrator.';
     throw new ApiError('conflict', message);
   }
+}
+
+function rotatedAdvice({ id, revokedAt }: NonNullable<KeyRecord['successor']>, maxPerDay: number | null) {
+  if (maxPerDay === null) {
+    return 'Ask an administrator to revoke it as leaked.';
+  }
+  return revokedAt === null
+    ? `Rotate its successor ${id}.`
+    : `Its successor ${id} was revoked. Issue a new one.`;
 }

@@ -65,11 +65,13 @@ export class KeysController {
   }
 
   @Post()
+  @ApiConflictResponse()
   @Operation(
     'stable',
     'admin:write',
     'Issue a key',
-    'Issues a key with a quota of its own. The response shows the key, which is not shown again.',
+    'Issues a key, with a quota of its own or on that of another key. The response shows the key, which is ' +
+      'not shown again.',
   )
   @Responses({
     status: 201,
@@ -194,7 +196,8 @@ export class KeysController {
     'stable',
     'admin:write',
     'Revoke a leaked key',
-    'Revokes a key of which you have only the key itself, and its successors, immediately and permanently.',
+    'Revokes a key of which you have only the key itself, its successors, and the keys that holders issued ' +
+      'by any of them, immediately and permanently.',
   )
   @Responses({ status: 200, schema: Key, description: 'The revoked key.' })
   revokeLeakedKey(

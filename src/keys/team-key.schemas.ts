@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CreateKeyInput, IssuedKey, KeyWithUsage, RestrictKeyInput } from './key.schemas.js';
 import { cursorParameter, limitParameter } from '../schemas/pagination.js';
-import { BODY_MESSAGE } from '../schemas/text-schemas.js';
+import { BODY_MESSAGE, uuid } from '../schemas/text-schemas.js';
 import { isUuid } from '../schemas/uuid.js';
 
 const WITHIN = 'They must be within those of your key, which are the default';
@@ -47,18 +47,21 @@ const SHOWN = {
   issuedBy: true,
 } as const;
 
+const issuedBy = uuid('Identifier of the key by which it was issued.');
+
 /** A key in responses to holders of keys of its quota, without the key itself. */
-export const TeamKey = KeyWithUsage.pick({ ...SHOWN, lastUsedAt: true }).meta({
-  id: 'TeamKey',
-  description: 'A key of your quota that a holder issued, without the key itself.',
-});
+export const TeamKey = KeyWithUsage.pick({ ...SHOWN, lastUsedAt: true })
+  .extend({ issuedBy })
+  .meta({
+    id: 'TeamKey',
+    description: 'A key of your quota that a holder issued, without the key itself.',
+  });
 export type TeamKey = z.infer<typeof TeamKey>;
 
 /** A new key in the response that issues it, the only one with the key itself. */
-export const IssuedTeamKey = IssuedKey.pick({ ...SHOWN, key: true }).meta({
-  id: 'IssuedTeamKey',
-  description: 'A new key of your quota.',
-});
+export const IssuedTeamKey = IssuedKey.pick({ ...SHOWN, key: true })
+  .extend({ issuedBy })
+  .meta({ id: 'IssuedTeamKey', description: 'A new key of your quota.' });
 export type IssuedTeamKey = z.infer<typeof IssuedTeamKey>;
 
 export const TeamKeyQuery = z.object({

@@ -1,17 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import { requireScope } from '../auth/permission.guard.js';
 import { unknownKey } from '../auth/require-key.js';
+import type { Prisma } from '../database/generated/client.js';
 import { inTransaction } from '../database/in-transaction.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { readServerTimeMs } from '../database/server-time.js';
 import { ApiError } from '../http/api-error.js';
-import { findKey, lockKey } from './key.repository.js';
+import { countIssuedToday, findKey, lockKey } from './key.repository.js';
 import { KeyReader } from './key-reader.service.js';
 import { KeyService } from './key.service.js';
 import { keyState, restrictionFields } from './key.view.js';
-import { boundsOfTeamKey, issuableScopes } from './rules/team-key.js';
+import { teamKeyBounds, issuableScopes } from './rules/team-key.js';
 import { IssuedTeamKey, type NewTeamKey, TeamKey, type TeamKeyQuery } from './team-key.schemas.js';
 import type { Page } from '../schemas/pagination.js';
+
+/**
+ * Beyond so many keys of a quota in a UTC day, only administrators may issue one, so that a stolen key cannot
+ * issue and revoke them endlessly.
+ */
+const ISSUES_PER_DAY = 100;
 
 /** Issues and revokes keys for the holder of a key with the scope `keys:write`, on its quota. */
 @Injectable()
@@ -24,7 +31,7 @@ export class TeamKeyService {
 
   /** Returns one page of the keys of a quota that holders issued, oldest first. */
   async page(quotaId: string, { limit, cursor }: TeamKeyQuery): Promise<Page<TeamKey>> {
-    const { entries, last } = await this.reader.pageOfTeam(quotaId, limit, cursor);
+    const { entries, last } = await this.reader.teamPage(quotaId, limit, cursor);
     return { entries: entries.map((key) => TeamKey.parse(key)), last: last && TeamKey.parse(last) };
   }
 
@@ -32,7 +39,8 @@ export class TeamKeyService {
    * Issues a key within the bounds that the key `issuerId` has at that moment.
    *
    * @throws ApiError `insufficient_scope` or `conflict` if the issuer has lost its scope or its validity
-   *   meanwhile; `conflict` if it has nothing to give, or its quota has as many keys as it may;
+   *   meanwhile; `conflict` if it has nothing to give, or its quota has as many keys as it may,
+   *   or got as many in the UTC day;
    *   `invalid_request` if the input exceeds its bounds.
    */
   issue(issuerId: string, { name, ...given }: NewTeamKey): Promise<IssuedTeamKey> {
@@ -40,7 +48,8 @@ export class TeamKeyService {
       const issuer = await lockKey(transaction, issuerId);
       const { scopes } = restrictionFields(issuer);
       requireScope(scopes, 'keys:write');
-      const state = keyState(issuer, await readServerTimeMs(transaction));
+      const nowMs = await readServerTimeMs(transaction);
+      const state = keyState(issuer, nowMs);
       if (state === 'revoked' || state === 'expired') {
         throw new ApiError('conflict', `The key of the request is ${state}, so it issues no other.`);
       }
@@ -48,12 +57,13 @@ export class TeamKeyService {
         const message = 'Your key has no scope that it could give to another. Ask an administrator for one.';
         throw new ApiError('conflict', message);
       }
+      await requireIssuesLeft(transaction, issuer.quotaId, nowMs);
       const own = {
         scopes: scopes ?? [],
         allowedNetworks: issuer.allowedNetworks,
         expiresAt: issuer.expiresAt,
       };
-      const { bounds, faults } = boundsOfTeamKey(own, given);
+      const { bounds, faults } = teamKeyBounds(own, given);
       if (faults.length > 0) {
         throw new ApiError('invalid_request', `The request is invalid: ${faults.join('; ')}.`);
       }
@@ -77,5 +87,16 @@ export class TeamKeyService {
     }
     await this.keys.revoke(id, actorId);
     return TeamKey.parse(await this.reader.find(id));
+  }
+}
+
+/** @throws ApiError `conflict` if holders issued `ISSUES_PER_DAY` keys on the quota in the UTC day. */
+async function requireIssuesLeft(transaction: Prisma.TransactionClient, quotaId: string, nowMs: number) {
+  const issued = { quotaId, issuedBy: { not: null }, predecessorId: null };
+  if ((await countIssuedToday(transaction, issued, nowMs)) >= ISSUES_PER_DAY) {
+    const message =
+      `${ISSUES_PER_DAY} keys were issued on this quota today. ` +
+      'Try again after 00:00 UTC, or ask an administrator.';
+    throw new ApiError('conflict', message);
   }
 }

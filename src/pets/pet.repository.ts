@@ -110,7 +110,7 @@ export class PetRepository implements MetricsSource {
    * @param ids each once.
    * @throws the database's error.
    */
-  async pageOf(ids: bigint[], { limit, status, after }: PageRequest): Promise<Page<Pet>> {
+  async pageByIds(ids: bigint[], { limit, status, after }: PageRequest): Promise<Page<Pet>> {
     const following = ids
       .filter((id) => after === undefined || id > after)
       .toSorted((one, other) => (one < other ? -1 : 1));

@@ -46,7 +46,7 @@ export class PetsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     const shown = { limit, status, after: cursor };
-    const page = id === undefined ? this.pets.page(shown) : this.pets.pageOf(id, shown);
+    const page = id === undefined ? this.pets.page(shown) : this.pets.pageByIds(id, shown);
     return this.pages.respond(reply, await dataIfAllowed(request, page), { limit, status, id });
   }
 

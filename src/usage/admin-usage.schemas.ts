@@ -62,10 +62,7 @@ export function deprecatedCallsPosition({ operation, keyId }: DeprecatedCallsPos
   return [operation, keyId].join(SEPARATOR);
 }
 
-const quotaParameter = uuidParameter(
-  'Only usage of the keys of this quota: a key, those that it succeeds, and those that succeed it.',
-  'must be the id of a quota',
-);
+const quotaParameter = uuidParameter('Only usage of the keys of this quota.', 'must be the id of a quota');
 const keyParameter = uuidParameter('Only usage of the key with this identifier.', 'must be the id of a key');
 
 export const UsageTotalsQuery = z.object({
@@ -82,7 +79,7 @@ export const TopKeysQuery = z.object({
   ...range,
   by: enumParameter(
     ['key', 'quota'],
-    'With `quota`, a key and those that succeed it are one entry, under the newest of them with requests.',
+    'With `quota`, the keys of a quota are one entry, under the newest of them with requests.',
   ),
 });
 export type TopKeysQuery = z.infer<typeof TopKeysQuery>;

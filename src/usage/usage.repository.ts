@@ -65,8 +65,10 @@ export interface UsageSelection {
   until?: Date | undefined;
   /** The UUID of a key. */
   keyId?: string | undefined;
-  /** The UUID of a quota, whose keys are a key and its successors. */
+  /** The UUID of a quota. */
   quotaId?: string | undefined;
+  /** The UUID of a key, which selects also those that it succeeds, and those that succeed it. */
+  rotationOf?: string | undefined;
 }
 
 /** Selects one page of `limit` rows, after a position. */
@@ -221,7 +223,7 @@ function selectedUsage(
   columns = Prisma.sql`*`,
   end = Prisma.sql`OFFSET 0`,
 ): Prisma.Sql {
-  const { period, since, until, keyId, quotaId } = selection;
+  const { period, since, until, keyId, quotaId, rotationOf } = selection;
   if (since !== undefined && until !== undefined && since >= until) {
     throw new ApiError('invalid_request', 'The request is invalid: since must be before until.');
   }
@@ -230,9 +232,26 @@ function selectedUsage(
     ${until === undefined ? Prisma.empty : Prisma.sql`AND starts_at < ${until}`}
     ${keyId === undefined ? Prisma.empty : Prisma.sql`AND key_id = ${keyId}::uuid`}
     ${further}`;
-  return quotaId === undefined
+  const own =
+    rotationOf === undefined
+      ? quotaId &&
+        Prisma.sql`SELECT id AS own_id, name, last_four FROM api_keys WHERE quota_id = ${quotaId}::uuid`
+      : rotation(rotationOf);
+  return own === undefined
     ? Prisma.sql`FROM usage WHERE ${condition}`
     : Prisma.sql`FROM
-        (SELECT id AS own_id, name, last_four FROM api_keys WHERE quota_id = ${quotaId}::uuid) AS own,
+        (${own}) AS own,
         LATERAL (SELECT ${columns} FROM usage WHERE key_id = own_id AND ${condition} ${end}) AS usage`;
+}
+
+/** Returns a query of the ids of a key, of those that it succeeds, and of those that succeed it. */
+function rotation(keyId: string): Prisma.Sql {
+  return Prisma.sql`
+    WITH RECURSIVE rotation (own_id, predecessor_id) AS (
+      SELECT id, predecessor_id FROM api_keys WHERE id = ${keyId}::uuid
+      UNION
+      SELECT k.id, k.predecessor_id
+      FROM rotation r JOIN api_keys k ON k.predecessor_id = r.own_id OR k.id = r.predecessor_id
+    )
+    SELECT own_id FROM rotation`;
 }

@@ -37,15 +37,15 @@ export class UsageService {
   }
 
   /**
-   * Returns the scopes of a key's role, with the requests of all keys of its quota that needed them in these
-   * UTC days, today included.
+   * Returns the scopes of a key's role, with the requests that needed them in these UTC days, today included:
+   * those of the key, of keys that it succeeds, and of its successors.
    *
    * @throws ApiError `not_found`.
    */
   async suggestScopes(id: string, days: number): Promise<ScopeSuggestion> {
-    const { quotaId, role } = await this.findKey(id);
+    const { role } = await this.findKey(id);
     const since = this.firstDay(days);
-    const usage = await this.repository.byOperation({ period: 'day', since, quotaId });
+    const usage = await this.repository.byOperation({ period: 'day', since, rotationOf: id });
     const scopeByOperation = new Map(declaredRouteConfigs().map((route) => [route.operation, route.scope]));
     const scopes = scopesForRole(role).map((scope) => {
       const uses = usage.filter(({ operation }) => scopeByOperation.get(operation) === scope);

@@ -274,13 +274,15 @@ describe('GET /admin/keys/{id}/scopes/suggestion', () => {
   const suggestion = (scopes: readonly Scope[], used: Partial<Record<Scope, object>> = {}) =>
     scopes.map((scope) => ({ scope, requests: 0, clientErrors: 0, lastAt: null, ...used[scope] }));
 
-  it("returns the scopes of the key's role, each with the requests of its quota that needed it", async () => {
+  it("returns the scopes of the key's role, each with its requests and its successors' that needed it", async () => {
     const key = await issue(WIDE);
     await call(key, 'GET /v1/pets');
     await call(key, 'GET /v1/key');
     const successor = (await call(key, 'POST /v1/key/rotate')).json;
     await call(successor, 'GET /v1/pets');
     await call(successor, 'GET /v1/store/orders');
+    const sibling = await issue({ plan: undefined, quotaOf: key.id });
+    await call(sibling, 'POST /v1/pets', PET);
     await until(async () => (await suggest(key)).json.scopes[2].requests === 1);
     const { json } = await suggest(key, '?days=2');
     expect(json).toEqual({

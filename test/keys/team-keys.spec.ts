@@ -169,7 +169,7 @@ describe('POST /v1/keys', () => {
     for (let count = 1; count < 20; count += 1) {
       keys.push((await issueBy(holder)).json);
     }
-    const full = 'The quota has 20 valid keys, the maximum. Revoke one first.';
+    const full = 'The quota has 20 valid keys, the maximum: revoke one, or ask an administrator.';
     expectError(await issueBy(holder), 409, 'conflict', full);
     const quotaOf = holder.id;
     expectError(await admin.send('POST /admin/keys', { name: 'x', quotaOf }), 409, 'conflict', full);
@@ -178,6 +178,22 @@ describe('POST /v1/keys', () => {
     await call(holder, `POST /v1/keys/${keys[1]!.id}/revoke`);
     expect((await issueBy(holder)).status).toBe(201);
     expectError(await issueBy(holder), 409, 'conflict', full);
+  });
+});
+
+describe('the hundred-and-first key that holders issue on a quota in a UTC day', () => {
+  it('is denied with 409, whatever became of the others, but not to an administrator', async () => {
+    const holder = await issueHolder();
+    await admin.store.database.query(
+      `INSERT INTO api_keys (id, quota_id, name, hash, prefix, last_four, revoked_at, issued_by)
+       SELECT gen_random_uuid(), $1, 'many', sha256(('y' || n)::bytea), 'ask_test_', '0000', now(), $2
+       FROM generate_series(1, 99) n`,
+      [holder.quotaId, holder.id],
+    );
+    expect((await issueBy(holder)).status).toBe(201);
+    const denied = await issueBy(holder);
+    expectError(denied, 409, 'conflict', expect.stringMatching(/^100 keys were issued on this quota today/));
+    expect((await admin.send('POST /admin/keys', { name: 'x', quotaOf: holder.id })).status).toBe(201);
   });
 });
 
@@ -244,12 +260,13 @@ describe('POST /v1/keys on two replicas', () => {
   it('leaves no key valid that a holder issued while it was revoked as leaked', async () => {
     const holder = await issueHolder();
     const before = (await issueBy(holder)).json;
-    const revoke = () => admin.send('POST /admin/keys/revoke', { key: holder.key });
-    const [responses] = await Promise.all([
-      Promise.all(issueByBoth(holder)),
-      // On a slow machine, it may wait too long for the lock of the quota.
-      eventually(async () => expect((await revoke()).status).toBe(200)),
-    ]);
+    const lock = await lockQuota(holder);
+    const issuing = issueByBoth(holder);
+    const revoking = admin.send('POST /admin/keys/revoke', { key: holder.key });
+    await eventually(() => expectLocksWaitedFor(admin.store.database, 3));
+    await lock.letGo();
+    expect((await revoking).status).toBe(200);
+    const responses = await Promise.all(issuing);
     const issued = responses.flatMap(({ status, json }) => (status === 201 ? [json] : []));
     for (const { id } of [before, ...issued]) {
       expect(await find({ id })).toMatchObject({ state: 'revoked' });
@@ -347,6 +364,19 @@ describe('a key that a holder issued', () => {
     ]);
   });
 
+  it('does not keep its issuer from being revoked as leaked, however many of them have expired', async () => {
+    const holder = await issueHolder();
+    const { id }: Keyed = (await issueBy(holder)).json;
+    await admin.store.database.query(
+      `INSERT INTO api_keys (id, quota_id, name, hash, prefix, last_four, expires_at, issued_by)
+       SELECT gen_random_uuid(), $1, 'short', sha256(('x' || n)::bytea), 'ask_test_', '0000', '2020-01-01Z', $2
+       FROM generate_series(1, 5000) n`,
+      [holder.quotaId, holder.id],
+    );
+    expect((await admin.send('POST /admin/keys/revoke', { key: holder.key })).status).toBe(200);
+    expect(await find({ id })).toMatchObject({ state: 'revoked' });
+  });
+
   it('is revoked as leaked with what it issued once an administrator gave it keys:write', async () => {
     const holder = await issueHolder();
     const key = (await issueBy(holder)).json;
@@ -395,6 +425,32 @@ describe('POST /v1/key/rotate of a leaked key', () => {
     const holder = await issueHolder();
     expectInvalid(await call(holder, 'POST /v1/key/rotate', body), faults);
     expect(await statusOf(holder)).toBe(200);
+  });
+
+  it('is not limited by the rotations of the day', async () => {
+    let key: Keyed = await issueHolder();
+    for (let rotation = 0; rotation < 7; rotation += 1) {
+      const response = await call(key, 'POST /v1/key/rotate', { leaked: true });
+      expect(response.status).toBe(201);
+      key = response.json;
+    }
+    expectError(
+      await call(key, 'POST /v1/key/rotate'),
+      409,
+      'conflict',
+      expect.stringMatching(/5 times today/),
+    );
+  });
+
+  it('returns 409 for a key that was rotated before, and says what to do', async () => {
+    const holder = await issueHolder();
+    await call(holder, 'POST /v1/key/rotate');
+    expectError(
+      await call(holder, 'POST /v1/key/rotate', { leaked: true }),
+      409,
+      'conflict',
+      'The key was rotated already. Ask an administrator to revoke it as leaked.',
+    );
   });
 
   it('has an overlap as usual if it did not leak', async () => {

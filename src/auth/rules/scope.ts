@@ -22,7 +22,7 @@ declare module 'fastify' {
   }
 }
 
-/** Returns whether a key with these scopes has one. Without a set, it has all but `keys:write`. */
+/** Returns whether a key with these scopes has `scope`. Without a set, it has all but `keys:write`. */
 export function hasScope(scopes: readonly Scope[] | null, scope: Scope): boolean {
   return scopes === null ? scope !== 'keys:write' : scopes.includes(scope);
 }

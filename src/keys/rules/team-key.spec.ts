@@ -1,4 +1,4 @@
-import { boundsOfTeamKey, issuableScopes, type KeyBounds } from './team-key.js';
+import { teamKeyBounds, issuableScopes, type KeyBounds } from './team-key.js';
 
 const NEXT_YEAR = new Date('2028-01-01T00:00:00Z');
 const LATER = new Date('2028-01-01T00:00:00.001Z');
@@ -22,10 +22,10 @@ describe('issuableScopes', () => {
   });
 });
 
-describe('boundsOfTeamKey', () => {
+describe('teamKeyBounds', () => {
   it('takes what is not given from the issuer, except keys:write', () => {
     const own = issuer({ allowedNetworks: ['203.0.113.0/24'], expiresAt: NEXT_YEAR });
-    expect(boundsOfTeamKey(own, {})).toEqual({
+    expect(teamKeyBounds(own, {})).toEqual({
       bounds: {
         scopes: ['pets:read', 'orders:read'],
         allowedNetworks: ['203.0.113.0/24'],
@@ -42,18 +42,18 @@ describe('boundsOfTeamKey', () => {
       allowedNetworks: ['203.0.113.128/25', '2001:db8:1::/48'],
       expiresAt: NEXT_YEAR,
     };
-    expect(boundsOfTeamKey(own, given)).toEqual({ bounds: given, faults: [] });
+    expect(teamKeyBounds(own, given)).toEqual({ bounds: given, faults: [] });
   });
 
   it('accepts the same bounds', () => {
     const own = issuer({ allowedNetworks: ['203.0.113.0/24'], expiresAt: NEXT_YEAR });
     const given: KeyBounds = { ...own, scopes: ['orders:read', 'pets:read'] };
-    expect(boundsOfTeamKey(own, given).faults).toEqual([]);
+    expect(teamKeyBounds(own, given).faults).toEqual([]);
   });
 
   it('accepts any networks and expiry from an issuer without such bounds', () => {
     const given = { allowedNetworks: ['203.0.113.0/24'], expiresAt: NEXT_YEAR };
-    expect(boundsOfTeamKey(issuer(), given)).toMatchObject({ bounds: given, faults: [] });
+    expect(teamKeyBounds(issuer(), given)).toMatchObject({ bounds: given, faults: [] });
   });
 
   it.each<[string, KeyBounds['scopes']]>([
@@ -61,7 +61,7 @@ describe('boundsOfTeamKey', () => {
     ['keys:write', ['keys:write']],
     ['no set', []],
   ])('rejects scopes: %s', (_what, scopes) => {
-    expect(boundsOfTeamKey(issuer(), { scopes }).faults).toEqual([
+    expect(teamKeyBounds(issuer(), { scopes }).faults).toEqual([
       'scopes must be among those that your key may give: pets:read, orders:read',
     ]);
   });
@@ -74,20 +74,18 @@ describe('boundsOfTeamKey', () => {
     ['one of the other version of IP', ['::/0']],
   ])('rejects networks: %s', (_what, allowedNetworks) => {
     expect(
-      boundsOfTeamKey(issuer({ allowedNetworks: ['203.0.113.0/24'] }), { allowedNetworks }).faults,
+      teamKeyBounds(issuer({ allowedNetworks: ['203.0.113.0/24'] }), { allowedNetworks }).faults,
     ).toEqual(['allowedNetworks must be within those of your key: 203.0.113.0/24']);
   });
 
   it.each([null, LATER])('rejects a later expiry: %s', (expiresAt) => {
-    expect(boundsOfTeamKey(issuer({ expiresAt: NEXT_YEAR }), { expiresAt }).faults).toEqual([
+    expect(teamKeyBounds(issuer({ expiresAt: NEXT_YEAR }), { expiresAt }).faults).toEqual([
       'expiresAt must not be after that of your key: 2028-01-01T00:00:00.000Z',
     ]);
   });
 
   it('names every fault', () => {
     const own = issuer({ allowedNetworks: ['203.0.113.0/24'], expiresAt: NEXT_YEAR });
-    expect(boundsOfTeamKey(own, { scopes: [], allowedNetworks: [], expiresAt: LATER }).faults).toHaveLength(
-      3,
-    );
+    expect(teamKeyBounds(own, { scopes: [], allowedNetworks: [], expiresAt: LATER }).faults).toHaveLength(3);
   });
 });

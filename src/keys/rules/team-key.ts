@@ -17,7 +17,7 @@ export function issuableScopes(scopes: readonly Scope[]): Scope[] {
  * Returns the bounds of a key that the holder of `issuer` issues: those given, else its own; and what is
  * wrong with those that exceed its own.
  */
-export function boundsOfTeamKey(
+export function teamKeyBounds(
   issuer: KeyBounds,
   given: { [Field in keyof KeyBounds]?: KeyBounds[Field] | undefined },
 ) {
