@@ -1,5 +1,5 @@
 import { DAY_MS } from '../support/time/clock.js';
-import { expectSound, open, store, useConsole } from './console-service.js';
+import { admin, expectSound, open, store, useConsole } from './console-service.js';
 import { send } from '../support/http/http.js';
 
 useConsole();
@@ -51,6 +51,19 @@ describe('the keys page of the console', () => {
   });
 });
 
+describe('the list of keys of the console', () => {
+  it('shows the plan and the ban once for keys on one quota that are beside each other', async () => {
+    const { id } = await store.issue({ name: 'Sharing: first', plan: 'pro' });
+    const body = { name: 'Sharing: second', quotaOf: id };
+    await send(`${store.url}/admin/keys`, { method: 'POST', key: admin.key, body });
+    await store.issue({ name: 'Sharing: none', plan: 'pro' });
+    const page = await open('/admin/keys?search=sharing');
+    await page.getByRole('link', { name: 'Sharing: none' }).waitFor();
+    const plans = await page.locator('td:nth-child(2)').allTextContents();
+    expect(plans).toEqual(['pro', 'pro', 'Same quota']);
+  });
+});
+
 describe('the dialog that revokes a key that leaked', () => {
   it('revokes it by the key itself, and shows which it was; an unknown one is an error', async () => {
     const { key } = await store.issue({ name: 'Leaked' });
@@ -75,8 +88,10 @@ describe('the dialog that issues a key', () => {
     await page.getByRole('button', { name: 'Issue key' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('textbox', { name: 'Name', exact: true }).fill('Narrow');
+    await dialog.getByLabel('Plan').selectOption('pro');
+    await dialog.getByText('Selected', { exact: true }).click();
     await dialog.getByLabel('Read orders').check();
-    await dialog.getByLabel('From where it may be used').fill('203.0.113.0/24');
+    await dialog.getByLabel('Allowed networks').fill('203.0.113.0/24');
     await dialog.getByRole('button', { name: 'Issue key' }).click();
     await page.getByRole('button', { name: 'I have copied it' }).click();
     await page.getByRole('link', { name: 'Narrow' }).click();
@@ -84,12 +99,36 @@ describe('the dialog that issues a key', () => {
     await page.getByText('203.0.113.0/24', { exact: true }).waitFor();
   });
 
+  it('asks for a plan, and for a permission if they are selected, with its actions in view', async () => {
+    const page = await open('/admin/keys');
+    await page.setViewportSize({ width: 1280, height: 860 });
+    await page.getByRole('button', { name: 'Issue key' }).click();
+    const dialog = page.getByRole('dialog');
+    const action = dialog.getByRole('button', { name: 'Issue key' });
+    expect(await dialog.getByLabel('Plan').inputValue()).toBe('');
+    expect(await dialog.getByRole('checkbox').count()).toBe(0);
+    await dialog.getByText('Selected', { exact: true }).click();
+    await dialog.getByLabel('Manage keys of its quota').waitFor();
+    await dialog.getByRole('textbox', { name: 'Name', exact: true }).focus();
+    const { y, height } = (await action.boundingBox()) ?? { y: 860, height: 860 };
+    expect(y + height).toBeLessThan(860);
+    await action.click();
+    await dialog.getByText('Select at least one permission').waitFor();
+    await dialog.getByText('Choose a plan', { exact: true }).last().waitFor();
+    await page.locator('select:focus').selectOption('pro');
+    await action.click();
+    expect(await page.locator('input:focus').getAttribute('value')).toBe('pets:read');
+    await expectSound(page);
+  });
+
   it('leaves out scopes of administration that were chosen before the role became client', async () => {
     const page = await open('/admin/keys');
     await page.getByRole('button', { name: 'Issue key' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('textbox', { name: 'Name', exact: true }).fill('Changed role');
+    await dialog.getByLabel('Plan').selectOption('pro');
     await dialog.getByText('Administrator', { exact: true }).click();
+    await dialog.getByText('Selected', { exact: true }).click();
     await dialog.getByLabel('Read administration').check();
     await dialog.getByLabel('Read orders').check();
     await dialog.getByText('Client', { exact: true }).click();
@@ -123,6 +162,7 @@ describe('the dialog that issues a key', () => {
     await page.getByRole('button', { name: 'Issue key' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('textbox', { name: 'Name', exact: true }).fill('Issued here');
+    await dialog.getByLabel('Plan').selectOption('business');
     await dialog.getByRole('textbox', { name: 'Note' }).fill('First line\nsecond line');
     await dialog.getByLabel('Expires').selectOption('At a time…');
     await dialog.getByRole('button', { name: 'Issue key' }).click();
@@ -158,6 +198,7 @@ describe('the dialog that issues a key', () => {
     await page.getByRole('button', { name: 'Issue key' }).click();
     await page.getByText('The key works at once.').waitFor();
     await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Without clipboard');
+    await page.getByRole('dialog').getByLabel('Plan').selectOption('business');
     await page.getByRole('dialog').getByRole('button', { name: 'Issue key' }).click();
     await page.getByRole('button', { name: 'Copy key' }).click();
     await page.getByText('Copying failed: select the key and copy it').waitFor();

@@ -42,6 +42,11 @@ async function issueBanned(name: string) {
   return issued;
 }
 
+/** Returns the keys of a quota, the oldest first. */
+async function listKeysOf(quotaId: string): Promise<{ id: string; name: string }[]> {
+  return (await send(`${store.url}/admin/keys?quota=${quotaId}`, { key: admin.key })).json;
+}
+
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
 const confirm = (page: Page, name: string) => page.getByRole('dialog').getByRole('button', { name }).click();
 const nameField = (page: Page) => page.getByRole('textbox', { name: 'Name', exact: true });
@@ -89,6 +94,48 @@ describe("a key's page of the console", () => {
     });
     await page.getByText('They are loaded together with the requests above.').waitFor();
     expect(await page.getByText('This could not be loaded').count()).toBe(1);
+  });
+});
+
+describe("the panel of a key's page with the other keys on the quota", () => {
+  it('lists the valid keys first, and who issued each', async () => {
+    const holder = await store.issue({ name: 'Holder', scopes: ['pets:read', 'keys:write'] });
+    for (let number = 1; number < 20; number += 1) {
+      await send(`${store.url}/v1/keys`, {
+        method: 'POST',
+        key: holder.key,
+        body: { name: `Team ${number}` },
+      });
+    }
+    const keys = await listKeysOf(holder.quotaId);
+    const last = keys.find(({ name }) => name === 'Team 19');
+    await send(`${store.url}/admin/keys/${last?.id}/revoke`, { method: 'POST', key: admin.key });
+    const page = await open(`/admin/keys/${keys.find(({ name }) => name === 'Team 1')?.id}`);
+    const panel = page.getByRole('region', { name: 'Other keys on the quota' });
+    await panel.getByText('19 of 20 keys are in use').waitFor();
+    expect((await panel.getByRole('link').allTextContents()).slice(0, 2)).toEqual(['Team 18', 'Team 17']);
+    expect((await panel.getByRole('link').allTextContents()).slice(-2)).toEqual(['Holder', 'Team 19']);
+    expect(await panel.getByText('issued by Holder').count()).toBe(18);
+    await page.getByRole('link', { name: 'The holder of another key' }).waitFor();
+    await expectSound(page);
+  });
+
+  it('issues another key, without a plan of its own', async () => {
+    const { page } = await openKey({ name: 'Shared', plan: 'pro' });
+    await press(page, 'Issue another key');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('the plan pro, 300 per minute, 10,000 per day').waitFor();
+    expect(await dialog.getByLabel('Plan').count()).toBe(0);
+    await expectSound(page);
+    await nameField(page).fill('Sharer');
+    await press(page, 'Issue key');
+    expect(await fetchStatus(await newKey(page))).toBe(200);
+    await press(page, 'I have copied it');
+    await page.locator('button:focus', { hasText: 'Issue another key' }).waitFor();
+    await page.getByRole('link', { name: 'Sharer' }).click();
+    await page.getByRole('heading', { name: 'Sharer', level: 1 }).waitFor();
+    await page.getByText('2 of 20 keys are in use').waitFor();
+    await page.getByRole('link', { name: 'Shared', exact: true }).waitFor();
   });
 });
 
@@ -264,12 +311,12 @@ describe('the dialog that restricts a key', () => {
     expect(await page.getByLabel('Read animals').isChecked()).toBe(true);
     expect(await page.getByLabel('Add animals').isChecked()).toBe(false);
     expect(await page.getByLabel('Read administration').count()).toBe(0);
-    await page.getByLabel('From where it may be used').fill('nonsense');
+    await page.getByLabel('Allowed networks').fill('nonsense');
     await press(page, 'Save');
     await page.getByText('Item 1 must be a network such as').waitFor();
     await page.locator('textarea:focus').waitFor();
     expect(await page.getByRole('alert').count()).toBe(0);
-    await page.getByLabel('From where it may be used').fill('127.0.0.0/8\n2001:db8::/32');
+    await page.getByLabel('Allowed networks').fill('127.0.0.0/8\n2001:db8::/32');
     await press(page, 'Save');
     await page.getByText('127.0.0.0/8, 2001:db8::/32').waitFor();
     await page.getByText('pets:read', { exact: true }).waitFor();
@@ -280,6 +327,7 @@ describe('the dialog that restricts a key', () => {
   it('keeps what another administrator changed meanwhile', async () => {
     const { page, id } = await openKey({ name: 'Shared' });
     await press(page, 'Restrict');
+    await page.getByText('Selected', { exact: true }).click();
     await page.getByLabel('Read animals').check();
     await send(`${store.url}/admin/keys/${id}/restrictions`, {
       method: 'PATCH',

@@ -33,7 +33,7 @@ export function DialogForm(props: DialogFormProps) {
           <FormError error={error} title={failure} {...(noResponse !== undefined && { noResponse })} />
         )}
         {children}
-        <Group justify="flex-end" gap="sm" mt="xs">
+        <Group justify="flex-end" gap="sm" className="dialog-actions">
           <Button variant="default" onClick={onClose}>
             Cancel
           </Button>

@@ -4,6 +4,7 @@ import type { IssuedKey, Key, KeyWithUsage } from 'animal-store-client';
 import { useState } from 'react';
 import { focusHeading } from '../layout/page';
 import { useKeyRefresh } from './key-query';
+import { isValid } from './key-state';
 import { LabelForm } from './dialogs/label-form';
 import { NewKeyDialog } from './dialogs/new-key-dialog';
 import { PlanForm } from './dialogs/plan-form';
@@ -31,7 +32,6 @@ export function KeyActions({ apiKey }: { apiKey: KeyWithUsage }) {
   const [isOpen, dialog] = useDisclosure(false);
   const [issued, setIssued] = useState<IssuedKey | null>(null);
   const refresh = useKeyRefresh();
-  const isValid = apiKey.state === 'active' || apiKey.state === 'rotating';
   const { title, Form } = DIALOGS[action];
   const button = (name: Action) => ({
     size: 'sm',
@@ -61,10 +61,10 @@ export function KeyActions({ apiKey }: { apiKey: KeyWithUsage }) {
     <>
       <Button {...button('label')}>Rename</Button>
       <Button {...button('plan')}>Change plan</Button>
-      {isValid && <Button {...button('restrict')}>Restrict</Button>}
+      {isValid(apiKey) && <Button {...button('restrict')}>Restrict</Button>}
       {apiKey.bannedUntil !== null && <Button {...button('unban')}>Lift ban</Button>}
       {apiKey.state === 'active' && <Button {...button('rotate')}>Rotate</Button>}
-      {isValid && (
+      {isValid(apiKey) && (
         <Button {...button('revoke')} variant="light" color="red">
           Revoke
         </Button>

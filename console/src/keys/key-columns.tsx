@@ -7,19 +7,41 @@ import type { Column } from '../table/data-table';
 import { KeyBadges } from './key-badges';
 import { Sparkline } from './sparkline';
 
+interface RowContext {
+  row: { index: number; original: KeyWithUsage };
+  table: { getRowModel: () => { rows: { original: KeyWithUsage }[] } };
+}
+
+/** Returns whether a key is on the quota of the row above, which then shows plan and ban for both. */
+function isOnQuotaAbove({ row, table }: RowContext): boolean {
+  return table.getRowModel().rows[row.index - 1]?.original.quotaId === row.original.quotaId;
+}
+
 /** The columns of the list of keys. */
 export const KEY_COLUMNS: Column<KeyWithUsage>[] = [
   { id: 'name', header: 'Name', cell: ({ row }) => <Name apiKey={row.original} /> },
   {
     id: 'plan',
     header: 'Plan',
-    cell: ({ row }) => (
-      <Badge variant="light" tt="none" fw={550} miw="max-content">
-        {row.original.plan}
-      </Badge>
-    ),
+    cell: (context) =>
+      isOnQuotaAbove(context) ? (
+        <Text component="span" size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
+          Same quota
+        </Text>
+      ) : (
+        <Badge variant="light" tt="none" fw={550} miw="max-content">
+          {context.row.original.plan}
+        </Badge>
+      ),
   },
-  { id: 'state', header: 'State', cell: ({ row }) => <KeyBadges apiKey={row.original} /> },
+  {
+    id: 'state',
+    header: 'State',
+    cell: (context) => {
+      const { original } = context.row;
+      return <KeyBadges apiKey={isOnQuotaAbove(context) ? { ...original, bannedUntil: null } : original} />;
+    },
+  },
   {
     id: 'requests',
     header: 'Last 24 hours',

@@ -12,7 +12,7 @@ import { deniedText } from './scopes';
 
 /** Shows what is stored of a key. */
 export function KeyFactsPanel({ apiKey }: { apiKey: KeyWithUsage }) {
-  const { note, plan, ownLimits, predecessorId, successorId, revokedAt } = apiKey;
+  const { note, plan, ownLimits, issuedBy, predecessorId, successorId, revokedAt } = apiKey;
   const denied = deniedText(apiKey);
   return (
     <Panel title="Key" h="100%">
@@ -23,9 +23,9 @@ export function KeyFactsPanel({ apiKey }: { apiKey: KeyWithUsage }) {
           </Fact>
         )}
         <Fact label="Role">{apiKey.role === 'admin' ? 'Administrator' : 'Client'}</Fact>
-        <Fact label="May do">{apiKey.scopes?.join(', ') ?? 'Everything that its role may'}</Fact>
+        <Fact label="Permissions">{apiKey.scopes?.join(', ') ?? 'All of its role'}</Fact>
         {denied !== '' && <Fact label="May not do">{denied}: its scopes leave that out</Fact>}
-        <Fact label="Used from">{apiKey.allowedNetworks?.join(', ') ?? 'Anywhere'}</Fact>
+        <Fact label="Networks">{apiKey.allowedNetworks?.join(', ') ?? 'Anywhere'}</Fact>
         <Fact label="Plan">
           <Group gap="xs">
             <Badge variant="light" tt="none" fw={550}>
@@ -47,6 +47,11 @@ export function KeyFactsPanel({ apiKey }: { apiKey: KeyWithUsage }) {
         {revokedAt !== null && (
           <Fact label="Revoked">
             <Instant at={revokedAt} />
+          </Fact>
+        )}
+        {issuedBy !== null && (
+          <Fact label="Issued by">
+            <KeyLink id={issuedBy}>The holder of another key</KeyLink>
           </Fact>
         )}
         {predecessorId !== null && (

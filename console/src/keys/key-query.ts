@@ -2,9 +2,10 @@ import { queryOptions, useQueryClient } from '@tanstack/react-query';
 import type { AnimalStore, Key } from 'animal-store-client';
 import { serviceNowMs } from '../session/service-clock';
 import { useStore } from '../session/session';
+import { validFirst } from './key-state';
 
-/** In practice no more keys share a quota: each is the successor of another. */
-const SIBLINGS_MAX = 20;
+/** The largest page: the valid keys of a quota, and the last of those that no longer are. */
+const SIBLINGS_MAX = 100;
 const AUDIT_LATEST = 10;
 /** Delays a request after the end of a window, so that the service is past it too. */
 const WINDOW_END_MARGIN_MS = 250;
@@ -16,13 +17,13 @@ export const keyQuery = (store: AnimalStore, id: string) =>
     queryFn: ({ signal }) => store.admin.keys.get(id, { signal }),
   });
 
-/** All keys on a quota, the newest first. */
+/** The keys on a quota, those that are valid first, each the newest first. */
 export const quotaKeysQuery = (store: AnimalStore, quotaId: string) =>
   queryOptions({
     queryKey: ['keys', 'quota', quotaId],
     queryFn: async ({ signal }) => {
       const query = { quota: quotaId, sort: '-created', limit: SIBLINGS_MAX } as const;
-      return (await store.admin.keys.list(query, { signal })).items;
+      return validFirst((await store.admin.keys.list(query, { signal })).items);
     },
   });
 

@@ -1,37 +1,59 @@
-import { Group, Skeleton, Stack, Text } from '@mantine/core';
+import { Group, ScrollArea, Skeleton, Stack, Text } from '@mantine/core';
 import { IconKey } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import type { Key } from 'animal-store-client';
+import type { Key, KeyWithUsage } from 'animal-store-client';
 import { EmptyState } from '../feedback/empty-state';
 import { Loaded } from '../feedback/loaded';
 import { Panel } from '../layout/panel';
 import { TextLink } from '../layout/text-link';
 import { useStore } from '../session/session';
+import { IssueOnQuota } from './issue-on-quota';
 import { KeyBadges } from './key-badges';
 import { quotaKeysQuery } from './key-query';
+import { isValid, VALID_KEYS_MAX } from './key-state';
 
-/** Lists the other keys on the quota of a key. */
-export function QuotaKeysPanel({ apiKey: { id, quotaId } }: { apiKey: Pick<Key, 'id' | 'quotaId'> }) {
-  const query = useQuery(quotaKeysQuery(useStore(), quotaId));
+/** About the height of the panel beside this one. */
+const LIST_MAX_HEIGHT = 440;
+
+/** Lists the other keys on the quota of a key, those that are valid first, and issues another. */
+export function QuotaKeysPanel({ apiKey }: { apiKey: KeyWithUsage }) {
+  const query = useQuery(quotaKeysQuery(useStore(), apiKey.quotaId));
   return (
     <Panel
       title="Other keys on the quota"
       description="They share its limits, its counts and its ban"
+      actions={<IssueOnQuota apiKey={apiKey} />}
       h="100%"
     >
       <Loaded query={query} skeleton={<Skeleton height={160} radius="md" />}>
         {(keys) =>
-          keys.every((each) => each.id === id) ? (
+          keys.every((each) => each.id === apiKey.id) ? (
             <EmptyState icon={IconKey} title="None">
-              A rotation puts a successor here.
+              A rotation puts a successor here. You can also issue another key for a team or a program.
             </EmptyState>
           ) : (
             <Stack gap="sm">
-              {keys
-                .filter((each) => each.id !== id)
-                .map((other) => (
-                  <OtherKey key={other.id} other={other} />
-                ))}
+              <Text size="sm" c="dimmed">
+                {keys.filter(isValid).length} of {VALID_KEYS_MAX} keys are in use
+              </Text>
+              <ScrollArea.Autosize
+                mah={LIST_MAX_HEIGHT}
+                type="auto"
+                offsetScrollbars="present"
+                viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': 'Keys by state' }}
+              >
+                <Stack gap="sm">
+                  {keys
+                    .filter((each) => each.id !== apiKey.id)
+                    .map((other) => (
+                      <OtherKey
+                        key={other.id}
+                        other={other}
+                        issuer={keys.find(({ id }) => id === other.issuedBy)}
+                      />
+                    ))}
+                </Stack>
+              </ScrollArea.Autosize>
             </Stack>
           )
         }
@@ -40,7 +62,13 @@ export function QuotaKeysPanel({ apiKey: { id, quotaId } }: { apiKey: Pick<Key, 
   );
 }
 
-function OtherKey({ other }: { other: Key }) {
+interface OtherKeyProps {
+  other: Key;
+  /** The key by which a holder issued it, if one did. */
+  issuer: Key | undefined;
+}
+
+function OtherKey({ other, issuer }: OtherKeyProps) {
   return (
     <Group justify="space-between" gap="sm" wrap="nowrap">
       <div style={{ minWidth: 0 }}>
@@ -55,8 +83,16 @@ function OtherKey({ other }: { other: Key }) {
         >
           <bdi>{other.name}</bdi>
         </TextLink>
-        <Text size="xs" c="dimmed" ff="monospace">
-          {other.prefix}…{other.lastFour}
+        <Text size="xs" c="dimmed" truncate>
+          <Text component="span" inherit ff="monospace">
+            {other.prefix}…{other.lastFour}
+          </Text>
+          {issuer !== undefined && (
+            <>
+              {' '}
+              · issued by <bdi>{issuer.name}</bdi>
+            </>
+          )}
         </Text>
       </div>
       <KeyBadges apiKey={{ ...other, bannedUntil: null }} />

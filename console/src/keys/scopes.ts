@@ -12,18 +12,29 @@ const LABELS: Record<Scope, string> = {
   'admin:read': 'Read administration',
   'admin:write': 'Change keys and plans',
 };
-const SCOPES = Object.entries(LABELS).map(([value, label]) => ({ value: value as Scope, label }));
+
+/** A scope, and what it allows in words. */
+export interface ScopeChoice {
+  value: Scope;
+  label: string;
+}
+
+const SCOPES: ScopeChoice[] = Object.entries(LABELS).map(([value, label]) => ({
+  value: value as Scope,
+  label,
+}));
 
 /** Returns the scopes that keys of a role may have. */
-export function scopesOfRole(role: string) {
+export function scopesOfRole(role: string): ScopeChoice[] {
   return SCOPES.filter(({ value }) => role === 'admin' || !value.startsWith('admin:'));
 }
 
 /**
  * Returns what a key with scopes cannot do of what its role may, such as "add animals, place orders"; an
- * empty text for nothing.
+ * empty text for nothing. A role does not include `keys:write`.
  */
 export function deniedText({ role, scopes }: Pick<Key, 'role' | 'scopes'>): string {
-  const denied = scopesOfRole(role).filter(({ value }) => scopes?.includes(value) === false);
+  const granted = scopesOfRole(role).filter(({ value }) => value !== 'keys:write');
+  const denied = granted.filter(({ value }) => scopes?.includes(value) === false);
   return denied.map(({ label }) => label.toLowerCase()).join(', ');
 }

@@ -1,16 +1,22 @@
 import { Input, SegmentedControl, Text } from '@mantine/core';
-import type { IssuedKey, Plan } from 'animal-store-client';
+import type { IssuedKey, Key, Plan } from 'animal-store-client';
 import { expiryError, ExpiryFields, toExpiry } from '../../form/expiry-fields';
 import { useSubmission } from '../../form/use-submission';
 import { useStore } from '../../session/session';
 import { DialogForm } from '../../form/dialog-form';
+import { UntrustedText } from '../../format/untrusted-text';
+import { limitsText } from '../../format/limits';
+import { scopesOfRole } from '../scopes';
 import { LabelFields, toLabel } from './label-fields';
 import { PlanFields } from './plan-fields';
 import { quotaErrors, quotaFields } from './quota-values';
-import { RestrictionFields, toRestrictions } from './restriction-fields';
+import { RestrictionFields, restrictionErrors, toRestrictions, UNRESTRICTED } from './restriction-fields';
 
 interface IssueFormProps {
-  plans: Plan[];
+  /** The plans to choose from, for a key with a quota of its own. */
+  plans?: Plan[];
+  /** A key whose quota the new one shares. */
+  quotaOf?: Key;
   onClose: () => void;
   onIssued: (key: IssuedKey) => void;
 }
@@ -19,33 +25,35 @@ const NO_RESPONSE =
   'A key may have been issued all the same. Look for its name in the list before you issue another, ' +
   'and revoke it there: nobody has seen it.';
 
-/** Asks for a new key and issues it, with a quota of its own. */
-export function IssueForm({ plans, onClose, onIssued }: IssueFormProps) {
+/** Asks for a new key and issues it, with a quota of its own or on that of another key. */
+export function IssueForm({ plans = [], quotaOf, onClose, onIssued }: IssueFormProps) {
   const store = useStore();
   const planNamed = (name: string) => plans.find((plan) => plan.name === name);
+  const choicesFor = ({ role }: { role: string }) => scopesOfRole(role);
   const { form, ...submission } = useSubmission({
     initialValues: {
       name: '',
       note: '',
-      plan: plans[0]?.name ?? '',
+      plan: '',
       perMinute: '',
       perDay: '',
       role: 'client',
-      scopes: '',
-      allowedNetworks: '',
+      ...UNRESTRICTED,
       expires: '',
       expiresAt: '',
     },
-    validate: (given) => ({ ...quotaErrors(given, planNamed(given.plan)), ...expiryError(given) }),
+    validate: (given) => ({
+      ...(quotaOf === undefined && quotaErrors(given, planNamed(given.plan))),
+      ...restrictionErrors(given, choicesFor(given)),
+      ...expiryError(given),
+    }),
     send: (given): Promise<IssuedKey> => {
       const role = given.role === 'admin' ? 'admin' : 'client';
-      const quota = quotaFields(given);
-      const restrictions = toRestrictions(given, role);
       return store.admin.keys.issue({
         ...toLabel(given),
-        ...quota,
+        ...(quotaOf === undefined ? quotaFields(given) : { quotaOf: quotaOf.id }),
         role,
-        ...restrictions,
+        ...toRestrictions(given, choicesFor(given)),
         ...toExpiry(given),
       });
     },
@@ -60,7 +68,14 @@ export function IssueForm({ plans, onClose, onIssued }: IssueFormProps) {
       onClose={onClose}
     >
       <LabelFields form={form} />
-      <PlanFields form={form} plans={plans} plan={planNamed(form.values.plan)} />
+      {quotaOf === undefined ? (
+        <PlanFields form={form} plans={plans} plan={planNamed(form.values.plan)} />
+      ) : (
+        <Text size="sm">
+          The key shares the quota of <UntrustedText fw={600}>{quotaOf.name}</UntrustedText>: the plan{' '}
+          {quotaOf.plan}, {limitsText(quotaOf)}, its counts and its ban.
+        </Text>
+      )}
       <Input.Wrapper
         label="Role"
         labelElement="div"
@@ -77,7 +92,12 @@ export function IssueForm({ plans, onClose, onIssued }: IssueFormProps) {
           ]}
         />
       </Input.Wrapper>
-      <RestrictionFields form={form} role={form.values.role} />
+      <RestrictionFields
+        form={form}
+        choices={choicesFor(form.values)}
+        all="All of its role"
+        anywhere="Without any, from anywhere."
+      />
       <ExpiryFields form={form} label="Expires" none="Never" />
       <Text size="sm">The key works at once. It is shown only once, when it is issued.</Text>
     </DialogForm>

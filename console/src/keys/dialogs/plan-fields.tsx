@@ -8,7 +8,7 @@ import type { QuotaValues } from './quota-values';
 interface PlanFieldsProps<Values extends QuotaValues> {
   form: UseFormReturnType<Values>;
   plans: Plan[];
-  /** The chosen plan. */
+  /** The chosen plan, if any. */
   plan: Plan | undefined;
 }
 
@@ -20,10 +20,13 @@ export function PlanFields<Values extends QuotaValues>({ form, plans, plan }: Pl
       <NativeSelect
         {...form.getInputProps('plan')}
         label="Plan"
-        data={plans.map((each) => ({
-          value: each.name,
-          label: `${each.name} (${limitsText(each, 'needs limits of its own')})`,
-        }))}
+        data={[
+          ...(plan === undefined ? [{ value: '', label: 'Choose a plan' }] : []),
+          ...plans.map((each) => ({
+            value: each.name,
+            label: `${each.name} (${limitsText(each, 'needs limits of its own')})`,
+          })),
+        ]}
       />
       <LimitFields
         form={form}

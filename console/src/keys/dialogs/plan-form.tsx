@@ -9,6 +9,7 @@ import { useStore } from '../../session/session';
 import { DialogForm } from '../../form/dialog-form';
 import type { KeyFormProps } from './key-form';
 import { quotaKeysQuery } from '../key-query';
+import { isValid } from '../key-state';
 import { PlanFields } from './plan-fields';
 import { quotaErrors, quotaFields, toLimits } from './quota-values';
 import { WithPlans } from '../with-plans';
@@ -21,7 +22,7 @@ export function PlanForm(props: KeyFormProps) {
 function LoadedPlanForm({ apiKey, plans, onClose, onChanged }: KeyFormProps & { plans: Plan[] }) {
   const store = useStore();
   const { data: quotaKeys } = useQuery(quotaKeysQuery(store, apiKey.quotaId));
-  const others = quotaKeys?.filter(({ id }) => id !== apiKey.id) ?? [];
+  const others = quotaKeys?.filter((key) => key.id !== apiKey.id && isValid(key)) ?? [];
   const planNamed = (name: string) => plans.find((plan) => plan.name === name);
   const { form, ...submission } = useSubmission({
     initialValues: {

@@ -8,11 +8,14 @@ export interface QuotaValues extends LimitValues {
 }
 
 /**
- * Returns what is wrong with the limits of a quota: it has both or neither, and both on a plan without
- * limits.
+ * Returns what is wrong with a quota: it has a plan, and both limits of its own or neither, but both on a
+ * plan without limits.
  */
-export function quotaErrors(values: QuotaValues, plan: Plan | undefined): Partial<LimitValues> {
-  if (plan?.perMinute === null) {
+export function quotaErrors(values: QuotaValues, plan: Plan | undefined): Partial<QuotaValues> {
+  if (plan === undefined) {
+    return { plan: 'Choose a plan' };
+  }
+  if (plan.perMinute === null) {
     return limitErrors(values, 'This plan needs a limit');
   }
   return hasOwnLimits(values) ? limitErrors(values, 'Give both limits or neither') : {};

@@ -9,26 +9,33 @@ import { Instant } from '../../format/instant';
 import { countText } from '../../format/number';
 import { useStore } from '../../session/session';
 import { useKeyRefresh } from '../key-query';
+import { scopesOfRole } from '../scopes';
 import type { KeyFormProps } from './key-form';
 import { OwnKeyWarning } from './own-key-warning';
-import { RestrictionFields, toRestrictions } from './restriction-fields';
+import {
+  RestrictionFields,
+  restrictionErrors,
+  toRestrictions,
+  toRestrictionValues,
+} from './restriction-fields';
 
 /** Changes what a key may do, and from where. */
 export function RestrictForm({ apiKey, onClose, onChanged }: KeyFormProps) {
   const store = useStore();
   const refresh = useKeyRefresh();
   const [warned, setWarned] = useState<Key | null>(null);
-  const initialValues = {
-    scopes: (apiKey.scopes ?? []).join(','),
-    allowedNetworks: (apiKey.allowedNetworks ?? []).join('\n'),
-  };
+  const choices = scopesOfRole(apiKey.role);
+  const initialValues = { ...toRestrictionValues(apiKey) };
   const { form, ...submission } = useSubmission({
     initialValues,
+    validate: (given) => restrictionErrors(given, choices),
     send: (given) => {
-      const { scopes, allowedNetworks } = toRestrictions(given, apiKey.role);
+      const { scopes, allowedNetworks } = toRestrictions(given, choices);
+      const areScopesChanged =
+        given.permissions !== initialValues.permissions || given.scopes !== initialValues.scopes;
       // Sends changed fields alone: another administrator may have changed the others meanwhile.
       return store.admin.keys.restrict(apiKey.id, {
-        ...(given.scopes !== initialValues.scopes && { scopes }),
+        ...(areScopesChanged && { scopes }),
         ...(given.allowedNetworks !== initialValues.allowedNetworks && { allowedNetworks }),
       });
     },
@@ -46,8 +53,9 @@ export function RestrictForm({ apiKey, onClose, onChanged }: KeyFormProps) {
     suggestion.mutate(undefined, {
       onSuccess: ({ scopes }) => {
         const used = scopes.filter(({ requests }) => requests > 0).map(({ scope }) => scope);
-        // An empty selection would allow everything.
+        // A key that used nothing keeps what is selected, because it could do nothing without a scope.
         if (used.length > 0) {
+          form.setFieldValue('permissions', 'selected');
           form.setFieldValue('scopes', used.join(','));
         }
       },
@@ -57,7 +65,12 @@ export function RestrictForm({ apiKey, onClose, onChanged }: KeyFormProps) {
   }
   return (
     <DialogForm action="Save" failure="The key was not restricted" submission={submission} onClose={onClose}>
-      <RestrictionFields form={form} role={apiKey.role} />
+      <RestrictionFields
+        form={form}
+        choices={choices}
+        all="All of its role"
+        anywhere="Without any, from anywhere."
+      />
       <Group gap="sm">
         <Button variant="default" size="xs" loading={suggestion.isPending} onClick={suggest}>
           Select what it used

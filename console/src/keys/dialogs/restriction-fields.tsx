@@ -1,45 +1,76 @@
-import { Checkbox, Stack, Textarea } from '@mantine/core';
+import { Checkbox, Input, SegmentedControl, Stack, Textarea } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import type { Key } from 'animal-store-client';
-import { scopesOfRole } from '../scopes';
+import type { ScopeChoice } from '../scopes';
 
-const NETWORKS = 'Networks such as 203.0.113.0/24 or 2001:db8::/32, one a line; without any, from everywhere';
+const EXAMPLES = 'Such as 203.0.113.0/24 or 2001:db8::/32, one a line.';
 
 interface RestrictionValues {
+  /** Either `all`, or `selected` for those in `scopes`. */
+  permissions: string;
   /** Separated by commas. */
   scopes: string;
   /** Separated by space or commas. */
   allowedNetworks: string;
 }
 
+/** The values of a key without restrictions. */
+export const UNRESTRICTED: RestrictionValues = { permissions: 'all', scopes: '', allowedNetworks: '' };
+
 interface RestrictionFieldsProps<Values extends RestrictionValues> {
   form: UseFormReturnType<Values>;
-  role: string;
+  /** The scopes to select from. */
+  choices: ScopeChoice[];
+  /** The label of all permissions, such as "All of its role". */
+  all: string;
+  /** Says from where the key may be used if no network is given. */
+  anywhere: string;
 }
 
 /** Asks for what a key may do, and from where. */
 export function RestrictionFields<Values extends RestrictionValues>(props: RestrictionFieldsProps<Values>) {
-  const { form, role } = props;
+  const { form, choices, all, anywhere } = props;
   const { onChange } = form.getInputProps('scopes') as { onChange: (value: string) => void };
   return (
     <>
-      <Checkbox.Group
-        label="What the key may do"
-        description="Without any of them, it may do everything that its role may"
-        value={form.values.scopes.split(',').filter(Boolean)}
-        onChange={(scopes) => onChange(scopes.join(','))}
-        error={form.errors['scopes']}
-      >
-        <Stack gap="xs" mt="xs">
-          {scopesOfRole(role).map(({ value, label }) => (
-            <Checkbox key={value} value={value} label={label} description={value} />
-          ))}
-        </Stack>
-      </Checkbox.Group>
+      <Stack gap="sm">
+        <Input.Wrapper label="Permissions" labelElement="div">
+          <SegmentedControl
+            fullWidth
+            aria-label="Permissions"
+            data={[
+              { value: 'all', label: all },
+              { value: 'selected', label: 'Selected' },
+            ]}
+            {...form.getInputProps('permissions')}
+          />
+        </Input.Wrapper>
+        {form.values.permissions === 'selected' && (
+          <Checkbox.Group
+            aria-label="Selected permissions"
+            value={form.values.scopes.split(',').filter(Boolean)}
+            onChange={(scopes) => onChange(scopes.join(','))}
+            error={form.errors['scopes']}
+          >
+            <Stack gap="xs" pb={4}>
+              {choices.map(({ value, label }, index) => (
+                <Checkbox
+                  key={value}
+                  value={value}
+                  label={label}
+                  description={value}
+                  // The first gets the focus if the selection is wrong.
+                  data-path={index === 0 ? 'scopes' : undefined}
+                />
+              ))}
+            </Stack>
+          </Checkbox.Group>
+        )}
+      </Stack>
       <Textarea
-        label="From where it may be used"
-        description={NETWORKS}
-        rows={3}
+        label="Allowed networks"
+        description={`${EXAMPLES} ${anywhere}`}
+        rows={2}
         autoComplete="off"
         {...form.getInputProps('allowedNetworks')}
       />
@@ -47,19 +78,36 @@ export function RestrictionFields<Values extends RestrictionValues>(props: Restr
   );
 }
 
+/** Returns what is wrong with the selection of scopes: without any, the key could do nothing. */
+export function restrictionErrors(given: RestrictionValues, choices: ScopeChoice[]): { scopes?: string } {
+  const { permissions, scopes } = given;
+  const isEmpty = permissions === 'selected' && selectedScopes(scopes, choices).length === 0;
+  return isEmpty ? { scopes: 'Select at least one permission' } : {};
+}
+
+/** Returns the values of a form for a key as it is. */
+export function toRestrictionValues({ scopes, allowedNetworks }: Restrictions): RestrictionValues {
+  return {
+    permissions: scopes === null ? 'all' : 'selected',
+    scopes: (scopes ?? []).join(','),
+    allowedNetworks: (allowedNetworks ?? []).join('\n'),
+  };
+}
+
+type Restrictions = Pick<Key, 'scopes' | 'allowedNetworks'>;
+
 /**
- * Returns the fields of a request, without scopes that keys of the role may not have; null for no
- * restriction.
+ * Returns the fields of a request, without scopes that are not among the choices; null for no restriction.
  */
-export function toRestrictions(
-  given: RestrictionValues,
-  role: string,
-): Pick<Key, 'scopes' | 'allowedNetworks'> {
-  const chosen = given.scopes.split(',');
-  const scopes = scopesOfRole(role).flatMap(({ value }) => (chosen.includes(value) ? [value] : []));
+export function toRestrictions(given: RestrictionValues, choices: ScopeChoice[]): Restrictions {
   const allowedNetworks = given.allowedNetworks.split(/[\s,]+/).filter(Boolean);
   return {
-    scopes: scopes.length === 0 ? null : scopes,
+    scopes: given.permissions === 'all' ? null : selectedScopes(given.scopes, choices),
     allowedNetworks: allowedNetworks.length === 0 ? null : allowedNetworks,
   };
+}
+
+function selectedScopes(scopes: string, choices: ScopeChoice[]) {
+  const selected = scopes.split(',');
+  return choices.flatMap(({ value }) => (selected.includes(value) ? [value] : []));
 }
