@@ -39,6 +39,12 @@ const orders = createRoute({
   component: lazyRouteComponent(() => import('./orders/orders.page'), 'OrdersPage'),
 });
 
+const team = createRoute({
+  getParentRoute: () => root,
+  path: '/team',
+  component: lazyRouteComponent(() => import('./team/team.page'), 'TeamPage'),
+});
+
 const administration = createRoute({
   getParentRoute: () => root,
   path: '/admin',
@@ -96,6 +102,7 @@ export const router = createRouter({
     overview,
     animals,
     orders,
+    team,
     administration.addChildren([traffic, keys, key, plans, webhooks, webhook, audit]),
   ]),
   basepath: new URL('console', SERVICE_ROOT).pathname,

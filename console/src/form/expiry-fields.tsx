@@ -4,6 +4,11 @@ import { serviceNowMs } from '../session/service-clock';
 import { LocalTimeInput } from './local-time-input';
 
 const DAY_MS = 86_400_000;
+const AFTER_DAYS = [
+  { value: '30', label: 'In 30 days' },
+  { value: '90', label: 'In 90 days' },
+  { value: '365', label: 'In a year' },
+];
 
 /** The values of the fields; `expires` is a number of days, `at` for the time in `expiresAt`, or empty. */
 interface ExpiryValues {
@@ -16,10 +21,14 @@ interface ExpiryFieldsProps<Values extends ExpiryValues> {
   label: string;
   /** What an empty choice means, such as "Never". */
   none: string;
+  /** The last time that can be chosen, as an ISO 8601 date-time; null for any time. */
+  latest?: string | null;
 }
 
 /** Asks when a key expires: after some days, or at a time in the reader's zone. */
-export function ExpiryFields<Values extends ExpiryValues>({ form, label, none }: ExpiryFieldsProps<Values>) {
+export function ExpiryFields<Values extends ExpiryValues>(props: ExpiryFieldsProps<Values>) {
+  const { form, label, none, latest = null } = props;
+  const latestMs = latest === null ? Infinity : Date.parse(latest);
   return (
     <Stack gap="xs">
       <NativeSelect
@@ -27,9 +36,7 @@ export function ExpiryFields<Values extends ExpiryValues>({ form, label, none }:
         label={label}
         data={[
           { value: '', label: none },
-          { value: '30', label: 'In 30 days' },
-          { value: '90', label: 'In 90 days' },
-          { value: '365', label: 'In a year' },
+          ...AFTER_DAYS.filter(({ value }) => serviceNowMs() + Number(value) * DAY_MS <= latestMs),
           { value: 'at', label: 'At a time…' },
         ]}
       />

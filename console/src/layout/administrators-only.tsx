@@ -1,21 +1,11 @@
-import { Skeleton } from '@mantine/core';
 import { Outlet } from '@tanstack/react-router';
-import { ErrorNotice } from '../feedback/error-notice';
-import { useOwnKey } from '../session/own-key';
-import { NotFoundPage } from './not-found.page';
-import { Page } from './page';
+import { ForKeys } from './for-keys';
 
-/** The pages of administrators, which for other keys are not there. The service checks the role again. */
+/** The pages of administrators. */
 export function AdministratorsOnly() {
-  const { data: key, error, errorUpdatedAt, refetch } = useOwnKey();
-  if (key !== undefined) {
-    return key.role === 'client' ? <NotFoundPage /> : <Outlet />;
-  }
-  return error === null ? (
-    <Skeleton height={400} radius="lg" />
-  ) : (
-    <Page title="Administration">
-      <ErrorNotice error={error} at={errorUpdatedAt} retry={refetch} />
-    </Page>
+  return (
+    <ForKeys title="Administration" isFor={({ role }) => role === 'admin'}>
+      {() => <Outlet />}
+    </ForKeys>
   );
 }

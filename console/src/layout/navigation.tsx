@@ -8,11 +8,13 @@ import {
   IconReceipt,
   IconStack2,
   IconTerminal2,
+  IconUsersGroup,
   IconWebhook,
 } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { SERVICE_ROOT } from '../address/service-root';
 import { useOwnKey } from '../session/own-key';
+import { managesKeys } from '../team/team-permission';
 
 interface Destination {
   to: string;
@@ -28,6 +30,8 @@ const STORE: Destination[] = [
   { to: '/orders', label: 'Orders', icon: IconReceipt, badge: 'Beta' },
 ];
 
+const TEAM: Destination = { to: '/team', label: 'Team keys', icon: IconUsersGroup, badge: 'Beta' };
+
 const ADMINISTRATION: Destination[] = [
   { to: '/admin', label: 'Traffic', icon: IconActivity },
   { to: '/admin/keys', label: 'Keys', icon: IconKey },
@@ -39,9 +43,10 @@ const ADMINISTRATION: Destination[] = [
 /** The pages of the signed-in key: its own, and those of an administrator. */
 export function Navigation() {
   const { data: key } = useOwnKey();
+  const own = key !== undefined && managesKeys(key) ? [...STORE, TEAM] : STORE;
   return (
     <Stack gap="lg">
-      <Destinations label="Your key" destinations={STORE} />
+      <Destinations label="Your key" destinations={own} />
       {key?.role === 'admin' && <Destinations label="Administration" destinations={ADMINISTRATION} />}
       <nav aria-label="Documents">
         <NavLink

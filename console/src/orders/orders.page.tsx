@@ -13,7 +13,7 @@ import { useCursorPages } from '../table/use-cursor-pages';
 import { ORDER_STATUSES } from './orders-search';
 import { OrdersTable } from './orders-table';
 import { PlaceOrderDialog } from './place-order-dialog';
-import { StabilityBadge } from './stability-badge';
+import { StabilityBadge } from '../format/stability-badge';
 
 const PAGE_SIZE = 20;
 const route = getRouteApi('/orders');

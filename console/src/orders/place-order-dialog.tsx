@@ -7,7 +7,7 @@ import { LocalTimeInput } from '../form/local-time-input';
 import { useSubmission } from '../form/use-submission';
 import { useStore } from '../session/session';
 import { NotOffered } from './not-offered';
-import { StabilityBadge } from './stability-badge';
+import { StabilityBadge } from '../format/stability-badge';
 
 interface PlaceOrderDialogProps {
   opened: boolean;

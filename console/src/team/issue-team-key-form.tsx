@@ -1,0 +1,88 @@
+import { Text, TextInput } from '@mantine/core';
+import type { IssuedTeamKey, OwnKey } from 'animal-store-client';
+import { DialogForm } from '../form/dialog-form';
+import { expiryError, ExpiryFields, toExpiry } from '../form/expiry-fields';
+import { useSubmission } from '../form/use-submission';
+import { Instant } from '../format/instant';
+import {
+  RestrictionFields,
+  restrictionErrors,
+  toRestrictions,
+  UNRESTRICTED,
+} from '../keys/dialogs/restriction-fields';
+import { useStore } from '../session/session';
+import { issuableScopes } from './team-permission';
+
+interface IssueTeamKeyFormProps {
+  ownKey: OwnKey;
+  onClose: () => void;
+  onIssued: (key: IssuedTeamKey) => void;
+}
+
+const NO_RESPONSE =
+  'A key may have been issued all the same. Look for its name in the list before you issue another, ' +
+  'and revoke it there: nobody has seen it.';
+
+/** Asks for a new key on the quota of the signed-in key, within what that may, and issues it. */
+export function IssueTeamKeyForm({ ownKey, onClose, onIssued }: IssueTeamKeyFormProps) {
+  const store = useStore();
+  const choices = issuableScopes(ownKey);
+  const { allowedNetworks: ownNetworks, expiresAt: ownExpiry } = ownKey;
+  const { form, ...submission } = useSubmission({
+    initialValues: { name: '', ...UNRESTRICTED, expires: '', expiresAt: '' },
+    validate: (given) => ({ ...restrictionErrors(given, choices), ...expiryError(given) }),
+    send: (given): Promise<IssuedTeamKey> => {
+      const { scopes, allowedNetworks } = toRestrictions(given, choices);
+      // What is left out is that of the signed-in key.
+      return store.issueTeamKey({
+        name: given.name,
+        ...(scopes !== null && { scopes }),
+        ...(allowedNetworks !== null && { allowedNetworks }),
+        ...toExpiry(given),
+      });
+    },
+    onSent: onIssued,
+  });
+  return (
+    <DialogForm
+      action="Issue key"
+      failure="No key was issued"
+      noResponse={NO_RESPONSE}
+      submission={submission}
+      onClose={onClose}
+    >
+      <TextInput
+        {...form.getInputProps('name')}
+        label="Name"
+        description="Who has the key, and for what"
+        withAsterisk
+        autoComplete="off"
+        data-autofocus
+      />
+      <RestrictionFields
+        form={form}
+        choices={choices}
+        all="All of your key"
+        anywhere={
+          ownNetworks === null
+            ? 'Without any, from anywhere.'
+            : `Without any, those of your key: ${ownNetworks.join(', ')}.`
+        }
+      />
+      <ExpiryFields
+        form={form}
+        label="Expires"
+        none={ownExpiry === null ? 'Never' : 'With your key'}
+        latest={ownExpiry}
+      />
+      {ownExpiry !== null && (
+        <Text size="sm">
+          Your key expires on <Instant at={ownExpiry} />. The new key cannot work longer.
+        </Text>
+      )}
+      <Text size="sm">
+        The key shares the plan and the limits of your key, but cannot manage keys. It is shown once.
+      </Text>
+    </DialogForm>
+  );
+}

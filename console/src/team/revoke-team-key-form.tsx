@@ -1,0 +1,59 @@
+import { Alert, Code, Text } from '@mantine/core';
+import type { TeamKey } from 'animal-store-client';
+import { DialogForm } from '../form/dialog-form';
+import { useSubmission } from '../form/use-submission';
+import { RelativeInstant } from '../format/relative-instant';
+import { UntrustedText } from '../format/untrusted-text';
+import { Fact } from '../layout/fact';
+import { serviceNowMs } from '../session/service-clock';
+import { useStore } from '../session/session';
+
+interface RevokeTeamKeyFormProps {
+  apiKey: TeamKey;
+  onClose: () => void;
+  onRevoked: (key: TeamKey) => void;
+}
+
+/** Revokes a key of the team, after it has shown which one and when it was last used. */
+export function RevokeTeamKeyForm({ apiKey, onClose, onRevoked }: RevokeTeamKeyFormProps) {
+  const store = useStore();
+  const submission = useSubmission({
+    initialValues: {},
+    send: () => store.revokeTeamKey(apiKey.id),
+    onSent: onRevoked,
+  });
+  return (
+    <DialogForm
+      action="Revoke key"
+      color="red.8"
+      failure="The key was not revoked"
+      submission={submission}
+      onClose={onClose}
+    >
+      <div>
+        <Fact label="Name">
+          <UntrustedText>{apiKey.name}</UntrustedText>
+        </Fact>
+        <Fact label="Key">
+          <Code>
+            {apiKey.prefix}…{apiKey.lastFour}
+          </Code>
+        </Fact>
+        <Fact label="Last used">
+          <RelativeInstant at={apiKey.lastUsedAt} />
+        </Fact>
+      </div>
+      {isToday(apiKey.lastUsedAt) && (
+        <Alert color="orange" title="Used today">
+          A program may still need this key.
+        </Alert>
+      )}
+      <Text size="sm">Requests with this key get 401 within a second. This cannot be undone.</Text>
+    </DialogForm>
+  );
+}
+
+/** Returns whether a time is in the reader's day. */
+function isToday(at: string | null): boolean {
+  return at !== null && new Date(at).toDateString() === new Date(serviceNowMs()).toDateString();
+}

@@ -1,0 +1,108 @@
+import { Button, Stack, Text, VisuallyHidden } from '@mantine/core';
+import type { TeamKey } from 'animal-store-client';
+import type { ReactNode } from 'react';
+import { Instant } from '../format/instant';
+import { RelativeInstant } from '../format/relative-instant';
+import { KeyBadges } from '../keys/key-badges';
+import { isValid } from '../keys/key-state';
+import type { Column } from '../table/data-table';
+
+/**
+ * The columns of the list of a team's keys.
+ *
+ * @param ownId the id of the signed-in key.
+ * @param revoke asks whether to revoke a key.
+ */
+export function teamColumns(ownId: string, revoke: (key: TeamKey) => void): Column<TeamKey>[] {
+  return [
+    { id: 'name', header: 'Name', cell: ({ row }) => <Name apiKey={row.original} /> },
+    {
+      id: 'permissions',
+      header: 'Permissions',
+      cell: ({ row }) => <Lines items={row.original.scopes} none="All of its role" />,
+    },
+    {
+      id: 'networks',
+      header: 'Networks',
+      cell: ({ row }) => <Lines items={row.original.allowedNetworks} none="Anywhere" />,
+    },
+    {
+      id: 'state',
+      header: 'State',
+      cell: ({ row: { original } }) => (
+        <KeyBadges apiKey={{ state: original.state, bannedUntil: null, role: 'client' }} />
+      ),
+    },
+    {
+      id: 'expires',
+      header: 'Expires',
+      cell: ({ row }) => (
+        <Line>
+          <Instant at={row.original.expiresAt} dateOnly />
+        </Line>
+      ),
+    },
+    {
+      id: 'lastUsed',
+      header: 'Last used',
+      cell: ({ row }) => (
+        <Line>
+          <RelativeInstant at={row.original.lastUsedAt} />
+        </Line>
+      ),
+    },
+    {
+      id: 'issuedBy',
+      header: 'Issued by',
+      cell: ({ row }) => <Line>{row.original.issuedBy === ownId ? 'Your key' : 'Another key'}</Line>,
+    },
+    {
+      id: 'revoke',
+      header: () => <VisuallyHidden>Actions</VisuallyHidden>,
+      cell: ({ row: { original } }) =>
+        isValid(original) && (
+          <Button
+            size="compact-sm"
+            variant="light"
+            color="red"
+            aria-label={`Revoke ${original.name}`}
+            onClick={() => revoke(original)}
+          >
+            Revoke
+          </Button>
+        ),
+    },
+  ];
+}
+
+function Name({ apiKey: { name, prefix, lastFour } }: { apiKey: TeamKey }) {
+  return (
+    <Stack gap={2} maw={200} miw={130}>
+      <Text size="sm" fw={600} truncate title={name}>
+        <bdi>{name}</bdi>
+      </Text>
+      <Text size="xs" c="dimmed" ff="monospace">
+        {prefix}…{lastFour}
+      </Text>
+    </Stack>
+  );
+}
+
+/** Shows what a key is restricted to, one a line, or that it is not. */
+function Lines({ items, none }: { items: string[] | null; none: string }) {
+  return (
+    <Stack gap={0}>
+      {(items ?? [none]).map((item) => (
+        <Line key={item}>{item}</Line>
+      ))}
+    </Stack>
+  );
+}
+
+function Line({ children }: { children: ReactNode }) {
+  return (
+    <Text component="span" size="sm" style={{ whiteSpace: 'nowrap' }}>
+      {children}
+    </Text>
+  );
+}
