@@ -1,6 +1,6 @@
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { UsageRecorder } from '../../src/usage/usage.recorder.js';
-import { admin, expectSound, open, OWN_CLOCK, store, useConsole } from './console-service.js';
+import { admin, expectSound, open, OWN_CLOCK, reconnect, store, useConsole } from './console-service.js';
 import { send } from '../support/http/http.js';
 
 const HEADERS = [
@@ -93,6 +93,40 @@ describe('the overview of the console', () => {
     await page.getByRole('button', { name: 'I have copied it' }).click();
     await page.getByText('This key has been replaced').waitFor();
     expect(await page.getByRole('button', { name: 'Rotate key' }).count()).toBe(0);
+  });
+
+  it('replaces a leaked key, shows the successor once, and signs in with it', async () => {
+    const { key } = await store.issue({ plan: 'pro', scopes: ['pets:read', 'keys:write'] });
+    const body = { name: 'Derived' };
+    const derived = await send(`${store.url}/v1/keys`, { method: 'POST', key, body });
+    const page = await open('', { apiKey: key });
+    await page.getByRole('button', { name: 'My key leaked' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('so do the keys that were issued by it').waitFor();
+    await expectSound(page);
+    await dialog.getByRole('button', { name: 'Replace key' }).click();
+    const successor = (await page.locator('.new-key').textContent()) ?? '';
+    await dialog.getByText('Your old key, and the keys that were issued by it, no longer work.').waitFor();
+    await expectSound(page);
+    for (const [each, status] of [
+      [key, 401],
+      [derived.json.key, 401],
+      [successor, 200],
+    ] as const) {
+      expect((await get('/v1/rate-limit', each)).status).toBe(status);
+    }
+    const rejection = page.waitForResponse((response) => response.status() === 401);
+    await reconnect(page);
+    await rejection;
+    await page.getByRole('button', { name: 'I have copied it' }).click();
+    await page.getByText(`…${successor.slice(-4)}`, { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'My key leaked' }).waitFor();
+    await page.locator('h1:focus', { hasText: 'Overview' }).waitFor();
+    await page.reload();
+    await page
+      .getByText(`…${successor.slice(-4)}`)
+      .first()
+      .waitFor();
   });
 
   it('counts nothing against the key while it only shows what is left', async () => {

@@ -5,6 +5,7 @@ import { limitsText } from '../format/limits';
 import { deniedText } from '../keys/scopes';
 import { Fact } from '../layout/fact';
 import { Panel } from '../layout/panel';
+import { ReplaceLeakedKey } from './replace-leaked-key';
 import { RotateOwnKey } from './rotate-own-key';
 
 /** Shows the signed-in key: its plan, and when it ends. */
@@ -36,7 +37,10 @@ export function KeyPanel({ ownKey }: { ownKey: OwnKey }) {
           <Instant at={expiresAt} />
         </Fact>
         <Rotation ownKey={ownKey} />
-        <RotateOwnKey isOffered={ownKey.successor === null} />
+        <Group gap="sm">
+          <RotateOwnKey isOffered={ownKey.successor === null} />
+          {ownKey.successor === null && <ReplaceLeakedKey />}
+        </Group>
       </Stack>
     </Panel>
   );
@@ -48,7 +52,7 @@ function Restrictions({ ownKey }: { ownKey: OwnKey }) {
   const denied = deniedText(ownKey);
   return (
     <>
-      {scopes !== null && <Fact label="Scopes">{scopes.join(', ')}</Fact>}
+      {scopes !== null && <Fact label="Permissions">{scopes.join(', ')}</Fact>}
       {denied !== '' && (
         <Fact label="It cannot">
           {denied}: its scopes leave that out, so such requests get 403. An administrator can add scopes.

@@ -1,4 +1,4 @@
-import { Button, Group, Input, SegmentedControl, Text } from '@mantine/core';
+import { Button, Input, SegmentedControl, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -41,11 +41,9 @@ export function RotateOwnKey({ isOffered }: { isOffered: boolean }) {
   return (
     <>
       {isOffered && (
-        <Group>
-          <Button variant="default" size="sm" onClick={dialog.open}>
-            Rotate key
-          </Button>
-        </Group>
+        <Button variant="default" size="sm" onClick={dialog.open}>
+          Rotate key
+        </Button>
       )}
       <FormDialog
         opened={isOpen}
@@ -56,7 +54,7 @@ export function RotateOwnKey({ isOffered }: { isOffered: boolean }) {
         submission={submission}
         onClose={dialog.close}
       >
-        <Text size="sm">A successor with the same plan and counts is issued, and shown once.</Text>
+        <Text size="sm">You get a new key on the same plan. It is shown once.</Text>
         <Input.Wrapper label="This key works on for" labelElement="div">
           <SegmentedControl
             fullWidth

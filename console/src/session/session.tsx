@@ -58,7 +58,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
     setApiKey(null);
     setEndedBecause(reason);
   }, []);
-  const { hold, endOrWait } = useHolds(end);
+  const { hold, endOrWait, forgetEnd } = useHolds(end);
   const queryClient = useMemo(() => queryClientFor(apiKey, endOrWait), [apiKey, endOrWait]);
   const session = useMemo<Session>(
     () => ({
@@ -67,13 +67,14 @@ export function SessionProvider({ children }: { children: ReactNode }) {
       endedBecause,
       signIn: (next) => {
         sessionStorage.setItem(STORAGE_KEY, next);
+        forgetEnd();
         setEndedBecause(null);
         setApiKey(next);
       },
       signOut: () => end(null),
       hold,
     }),
-    [apiKey, endedBecause, end, hold],
+    [apiKey, endedBecause, end, hold, forgetEnd],
   );
   return (
     <SessionContext value={session}>
@@ -104,6 +105,10 @@ function useHolds(end: (reason: string) => void) {
         } else {
           end(reason);
         }
+      },
+      /** Keeps an end that was put off from ending the session of the next key. */
+      forgetEnd: () => {
+        state.current.reason = null;
       },
     }),
     [end],
@@ -139,7 +144,9 @@ const SENT_AT_ONCE = { networkMode: 'always' } as const;
 /** Each key has a cache of its own, so that no page shows the responses to another. */
 function queryClientFor(apiKey: string | null, end: (reason: string) => void): QueryClient {
   const onError = (error: Error) => {
-    if (apiKey !== null && error instanceof AuthenticationError) {
+    // A response to the key before must not end the session of the key that replaced it.
+    const isCurrent = apiKey !== null && sessionStorage.getItem(STORAGE_KEY) === apiKey;
+    if (isCurrent && error instanceof AuthenticationError) {
       end(`The key ending in ${apiKey.slice(-4)} is no longer valid: ${error.message}`);
     }
   };
