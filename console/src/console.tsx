@@ -10,12 +10,13 @@ const App = lazy(() => import('./app'));
  * page that was opened.
  */
 export function Console() {
-  const { store } = useSession();
+  const { store, apiKey } = useSession();
   return store === null ? (
     <SignInPage />
   ) : (
     <Suspense fallback={null}>
-      <App />
+      {/* Mounts again for another key, because queries keep the cache that they were mounted with. */}
+      <App key={apiKey} />
     </Suspense>
   );
 }

@@ -119,9 +119,8 @@ describe('the overview of the console', () => {
     await reconnect(page);
     await rejection;
     await page.getByRole('button', { name: 'I have copied it' }).click();
-    await page.getByText(`…${successor.slice(-4)}`, { exact: true }).waitFor();
+    await page.getByText(`ask_test_…${successor.slice(-4)}`, { exact: true }).waitFor();
     await page.getByRole('button', { name: 'My key leaked' }).waitFor();
-    await page.locator('h1:focus', { hasText: 'Overview' }).waitFor();
     await page.reload();
     await page
       .getByText(`…${successor.slice(-4)}`)

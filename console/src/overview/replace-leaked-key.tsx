@@ -4,7 +4,6 @@ import { useState } from 'react';
 import { ShownOnceDialog } from '../feedback/shown-once-dialog';
 import { FormDialog } from '../form/form-dialog';
 import { useSubmission } from '../form/use-submission';
-import { focusHeading } from '../layout/page';
 import { useSession, useSessionHold, useStore } from '../session/session';
 
 const NO_RESPONSE =
@@ -27,10 +26,6 @@ export function ReplaceLeakedKey() {
   });
   // The key is rejected from now on, perhaps before the response with its successor arrives.
   useSessionHold(submission.isPending);
-  const signInWith = (key: string) => {
-    focusHeading();
-    signIn(key);
-  };
   return (
     <>
       <Button variant="light" color="red" size="sm" onClick={dialog.open}>
@@ -63,7 +58,7 @@ export function ReplaceLeakedKey() {
           'This tab stays signed in with it until you sign out. ' +
           'After that nobody can use it without a copy: ask an administrator for another key.'
         }
-        onClose={() => issued !== null && signInWith(issued)}
+        onClose={() => issued !== null && signIn(issued)}
       />
     </>
   );
