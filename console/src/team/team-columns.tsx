@@ -62,6 +62,8 @@ export function teamColumns(ownId: string, revoke: (key: TeamKey) => void): Colu
       cell: ({ row: { original } }) =>
         isValid(original) && (
           <Button
+            // The focus must not return to this button once another key is in the row.
+            key={original.id}
             size="compact-sm"
             variant="light"
             color="red"
