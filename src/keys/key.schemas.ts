@@ -63,12 +63,12 @@ const UUID_MESSAGE = 'must be the id of a key';
 
 /** A key is on a quota of its own, with `plan`, or on that of another key, with `quotaOf`. */
 const planOrQuota = z.superRefine<{ [Field in 'plan' | 'quotaOf' | keyof Limits]?: unknown }>(
-  ({ plan, quotaOf, perMinute, perDay }, { addIssue }) => {
+  ({ plan, quotaOf, perMinute, perDay }, context) => {
     if (quotaOf === undefined && plan === undefined) {
-      addIssue({ code: 'custom', path: ['plan'], message: 'is required without quotaOf' });
+      context.addIssue({ code: 'custom', path: ['plan'], message: 'is required without quotaOf' });
     } else if (quotaOf !== undefined && [plan, perMinute, perDay].some((given) => given !== undefined)) {
       const message = 'must not be given with plan, perMinute or perDay: they are those of the quota';
-      addIssue({ code: 'custom', path: ['quotaOf'], message });
+      context.addIssue({ code: 'custom', path: ['quotaOf'], message });
     }
   },
   { when: ({ value }) => typeof value === 'object' && value !== null },

@@ -274,7 +274,7 @@ describe('GET /admin/keys/{id}/scopes/suggestion', () => {
   const suggestion = (scopes: readonly Scope[], used: Partial<Record<Scope, object>> = {}) =>
     scopes.map((scope) => ({ scope, requests: 0, clientErrors: 0, lastAt: null, ...used[scope] }));
 
-  it("returns the scopes of the key's role, each with its requests and its successors' that needed it", async () => {
+  it("returns the scopes of the key's role, with the requests of rotations that needed them", async () => {
     const key = await issue(WIDE);
     await call(key, 'GET /v1/pets');
     await call(key, 'GET /v1/key');

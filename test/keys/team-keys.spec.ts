@@ -227,7 +227,8 @@ describe('POST /v1/keys on two replicas', () => {
     await eventually(() => expectLocksWaitedFor(admin.store.database, 2));
     await lock.letGo();
     const statuses = (await Promise.all(issuing)).map(({ status }) => status);
-    expect(statuses.toSorted()).toEqual([201, 409]);
+    expect(statuses).toHaveLength(2);
+    expect(new Set(statuses)).toEqual(new Set([201, 409]));
   });
 
   it.each<[string, string, number, string]>([
@@ -369,7 +370,7 @@ describe('a key that a holder issued', () => {
     const { id }: Keyed = (await issueBy(holder)).json;
     await admin.store.database.query(
       `INSERT INTO api_keys (id, quota_id, name, hash, prefix, last_four, expires_at, issued_by)
-       SELECT gen_random_uuid(), $1, 'short', sha256(('x' || n)::bytea), 'ask_test_', '0000', '2020-01-01Z', $2
+       SELECT gen_random_uuid(), $1, 'a', sha256(('x' || n)::bytea), 'ask_test_', '0000', '2020-01-01Z', $2
        FROM generate_series(1, 5000) n`,
       [holder.quotaId, holder.id],
     );
