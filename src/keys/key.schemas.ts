@@ -66,12 +66,15 @@ const planOrQuota = z.superRefine<{ [Field in 'plan' | 'quotaOf' | keyof Limits]
   ({ plan, quotaOf, perMinute, perDay }, context) => {
     if (quotaOf === undefined && plan === undefined) {
       context.addIssue({ code: 'custom', path: ['plan'], message: 'is required without quotaOf' });
-    } else if (quotaOf !== undefined && [plan, perMinute, perDay].some((given) => given !== undefined)) {
+    } else if (
+      typeof quotaOf === 'string' &&
+      [plan, perMinute, perDay].some((given) => given !== undefined)
+    ) {
       const message = 'must not be given with plan, perMinute or perDay: they are those of the quota';
       context.addIssue({ code: 'custom', path: ['quotaOf'], message });
     }
   },
-  { when: ({ value }) => typeof value === 'object' && value !== null },
+  { when: ({ value }) => typeof value === 'object' && value !== null && !Array.isArray(value) },
 );
 
 export const CreateKeyInput = z

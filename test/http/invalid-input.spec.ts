@@ -1,4 +1,6 @@
+import { SCOPES } from '../../src/auth/rules/scope.js';
 import { encodeCursor } from '../../src/schemas/pagination.js';
+import { eventually } from '../support/eventually.js';
 import { changingNothing } from '../support/database/stored-state.js';
 import {
   ApiDocument,
@@ -22,6 +24,8 @@ const ID = '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11';
 const POSITIONS = ['7', 'free', ID];
 /** The parameters that a query may not have beside those it has at least. */
 const EXCLUDED: Record<string, string[]> = { getWhatIf: ['perMinute', 'perDay'] };
+/** The faults of fields of which one is required. */
+const ONE_OF: Record<string, string[]> = { issueKey: ['plan is required without quotaOf'] };
 const RANGES = {
   int32: [-(2n ** 31n), 2n ** 31n - 1n],
   int64: [-(2n ** 63n), 2n ** 63n - 1n],
@@ -58,6 +62,8 @@ let webhookId: string;
 beforeAll(async () => {
   const input = { url: 'https://webhooks.invalid/', events: ['key.revoked'] };
   ({ id: webhookId } = (await admin.send('POST /admin/webhooks', input)).json);
+  await admin.send(`PATCH /admin/keys/${admin.administrator.id}/restrictions`, { scopes: SCOPES });
+  await eventually(async () => expect((await admin.send('GET /v1/keys')).status).toBe(200));
 });
 
 /**
@@ -68,6 +74,7 @@ const fillPath = (name: string) =>
     .replace('{id}', admin.administrator.id)
     .replace('{plan}', 'pro')
     .replace('{webhookId}', webhookId)
+    .replace('{keyId}', admin.administrator.id)
     .replaceAll(/\{\w+\}/g, '1');
 
 function wrongChoice(choices: unknown[]): Wrong {
@@ -250,51 +257,54 @@ describe.each(withNames(lists))('%s', (name, { operationId, parameters, response
   });
 });
 
-describe.each(withNames(api.operations.filter(({ body }) => body !== null)))('%s', (name, { body }) => {
-  const { properties = {}, required = [], examples = [] } = body ?? {};
-  const unchanged = (work: () => Promise<void>) => changingNothing(admin.store.database, work);
-  const attempt = (json: string) => admin.send(fillPath(name), json);
-  /** The example in the document, with another value of a field. */
-  const withField = (field: string, json: string) => {
-    const others = Object.entries(examples[0] as object).filter(([each]) => each !== field);
-    const members = others.map(([each, value]) => `"${each}":${JSON.stringify(value)}`);
-    return `{${[...members, `"${field}":${json}`].join(',')}}`;
-  };
+describe.each(withNames(api.operations.filter(({ body }) => body !== null)))(
+  '%s',
+  (name, { body, operationId }) => {
+    const { properties = {}, required = [], examples = [] } = body ?? {};
+    const unchanged = (work: () => Promise<void>) => changingNothing(admin.store.database, work);
+    const attempt = (json: string) => admin.send(fillPath(name), json);
+    /** The example in the document, with another value of a field. */
+    const withField = (field: string, json: string) => {
+      const others = Object.entries(examples[0] as object).filter(([each]) => each !== field);
+      const members = others.map(([each, value]) => `"${each}":${JSON.stringify(value)}`);
+      return `{${[...members, `"${field}":${json}`].join(',')}}`;
+    };
 
-  it.each(Object.entries(properties))(
-    'returns 400 that names its fault, and changes nothing, for an invalid %s',
-    (field, schema) =>
+    it.each(Object.entries(properties))(
+      'returns 400 that names its fault, and changes nothing, for an invalid %s',
+      (field, schema) =>
+        unchanged(async () => {
+          const [list = schema, orNull] = schema.anyOf ?? [];
+          const [fault, values] = wrongFields(list);
+          for (const json of values.filter((each) => orNull === undefined || each !== 'null')) {
+            const response = await attempt(withField(field, json));
+            expectInvalid(
+              response,
+              new RegExp(`^${field}(\\[0\\])? ${fault}(; per\\w+ is required with per\\w+)?$`),
+            );
+            expectRateLimitHeaders(response);
+            expect(response.headers.get('location')).toBeNull();
+          }
+        }),
+    );
+
+    it('returns 400 that names every missing required and every invalid field, and changes nothing', () =>
       unchanged(async () => {
-        const [list = schema, orNull] = schema.anyOf ?? [];
-        const [fault, values] = wrongFields(list);
-        for (const json of values.filter((each) => orNull === undefined || each !== 'null')) {
-          const response = await attempt(withField(field, json));
-          expectInvalid(
-            response,
-            new RegExp(`^${field}(\\[0\\])? ${fault}(; per\\w+ is required with per\\w+)?$`),
-          );
-          expectRateLimitHeaders(response);
-          expect(response.headers.get('location')).toBeNull();
+        const invalid = Object.keys(properties).map((field) => `"${field}":[]`);
+        const faults = Object.keys(properties).map((field) => `${field} must [^;]+`);
+        expectInvalid(await attempt(`{${invalid.join(',')}}`), new RegExp(`^${faults.join('; ')}$`));
+        if (required.length > 0) {
+          const missing = required.map((field) => `${field} is required`);
+          expectInvalid(await attempt('{}'), [...missing, ...(ONE_OF[operationId] ?? [])].join('; '));
         }
-      }),
-  );
+      }));
 
-  it('returns 400 that names every missing required and every invalid field, and changes nothing', () =>
-    unchanged(async () => {
-      const invalid = Object.keys(properties).map((field) => `"${field}":[]`);
-      const faults = Object.keys(properties).map((field) => `${field} must [^;]+`);
-      expectInvalid(await attempt(`{${invalid.join(',')}}`), new RegExp(`^${faults.join('; ')}$`));
-      if (required.length > 0) {
-        const missing = required.map((field) => `${field} is required`);
-        expectInvalid(await attempt('{}'), missing.join('; '));
-      }
-    }));
-
-  it('returns 400, and changes nothing, for a body that is no JSON object', () =>
-    unchanged(async () => {
-      const none = required.length > 0 ? [''] : [];
-      for (const json of ['[]', '[{}]', '"x"', 'null', 'true', '7', '7.5', ...none]) {
-        expectInvalid(await attempt(json), 'the body must be a JSON object');
-      }
-    }));
-});
+    it('returns 400, and changes nothing, for a body that is no JSON object', () =>
+      unchanged(async () => {
+        const none = required.length > 0 ? [''] : [];
+        for (const json of ['[]', '[{}]', '"x"', 'null', 'true', '7', '7.5', ...none]) {
+          expectInvalid(await attempt(json), 'the body must be a JSON object');
+        }
+      }));
+  },
+);
