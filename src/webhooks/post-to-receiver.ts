@@ -22,7 +22,9 @@ export async function postToReceiver(
   const allowed = found.filter(({ address }) => allowsPrivate || isPublicAddress(address));
   if (allowed.length === 0) {
     const addresses = found.map(({ address }) => address).join(', ');
-    throw new Error(`${url.hostname} has no public address, but ${addresses} (WEBHOOK_PRIVATE_ADDRESSES)`);
+    throw new Error(
+      `${url.hostname} has the private address ${addresses}. Set WEBHOOK_PRIVATE_ADDRESSES=true to allow it.`,
+    );
   }
   const request = url.protocol === 'https:' ? requestEncrypted : requestPlain;
   return new Promise((resolve, reject) => {

@@ -133,7 +133,7 @@ export class WebhookService {
           })
         : [];
       if (delivery === undefined) {
-        const what = `delivery with the id "${deliveryId}" that is not pending`;
+        const what = `delivery "${deliveryId}", or it is still pending`;
         throw new ApiError('not_found', `The webhook "${id}" has no ${what}.`);
       }
       const after = { delivery: deliveryId, event: delivery.event };

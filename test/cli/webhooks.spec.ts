@@ -70,7 +70,7 @@ describe('animal-store webhooks', () => {
     ['create --url https://ops.example/ --events key.stolen', 2, 'must be a list of one or more of'],
     ['create --url https://ops.example/', 2, '--events <types>'],
     ['rotate x', 1, 'There is no webhook with the id "x"'],
-    ['resend x y', 1, 'The webhook "x" has no delivery with the id "y" that is not pending'],
+    ['resend x y', 1, 'The webhook "x" has no delivery "y", or it is still pending'],
   ])('fails and says why: %s', async (command, code, reason) => {
     const ended = await webhooks(...command.split(' '));
     expect(ended).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(reason) });

@@ -34,7 +34,7 @@ describe('the page of traffic of the console', () => {
     const page = await open('/admin');
     const rotated = page.getByRole('list', { name: 'Top keys' }).getByText('Rotated');
     await rotated.nth(1).waitFor();
-    await page.getByRole('switch', { name: 'With successors' }).click();
+    await page.getByRole('switch', { name: 'Group by quota' }).click();
     await rotated.nth(1).waitFor({ state: 'detached' });
     expect(await rotated.count()).toBe(1);
     await expectSound(page);

@@ -147,7 +147,7 @@ describe('the page of animals of the console', () => {
       await route.abort();
     });
     await add(page);
-    await page.getByText('It may have been done all the same.').waitFor();
+    await page.getByText('It may have succeeded.').waitFor();
     await page.unroute('**/v1/pets');
     await add(page);
     await page.getByRole('dialog', { name: 'Animal 1' }).waitFor();

@@ -207,7 +207,7 @@ describe('the dialogs that change a key', () => {
       ['Rename', 'Requests with the key work as before.', 'light', 1280],
       ['Change plan', 'What was counted in this minute and today is kept.', 'dark', 1280],
       ['Lift ban', 'Without it, the ban ends on', 'light', 1280],
-      ['Restrict', 'Other requests get 403 within a second', 'light', 360],
+      ['Restrict', 'Other requests get 403 and still count', 'light', 360],
       ['Rotate', 'A successor with the same name', 'dark', 360],
       ['Revoke', 'This cannot be undone.', 'light', 360],
     ] as const) {
@@ -305,7 +305,7 @@ describe('the dialog that restricts a key', () => {
     await send(`${store.url}/v1/pets`, { key });
     await store.app.get(UsageRecorder).flush();
     await press(page, 'Restrict');
-    await press(page, 'Select what it used');
+    await press(page, 'Select the scopes it has used');
     await page.getByText(/^Since .+, successful requests needed pets:read \(1 request\)/).waitFor();
     await page.getByText(/Unused: pets:write, orders:read, orders:write/).waitFor();
     expect(await page.getByLabel('Read animals').isChecked()).toBe(true);
@@ -320,7 +320,7 @@ describe('the dialog that restricts a key', () => {
     await press(page, 'Save');
     await page.getByText('127.0.0.0/8, 2001:db8::/32').waitFor();
     await page.getByText('pets:read', { exact: true }).waitFor();
-    await page.getByText('add animals, read orders, place orders: its scopes leave that out').waitFor();
+    await page.getByText('add animals, read orders, place orders').waitFor();
     await until(async () => (await createPet(key)) === 403);
   });
 
@@ -347,7 +347,7 @@ describe('the dialog that rotates a key', () => {
     await press(page, 'Rotate');
     await page.getByText('7 days').click();
     await page.getByText('when this key expires anyway').waitFor();
-    await page.getByText('1 hour', { exact: true }).last().click();
+    await page.getByText('In 1 hour', { exact: true }).last().click();
     await page.getByText('Then this key gets 401').waitFor();
     await press(page, 'Rotate key');
     expect([await fetchStatus(await newKey(page)), await fetchStatus(key)]).toEqual([200, 200]);

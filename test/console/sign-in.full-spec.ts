@@ -85,7 +85,7 @@ describe('the sign-in page of the console', () => {
   it('offers the colours as one choice, and keeps it', async () => {
     const page = await open('', { apiKey: client.key, isAlone: true });
     await page.getByRole('button', { name: /^Account/ }).click();
-    await page.getByRole('menuitemradio', { name: 'As the system', checked: true }).waitFor();
+    await page.getByRole('menuitemradio', { name: 'System', checked: true }).waitFor();
     await expectSound(page);
     await page.getByRole('menuitemradio', { name: 'Dark' }).click();
     await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();

@@ -340,7 +340,7 @@ describe('a delivery by a service without WEBHOOK_PRIVATE_ADDRESSES', () => {
   });
 
   it.each(HOSTS)('connects to no address that is not public, however the URL names it: %s', async (host) => {
-    expect(await findFailure(host)).toContain('has no public address');
+    expect(await findFailure(host)).toContain('has the private address');
     expect(receiver.received).toStrictEqual([]);
   });
 });

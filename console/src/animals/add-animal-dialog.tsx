@@ -48,7 +48,7 @@ export function AddAnimalDialog({ opened, onClose, onAdded }: AddAnimalDialogPro
       <TextInput
         {...form.getInputProps('categoryId')}
         label="Category id"
-        description="A whole number; the store gives it no meaning of its own"
+        description="Any whole number"
         withAsterisk
         autoComplete="off"
         inputMode="numeric"

@@ -21,7 +21,7 @@ const route = getRouteApi('/admin/audit');
 const COLUMNS: Column<AuditEvent>[] = [
   { header: 'Time', id: 'at', cell: ({ row: { original } }) => <Instant at={original.at} /> },
   {
-    header: 'Who',
+    header: 'Actor',
     id: 'actor',
     cell: ({ row: { original } }) => (
       <Text component="div" inherit truncate maw={180}>
@@ -34,7 +34,11 @@ const COLUMNS: Column<AuditEvent>[] = [
     id: 'action',
     cell: ({ row: { original } }) => actionText(original.action),
   },
-  { header: 'On', id: 'subject', cell: ({ row: { original } }) => <Subject subject={original.subject} /> },
+  {
+    header: 'Subject',
+    id: 'subject',
+    cell: ({ row: { original } }) => <Subject subject={original.subject} />,
+  },
   { header: 'Change', id: 'change', cell: ({ row: { original } }) => <Changes entry={original} /> },
 ];
 

@@ -14,7 +14,7 @@ interface FormErrorProps {
   noResponse?: string;
 }
 
-const SEND_AGAIN = 'It may have been done all the same. Send it again: it is done only once.';
+const SEND_AGAIN = 'It may have succeeded. Sending again is safe: nothing is added twice.';
 
 /** Shows in a form why sending it failed. What is wrong with a field stands beside the field instead. */
 export function FormError({ error, title, noResponse = SEND_AGAIN }: FormErrorProps) {

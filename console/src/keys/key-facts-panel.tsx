@@ -24,7 +24,7 @@ export function KeyFactsPanel({ apiKey }: { apiKey: KeyWithUsage }) {
         )}
         <Fact label="Role">{apiKey.role === 'admin' ? 'Administrator' : 'Client'}</Fact>
         <Fact label="Permissions">{apiKey.scopes?.join(', ') ?? 'All of its role'}</Fact>
-        {denied !== '' && <Fact label="May not do">{denied}: its scopes leave that out</Fact>}
+        {denied !== '' && <Fact label="Not allowed (403)">{denied}</Fact>}
         <Fact label="Networks">{apiKey.allowedNetworks?.join(', ') ?? 'Anywhere'}</Fact>
         <Fact label="Plan">
           <Group gap="xs">

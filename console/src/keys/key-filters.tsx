@@ -100,8 +100,8 @@ function SearchInput({ value, onChange }: { value: string; onChange: (text: stri
     <TextInput
       ref={input}
       type="search"
-      aria-label="Search by name"
-      placeholder="Search by name"
+      aria-label="Name or end of key"
+      placeholder="Name or end of key"
       leftSection={<IconSearch size={16} aria-hidden />}
       defaultValue={value}
       onChange={({ currentTarget }) => change(currentTarget.value.trim())}

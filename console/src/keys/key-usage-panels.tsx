@@ -20,7 +20,7 @@ export function KeyUsagePanels({ apiKey }: { apiKey: KeyWithUsage }) {
   const store = useStore();
   const [period, setPeriod] = useState<Period>('hour');
   const [isOfQuota, setOfQuota] = useState(false);
-  const { id, quotaId, predecessorId, successorId } = apiKey;
+  const { id, quotaId } = apiKey;
   const selection = isOfQuota ? { quota: quotaId } : { key: id };
   const usage = useQuery({
     queryKey: ['key-usage', selection, period],
@@ -43,14 +43,12 @@ export function KeyUsagePanels({ apiKey }: { apiKey: KeyWithUsage }) {
         description={isOfQuota ? 'By outcome, of all keys of the quota' : 'By outcome, of this key alone'}
         actions={<RangeSelect period={period} onChange={setPeriod} query={usage} />}
       >
-        {(predecessorId !== null || successorId !== null) && (
-          <Switch
-            mb="sm"
-            label="With the keys before and after it"
-            checked={isOfQuota}
-            onChange={(event) => setOfQuota(event.currentTarget.checked)}
-          />
-        )}
+        <Switch
+          mb="sm"
+          label="All keys of the quota"
+          checked={isOfQuota}
+          onChange={(event) => setOfQuota(event.currentTarget.checked)}
+        />
         <Loaded query={usage} skeleton={<RangeChartPlaceholder range={RANGES[period]} />}>
           {({ totals, untilMs, shown }) => (
             <RangeChart totals={totals} untilMs={untilMs} range={RANGES[shown]} />

@@ -29,7 +29,7 @@ export function QuotaKeysPanel({ apiKey }: { apiKey: KeyWithUsage }) {
         {(keys) =>
           keys.every((each) => each.id === apiKey.id) ? (
             <EmptyState icon={IconKey} title="None">
-              A rotation puts a successor here. You can also issue another key for a team or a program.
+              After a rotation, the new key appears here. You can also issue another key on this quota.
             </EmptyState>
           ) : (
             <Stack gap="sm">

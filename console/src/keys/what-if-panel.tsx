@@ -18,7 +18,7 @@ export function WhatIfPanel({ apiKey }: { apiKey: Pick<Key, 'id' | 'plan'> }) {
   return (
     <Panel
       title="What if"
-      description="What other limits would have denied of the recorded requests, of all keys on the quota"
+      description="How many recorded requests other limits would have refused (all keys of this quota)"
       actions={
         !isOpen && (
           <Button variant="default" size="xs" onClick={() => setIsOpen(true)}>

@@ -25,7 +25,7 @@ export function DeprecationsPanel() {
         {(operations) =>
           operations.length === 0 ? (
             <EmptyState icon={IconCircleCheck} title="None">
-              No request of the last 400 days used an operation that will be removed.
+              You called no deprecated operation in the last 400 days.
             </EmptyState>
           ) : (
             <DividedStack gap="md">

@@ -53,11 +53,7 @@ function Restrictions({ ownKey }: { ownKey: OwnKey }) {
   return (
     <>
       {scopes !== null && <Fact label="Permissions">{scopes.join(', ')}</Fact>}
-      {denied !== '' && (
-        <Fact label="It cannot">
-          {denied}: its scopes leave that out, so such requests get 403. An administrator can add scopes.
-        </Fact>
-      )}
+      {denied !== '' && <Fact label="Not allowed (403)">{denied}. An administrator can add scopes.</Fact>}
       {allowedNetworks !== null && (
         <Fact label="Networks">{allowedNetworks.join(', ')}. Requests from elsewhere get 403.</Fact>
       )}

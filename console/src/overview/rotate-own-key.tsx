@@ -9,9 +9,9 @@ import { focusHeading } from '../layout/page';
 import { useSessionHold, useStore } from '../session/session';
 
 const OVERLAPS = [
-  { value: '3600', label: '1 hour' },
-  { value: '86400', label: '24 hours' },
-  { value: '604800', label: '7 days' },
+  { value: '3600', label: 'In 1 hour' },
+  { value: '86400', label: 'In 24 hours' },
+  { value: '604800', label: 'In 7 days' },
 ];
 const NO_RESPONSE =
   'The key may have been rotated all the same. Load the page again: ' +
@@ -55,10 +55,10 @@ export function RotateOwnKey({ isOffered }: { isOffered: boolean }) {
         onClose={dialog.close}
       >
         <Text size="sm">You get a new key on the same plan. It is shown once.</Text>
-        <Input.Wrapper label="This key works on for" labelElement="div">
+        <Input.Wrapper label="Old key stops working" labelElement="div">
           <SegmentedControl
             fullWidth
-            aria-label="This key works on for"
+            aria-label="Old key stops working"
             data={OVERLAPS}
             {...form.getInputProps('overlapSeconds')}
           />

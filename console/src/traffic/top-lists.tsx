@@ -13,7 +13,7 @@ import { useReport } from './use-report';
 const SHOWN = 8;
 const HEIGHT = 320;
 
-/** Lists the keys with the most requests in a range; by choice a key and its successors as one. */
+/** Lists the keys with the most requests in a range; by choice the keys of a quota as one. */
 export function TopKeys({ search }: { search: TrafficSearch }) {
   const store = useStore();
   const [by, setBy] = useState<'key' | 'quota'>('key');
@@ -27,7 +27,7 @@ export function TopKeys({ search }: { search: TrafficSearch }) {
       loading={HEIGHT}
       actions={
         <Switch
-          label="With successors"
+          label="Group by quota"
           checked={by === 'quota'}
           onChange={(event) => setBy(event.currentTarget.checked ? 'quota' : 'key')}
         />

@@ -64,7 +64,7 @@ export function WebhooksPage() {
   return (
     <Page
       title="Webhooks"
-      description="Who is told of limits, bans and keys before it is too late"
+      description="Endpoints notified of limits, bans and key changes"
       actions={
         <Button ref={opener} leftSection={<IconPlus size={16} aria-hidden />} onClick={creating.open}>
           New webhook

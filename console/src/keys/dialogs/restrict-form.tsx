@@ -73,14 +73,14 @@ export function RestrictForm({ apiKey, onClose, onChanged }: KeyFormProps) {
       />
       <Group gap="sm">
         <Button variant="default" size="xs" loading={suggestion.isPending} onClick={suggest}>
-          Select what it used
+          Select the scopes it has used
         </Button>
       </Group>
       {suggestion.data !== undefined && <Suggested suggestion={suggestion.data} />}
       {suggestion.error !== null && (
         <FormError error={suggestion.error} title="The usage could not be read" />
       )}
-      <Text size="sm">Other requests get 403 within a second, and count.</Text>
+      <Text size="sm">Other requests get 403 and still count. Takes effect within a second.</Text>
       <OwnKeyWarning id={apiKey.id}>
         It also holds for this console while you are signed in with it.
       </OwnKeyWarning>

@@ -11,9 +11,9 @@ import { OwnKeyWarning } from './own-key-warning';
 
 const OVERLAPS = [
   { value: '0', label: 'Now' },
-  { value: '3600', label: '1 hour' },
-  { value: '86400', label: '24 hours' },
-  { value: '604800', label: '7 days' },
+  { value: '3600', label: 'In 1 hour' },
+  { value: '86400', label: 'In 24 hours' },
+  { value: '604800', label: 'In 7 days' },
 ];
 const NO_RESPONSE =
   'The key may have been rotated all the same. Load the page again: ' +
@@ -42,17 +42,17 @@ export function RotateForm({ apiKey, onClose, onRotated }: KeyFormProps) {
       submission={submission}
       onClose={onClose}
     >
-      <Text size="sm">A successor with the same name, role, plan and counts is issued, and shown once.</Text>
-      <Input.Wrapper label="This key works on for" labelElement="div">
+      <Text size="sm">A new key with the same name, role, plan and counts is issued. It is shown once.</Text>
+      <Input.Wrapper label="Old key stops working" labelElement="div">
         <SegmentedControl
           fullWidth
-          aria-label="This key works on for"
+          aria-label="Old key stops working"
           data={OVERLAPS}
           {...form.getInputProps('overlapSeconds')}
         />
       </Input.Wrapper>
       <Overlap seconds={overlapSeconds} expiresAt={apiKey.expiresAt} />
-      <ExpiryFields form={form} label="The successor expires" none="When this key would have" />
+      <ExpiryFields form={form} label="New key expires" none={sameExpiry(apiKey.expiresAt)} />
       <OwnKeyWarning id={apiKey.id}>
         {overlapSeconds === 0
           ? 'You are signed out once you have copied the successor. Sign in with it then.'
@@ -60,6 +60,11 @@ export function RotateForm({ apiKey, onClose, onRotated }: KeyFormProps) {
       </OwnKeyWarning>
     </DialogForm>
   );
+}
+
+/** Returns the label of an expiry that the new key takes from the old one. */
+function sameExpiry(expiresAt: string | null): string {
+  return expiresAt === null ? 'Never (same as this key)' : 'Same as this key';
 }
 
 /** Shows until when both keys work: the overlap never goes past the key's own expiry. */
