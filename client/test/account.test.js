@@ -146,6 +146,9 @@ describe('AnimalStore', () => {
       () => store.getRateLimit(),
       () => store.getOwnKey(),
       () => store.rotateOwnKey(),
+      () => store.listTeamKeys(),
+      () => store.issueTeamKey({}),
+      () => store.revokeTeamKey('{keyId}'),
       () => store.listOwnUsage(),
       () => store.listOwnDeprecatedCalls(),
     ]) {
@@ -153,7 +156,7 @@ describe('AnimalStore', () => {
     }
     const called = requests.map(
       ({ method, url }) =>
-        `${method.toLowerCase()} ${new URL(url).pathname.replace('/pets/1', '/pets/{petId}')}`,
+        `${method.toLowerCase()} ${decodeURIComponent(new URL(url).pathname).replace('/pets/1', '/pets/{petId}')}`,
     );
     assert.deepEqual(called.toSorted(), documented.toSorted());
   });

@@ -43,8 +43,8 @@ export async function calls(store: AnimalStore, signal: AbortSignal): Promise<vo
     const same: Key = key;
     await store.admin.keys.unban(same.id, { signal });
   }
-  // @ts-expect-error: a plan is required
-  await store.admin.keys.issue({ name: 'x' });
+  // @ts-expect-error: a name is required
+  await store.admin.keys.issue({ plan: 'pro' });
   // @ts-expect-error: there is no such status
   store.pets({ status: 'lost' });
   // @ts-expect-error: several identifiers are a list
