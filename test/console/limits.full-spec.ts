@@ -161,7 +161,7 @@ describe('a time in the console', () => {
     const { key } = await store.issue({ plan: 'pro', expiresAt: new Date('2031-05-06T22:30:00Z') });
     const page = await open('', { apiKey: key });
     await page.getByRole('figure').waitFor();
-    await page.getByText('No request of the last 400 days').waitFor();
+    await page.getByText('You called no deprecated operation').waitFor();
     const time = page.getByText('7 May 2031, 00:30');
     const tooltip = page.getByRole('tooltip').filter({ hasText: '2031-05-06 22:30:00 UTC' });
     await time.hover();

@@ -208,7 +208,7 @@ describe('the dialogs that change a key', () => {
       ['Change plan', 'What was counted in this minute and today is kept.', 'dark', 1280],
       ['Lift ban', 'Without it, the ban ends on', 'light', 1280],
       ['Restrict', 'Other requests get 403 and still count', 'light', 360],
-      ['Rotate', 'A successor with the same name', 'dark', 360],
+      ['Rotate', 'A new key with the same name', 'dark', 360],
       ['Revoke', 'This cannot be undone.', 'light', 360],
     ] as const) {
       await page.emulateMedia({ colorScheme });

@@ -47,7 +47,7 @@ describe('the overview of the console', () => {
     await page.getByText(/\d+ requests in the last hour, 0 refusals/).waitFor();
     await page.getByText('30 days').click();
     await page.getByText(/\d+ requests in the last 30 days/).waitFor();
-    await page.getByText('No request of the last 400 days used an operation').waitFor();
+    await page.getByText('You called no deprecated operation').waitFor();
   });
 
   it('says how often the holder called a deprecated operation, and what replaces it', async () => {
