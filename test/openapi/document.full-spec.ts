@@ -5,6 +5,7 @@ import { MINUTE_MS, TestClock } from '../support/time/clock.js';
 import { ApiDocument, type Operation, type Parameter, type Schema } from '../support/http/document.js';
 import { fieldFaults } from './fields.js';
 import { send } from '../support/http/http.js';
+import { scopesForRole } from '../../src/auth/rules/scope.js';
 import { UNLIMITED } from '../support/keys/keys.js';
 
 const TIMEOUT_MS = 60_000;
@@ -194,7 +195,7 @@ describe('any request', () => {
     store = await startApplication({ environment });
     const issue = async (...input: Parameters<typeof store.issue>) => (await store.issue(...input)).key;
     keys = {
-      client: await issue(UNLIMITED),
+      client: await issue({ ...UNLIMITED, scopes: [...scopesForRole('client')] }),
       admin: await issue({ ...UNLIMITED, role: 'admin' }),
       narrow: await issue({ ...UNLIMITED, perMinute: 3, perDay: 10, role: 'admin' }),
     };

@@ -2,7 +2,11 @@
  * Gives names to fields of Swagger UI that have none. Shows the addresses instead of a choice of servers,
  * because the policy of the page lets it send requests to its own server only.
  */
-export const plainComponents = {
+export const plainComponents = ({ React, getComponent }) => ({
+  components: {
+    // Swagger UI logs that a list of int64 has no component for its items.
+    JsonSchema_integer_int64: (props) => React.createElement(getComponent('JsonSchema_string'), props),
+  },
   wrapComponents: {
     // The original is a link within a button.
     DeepLink:
@@ -50,7 +54,7 @@ export const plainComponents = {
           React.createElement(SyntaxHighlighter, props),
         ),
   },
-};
+});
 
 /** Returns a wrapper that gives the field of a component a name. */
 function labelled(nameOf) {
