@@ -154,10 +154,10 @@ describe('AnimalStore', () => {
     ]) {
       await catchError(call());
     }
-    const called = requests.map(
-      ({ method, url }) =>
-        `${method.toLowerCase()} ${decodeURIComponent(new URL(url).pathname).replace('/pets/1', '/pets/{petId}')}`,
-    );
+    const called = requests.map(({ method, url }) => {
+      const path = decodeURIComponent(new URL(url).pathname);
+      return `${method.toLowerCase()} ${path.replace('/pets/1', '/pets/{petId}')}`;
+    });
     assert.deepEqual(called.toSorted(), documented.toSorted());
   });
 });
