@@ -204,7 +204,9 @@ describe('any request', () => {
     const body = { url: 'https://webhooks.invalid/', events: ['key.revoked'] };
     const create = async (): Promise<string> =>
       (await send(`${store.url}/admin/webhooks`, { method: 'POST', key: keys.admin, body })).json.id;
-    ids = { id, webhookId: await create(), deliveryId: randomUUID() };
+    const team = { method: 'POST', key: keys.client, body: { name: 'team' } };
+    const keyId: string = (await send(`${store.url}/v1/keys`, team)).json.id;
+    ids = { id, keyId, webhookId: await create(), deliveryId: randomUUID() };
     otherWebhookIds = await Promise.all(Array.from({ length: 10 }, create));
     await store.database.query(
       `INSERT INTO webhook_deliveries (id, webhook_id, event, event_key, payload, state)
