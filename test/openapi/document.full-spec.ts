@@ -135,6 +135,10 @@ function anyContent(method: string, body: Schema | null): fc.Arbitrary<string | 
         { weight: 4, arbitrary: valid(body) },
         { weight: 4, arbitrary: broken(body) },
         { weight: 3, arbitrary: others },
+        {
+          weight: 1,
+          arbitrary: fc.constantFrom(...(body.examples ?? [{}]).map((each) => JSON.stringify(each))),
+        },
       );
 }
 
