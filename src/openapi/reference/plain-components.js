@@ -10,24 +10,22 @@ export const plainComponents = ({ React, getComponent }) => ({
   wrapComponents: {
     // The original is a link within a button.
     DeepLink:
-      (_DeepLink, { React }) =>
+      () =>
       ({ text }) =>
         React.createElement('span', null, text),
     ExamplesSelect: labelled(() => 'Example'),
     JsonSchemaForm: labelled(({ description }) => description),
     RequestBodyEditor: labelled(() => 'Request body'),
-    responses:
-      (Responses, { React }) =>
-      (props) => {
-        const element = React.useRef(null);
-        React.useEffect(() => {
-          const region = element.current.querySelector('[role="region"]');
-          region.ariaLabel = `Responses of ${props.method.toUpperCase()} ${props.path}`;
-        });
-        return React.createElement('div', { ref: element }, React.createElement(Responses, props));
-      },
+    responses: (Responses) => (props) => {
+      const element = React.useRef(null);
+      React.useEffect(() => {
+        const region = element.current.querySelector('[role="region"]');
+        region.ariaLabel = `Responses of ${props.method.toUpperCase()} ${props.path}`;
+      });
+      return React.createElement('div', { ref: element }, React.createElement(Responses, props));
+    },
     ServersContainer:
-      (_Servers, { React, specSelectors }) =>
+      (_Servers, { specSelectors }) =>
       () => {
         const addresses = specSelectors.servers().map((server) => {
           const url = server.get('url');
@@ -45,14 +43,12 @@ export const plainComponents = ({ React, getComponent }) => ({
         );
       },
     // What scrolls can be reached with the keyboard.
-    SyntaxHighlighter:
-      (SyntaxHighlighter, { React }) =>
-      (props) =>
-        React.createElement(
-          'div',
-          { className: 'code', tabIndex: 0, role: 'group', 'aria-label': 'Code' },
-          React.createElement(SyntaxHighlighter, props),
-        ),
+    SyntaxHighlighter: (SyntaxHighlighter) => (props) =>
+      React.createElement(
+        'div',
+        { className: 'code', tabIndex: 0, role: 'group', 'aria-label': 'Code' },
+        React.createElement(SyntaxHighlighter, props),
+      ),
   },
 });
 
