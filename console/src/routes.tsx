@@ -1,16 +1,11 @@
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  stringifySearchWith,
-} from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter, stringifySearchWith } from '@tanstack/react-router';
 import { SERVICE_ROOT } from './address/service-root';
 import { animalsSearch } from './animals/animals-search';
 import { auditSearch } from './audit/audit-search';
 import { keysSearch } from './keys/keys-search';
 import { AdministratorsOnly } from './layout/administrators-only';
 import { AppLayout } from './layout/app-layout';
+import { lazyPage } from './layout/lazy-page';
 import { NotFoundPage } from './layout/not-found.page';
 import { PageError } from './layout/page-error';
 import { ordersSearch } from './orders/orders-search';
@@ -29,20 +24,20 @@ const animals = createRoute({
   getParentRoute: () => root,
   path: '/animals',
   validateSearch: animalsSearch,
-  component: lazyRouteComponent(() => import('./animals/animals.page'), 'AnimalsPage'),
+  component: lazyPage(() => import('./animals/animals.page'), 'AnimalsPage'),
 });
 
 const orders = createRoute({
   getParentRoute: () => root,
   path: '/orders',
   validateSearch: ordersSearch,
-  component: lazyRouteComponent(() => import('./orders/orders.page'), 'OrdersPage'),
+  component: lazyPage(() => import('./orders/orders.page'), 'OrdersPage'),
 });
 
 const team = createRoute({
   getParentRoute: () => root,
   path: '/team',
-  component: lazyRouteComponent(() => import('./team/team.page'), 'TeamPage'),
+  component: lazyPage(() => import('./team/team.page'), 'TeamPage'),
 });
 
 const administration = createRoute({
@@ -55,46 +50,46 @@ const traffic = createRoute({
   getParentRoute: () => administration,
   path: '/',
   validateSearch: trafficSearch,
-  component: lazyRouteComponent(() => import('./traffic/traffic.page'), 'TrafficPage'),
+  component: lazyPage(() => import('./traffic/traffic.page'), 'TrafficPage'),
 });
 
 const plans = createRoute({
   getParentRoute: () => administration,
   path: '/plans',
   validateSearch: plansSearch,
-  component: lazyRouteComponent(() => import('./plans/plans.page'), 'PlansPage'),
+  component: lazyPage(() => import('./plans/plans.page'), 'PlansPage'),
 });
 
 const audit = createRoute({
   getParentRoute: () => administration,
   path: '/audit',
   validateSearch: auditSearch,
-  component: lazyRouteComponent(() => import('./audit/audit.page'), 'AuditPage'),
+  component: lazyPage(() => import('./audit/audit.page'), 'AuditPage'),
 });
 
 const keys = createRoute({
   getParentRoute: () => administration,
   path: '/keys',
   validateSearch: keysSearch,
-  component: lazyRouteComponent(() => import('./keys/keys.page'), 'KeysPage'),
+  component: lazyPage(() => import('./keys/keys.page'), 'KeysPage'),
 });
 
 const key = createRoute({
   getParentRoute: () => administration,
   path: '/keys/$id',
-  component: lazyRouteComponent(() => import('./keys/key.page'), 'KeyPage'),
+  component: lazyPage(() => import('./keys/key.page'), 'KeyPage'),
 });
 
 const webhooks = createRoute({
   getParentRoute: () => administration,
   path: '/webhooks',
-  component: lazyRouteComponent(() => import('./webhooks/webhooks.page'), 'WebhooksPage'),
+  component: lazyPage(() => import('./webhooks/webhooks.page'), 'WebhooksPage'),
 });
 
 const webhook = createRoute({
   getParentRoute: () => administration,
   path: '/webhooks/$id',
-  component: lazyRouteComponent(() => import('./webhooks/webhook.page'), 'WebhookPage'),
+  component: lazyPage(() => import('./webhooks/webhook.page'), 'WebhookPage'),
 });
 
 export const router = createRouter({

@@ -16,6 +16,8 @@ import { send } from '../support/http/http.js';
 /** What is left of the bans here. The clock of the store is up to some minutes ahead of the header `Date`. */
 const ABOUT_AN_HOUR = /^(59 min( \d+ s)?|1 h( \d min)?)$/;
 
+const HALF_MINUTE_MS = MINUTE_MS / 2;
+
 useConsole();
 beforeEach(() => store.clock.travelToMinuteStart());
 
@@ -73,18 +75,84 @@ describe('a list of the console that cannot be loaded again', () => {
     await page.getByLabel('Name').fill('Rex');
     await page.getByLabel('Category id').fill('1');
     await page.getByRole('button', { name: 'Add', exact: true }).click();
-    await page.getByText('Not up to date: the rate limit is reached.').waitFor();
+    await page.getByText('Not up to date. The rate limit is reached.').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('cell', { name: 'Biscuit' }).waitFor();
     await expectSound(page);
     await endLimit();
     const endFault = await respond(page, '**/v1/pets?*', 503);
     await page.clock.fastForward(MINUTE_MS);
-    await page.getByText('Not up to date: Not now.').waitFor();
+    await page.getByText('Not up to date. Not now.').waitFor();
     await endFault();
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('cell', { name: 'Rex' }).waitFor();
     expect(await page.getByText('Not up to date').count()).toBe(0);
+  });
+});
+
+describe('the console of a service that is unavailable for a while', () => {
+  it('waits as the service tells, and loads by itself then', async () => {
+    const page = await open('/orders', {
+      ...OWN_CLOCK,
+      prepare: async (each) => {
+        await each.clock.install();
+        await respond(each, '**/v1/store/orders?*', 503, { 'retry-after': '30' });
+      },
+    });
+    await page.getByText('The service is unavailable').waitFor();
+    await page.getByText('The next attempt follows in 30 s. The page then loads by itself.').waitFor();
+    expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
+    await expectSound(page);
+    await page.unroute('**/v1/store/orders?*');
+    await page.clock.fastForward(HALF_MINUTE_MS);
+    await page.getByText('No orders yet').waitFor();
+  });
+
+  it('says when a form can be sent again', async () => {
+    const page = await open('/animals', OWN_CLOCK);
+    await page.getByRole('button', { name: 'Add an animal' }).click();
+    await page.getByLabel('Name').fill('Rex');
+    await page.getByLabel('Category id').fill('1');
+    await respond(page, '**/v1/pets', 503, { 'retry-after': '30' });
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByText('The service is unavailable. You can send it again in 30 s.').waitFor();
+    await expectSound(page);
+  });
+
+  it('names the request of a 503 without a wait, if a response names it', async () => {
+    const page = await open('/orders', {
+      prepare: (each) => respond(each, '**/v1/store/orders?*', 503),
+    });
+    const notice = page.getByRole('alert');
+    await notice.getByText('Not now.', { exact: true }).waitFor();
+    await page.unroute('**/v1/store/orders?*');
+    await respond(page, '**/v1/store/orders?*', 503, { 'x-request-id': 'abc' });
+    await notice.getByRole('button', { name: 'Try again' }).click();
+    await notice.getByText('Not now. Request id: abc.').waitFor();
+  });
+});
+
+describe('the console of a service that does not respond', () => {
+  it('keeps its page and its menu, and loads what was chosen once the browser is online again', async () => {
+    const page = await open('', { isAlone: true });
+    await page.getByRole('figure').waitFor();
+    await page.context().setOffline(true);
+    await page.getByRole('link', { name: 'Reference' }).click();
+    await page.getByText('The page was not opened').waitFor();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.getByRole('link', { name: 'Animals' }).click();
+    await page.getByRole('heading', { name: 'This page could not be loaded' }).waitFor();
+    const notice = page.getByRole('alert', { name: 'This could not be loaded' });
+    await notice.getByText('The service did not respond.').waitFor();
+    await notice.getByRole('button', { name: 'Try again' }).click();
+    await notice.waitFor();
+    await expectSound(page);
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.getByRole('link', { name: 'Animals' }).click();
+    await notice.waitFor();
+    await page.context().setOffline(false);
+    await page.getByRole('heading', { name: 'Animals', level: 1 }).waitFor();
   });
 });
 

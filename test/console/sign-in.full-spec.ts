@@ -47,7 +47,12 @@ describe('the sign-in page of the console', () => {
     await page.getByRole('alert').getByText('Enter an API key').waitFor();
     await page.locator('input:focus').fill('ask_test_no-such-key');
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('alert').getByText('This key is not valid here.').waitFor();
+    await page.getByRole('alert').getByText('The API key is malformed; check that it was copied').waitFor();
+    const revoked = await store.issue();
+    await revoke(revoked);
+    await page.locator('input:focus').fill(revoked.key);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('alert').getByText('The API key was revoked.').waitFor();
     await page.locator('input:focus').waitFor();
     await expectSound(page);
   });
@@ -139,7 +144,7 @@ describe('a page of the console that cannot be shown', () => {
       const code = '**/assets/animals.page-*.js';
       const prepare = (each: Page) => each.route(code, (route) => route.abort());
       const page = await open('/animals', { scheme, width, prepare });
-      await page.getByRole('heading', { name: 'This page failed' }).waitFor();
+      await page.getByRole('heading', { name: 'This page could not be loaded' }).waitFor();
       await expectSound(page);
       await page.unroute(code);
       await page.getByRole('button', { name: 'Try again' }).click();

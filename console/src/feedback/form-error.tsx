@@ -1,10 +1,10 @@
 import { Alert, Text } from '@mantine/core';
 import { IconAlertTriangle, IconClockPause } from '@tabler/icons-react';
-import { ConnectionError, RateLimitError } from 'animal-store-client';
+import { ConnectionError } from 'animal-store-client';
 import { useMemo, useState } from 'react';
 import { Countdown } from './countdown';
 import { errorMessage } from './error-message';
-import { isBan, limitEndMs } from './limit-error';
+import { waitEndMs, waitFor } from './wait';
 
 interface FormErrorProps {
   error: Error;
@@ -18,8 +18,8 @@ const SEND_AGAIN = 'It may have succeeded. Sending again is safe: nothing is add
 
 /** Shows in a form why sending it failed. What is wrong with a field stands beside the field instead. */
 export function FormError({ error, title, noResponse = SEND_AGAIN }: FormErrorProps) {
-  if (error instanceof RateLimitError) {
-    return <LimitNotice error={error} title={title} />;
+  if (waitFor(error) !== null) {
+    return <WaitNotice error={error} title={title} />;
   }
   return error instanceof ConnectionError ? (
     <Alert color="red" icon={<IconAlertTriangle aria-hidden />} title="No response" role="alert">
@@ -32,13 +32,13 @@ export function FormError({ error, title, noResponse = SEND_AGAIN }: FormErrorPr
   );
 }
 
-function LimitNotice({ error, title }: { error: RateLimitError; title: string }) {
-  const untilMs = useMemo(() => limitEndMs(error, Date.now()), [error]);
+function WaitNotice({ error, title }: { error: Error; title: string }) {
+  const untilMs = useMemo(() => waitEndMs(error, Date.now()), [error]);
   const [ended, setEnded] = useState<Error | null>(null);
   return (
     <Alert color="orange" icon={<IconClockPause aria-hidden />} title={title} role="status">
       <Text size="sm">
-        {isBan(error) ? 'This key is banned. ' : 'The rate limit is reached. '}
+        {waitFor(error)?.title}.{' '}
         {ended === error ? (
           'You can send it again now.'
         ) : (

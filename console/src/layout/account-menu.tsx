@@ -7,7 +7,7 @@ import {
   useMantineColorScheme,
   VisuallyHidden,
 } from '@mantine/core';
-import { IconChevronRight, IconDeviceDesktop, IconLogout, IconMoon, IconSun } from '@tabler/icons-react';
+import { IconDeviceDesktop, IconLogout, IconMoon, IconSelector, IconSun } from '@tabler/icons-react';
 import { useOwnKey } from '../session/own-key';
 import { useSession } from '../session/session';
 
@@ -39,7 +39,7 @@ export function AccountMenu() {
                 {key === undefined ? ending : `${key.plan} · ${ending}`}
               </Text>
             </div>
-            <IconChevronRight size={16} aria-hidden />
+            <IconSelector size={16} aria-hidden />
           </Group>
         </UnstyledButton>
       </Menu.Target>

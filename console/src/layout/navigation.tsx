@@ -12,6 +12,7 @@ import {
   IconWebhook,
 } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
+import { leavePage } from '../address/leave-page';
 import { SERVICE_ROOT } from '../address/service-root';
 import { useOwnKey } from '../session/own-key';
 import { managesKeys } from '../team/team-permission';
@@ -51,6 +52,7 @@ export function Navigation() {
       <nav aria-label="Documents">
         <NavLink
           href={`${SERVICE_ROOT}docs`}
+          onClick={leavePage}
           className="destination"
           label="Reference"
           leftSection={<IconTerminal2 size={18} stroke={1.6} aria-hidden />}

@@ -9,6 +9,7 @@ import { countText } from '../format/number';
 import { DividedStack } from '../layout/divided-stack';
 import { Panel } from '../layout/panel';
 import { useStore } from '../session/session';
+import { leavePage } from '../address/leave-page';
 import { SERVICE_ROOT } from '../address/service-root';
 
 /** Lists the deprecated operations that the key still calls, with what replaces them and when they go. */
@@ -54,7 +55,7 @@ function DeprecatedOperation({ calls }: { calls: OwnDeprecatedCalls }) {
       </Text>
       <Text size="sm" c="dimmed">
         {countText(requests, 'request')}, the last one <Instant at={lastAt} />.{' '}
-        <Anchor href={`${SERVICE_ROOT}docs`} inherit>
+        <Anchor href={`${SERVICE_ROOT}docs`} onClick={leavePage} inherit>
           Read about it
         </Anchor>
       </Text>

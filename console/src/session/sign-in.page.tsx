@@ -15,11 +15,9 @@ import { useMutation } from '@tanstack/react-query';
 import { AuthenticationError } from 'animal-store-client';
 import icon from '../icon.svg';
 import { FormError } from '../feedback/form-error';
+import { leavePage } from '../address/leave-page';
 import { SERVICE_ROOT } from '../address/service-root';
 import { storeFor, useSession } from './session';
-
-const NOT_VALID =
-  'This key is not valid here. It may be mistyped, expired, revoked, or of the other environment.';
 
 /** Asks for an API key, and checks it with the one request that counts against no limit. */
 export function SignInPage() {
@@ -45,7 +43,7 @@ export function SignInPage() {
         <KeyForm />
         <Text size="sm" c="dimmed">
           An administrator of the store issues keys. How to use one is in the{' '}
-          <Anchor href={`${SERVICE_ROOT}docs`} inherit>
+          <Anchor href={`${SERVICE_ROOT}docs`} onClick={leavePage} inherit>
             API reference
           </Anchor>
           .
@@ -73,7 +71,7 @@ function KeyForm() {
     onSuccess: signIn,
     onError: (error) => {
       if (error instanceof AuthenticationError) {
-        form.setFieldError('apiKey', NOT_VALID);
+        form.setFieldError('apiKey', error.message);
         focusKey();
       }
     },
