@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { until } from '../support/eventually.js';
-import { open, respond, store, useConsole } from './console-service.js';
+import { APPEARANCES, expectSound, open, respond, store, useConsole } from './console-service.js';
 
 useConsole();
 beforeEach(() => store.database.query('TRUNCATE pets RESTART IDENTITY CASCADE'));
@@ -32,6 +32,22 @@ const readDescription = (page: Page, field: string) =>
   );
 
 describe('the page of animals of the console', () => {
+  it.each(APPEARANCES)('disables what the key may not do, and says why (%s, %s)', async (scheme, width) => {
+    const { key } = await store.issue({ scopes: ['pets:read'] });
+    const page = await open('/animals', { apiKey: key, scheme, width });
+    const button = page.getByRole('button', { name: 'Add an animal', disabled: true });
+    await button.waitFor();
+    await expectSound(page);
+    // Browsers show the focus only after a key press.
+    await page.keyboard.press('Tab');
+    await button.focus();
+    const reason =
+      'Your key may not add animals: it lacks the scope pets:write, which an administrator can add.';
+    await page.getByRole('tooltip').getByText(reason).waitFor();
+    await page.keyboard.press('Enter');
+    expect(await page.getByRole('dialog').count()).toBe(0);
+  });
+
   it('says that there are no animals, and none with a status', async () => {
     const page = await open('/animals');
     await page.getByText('No animals yet').waitFor();

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { startApplication } from '../support/service/application.js';
-import { admin, expectSound, open, store, useConsole } from './console-service.js';
+import { admin, APPEARANCES, expectSound, open, store, useConsole } from './console-service.js';
 
 useConsole();
 beforeAll(() =>
@@ -25,6 +25,14 @@ async function fillForm(page: Page, petId: string): Promise<void> {
 const place = (page: Page) => page.getByRole('button', { name: 'Place order' }).click();
 
 describe('the page of orders of the console', () => {
+  it.each(APPEARANCES)('says that the key may not read orders (%s, %s)', async (scheme, width) => {
+    const { key } = await store.issue({ scopes: ['pets:read'] });
+    const page = await open('/orders', { apiKey: key, scheme, width });
+    await page.getByText('Not allowed with this key').waitFor();
+    await page.getByText('Your key may not read orders: it lacks the scope orders:read').waitFor();
+    await expectSound(page);
+  });
+
   it('says that there are no orders, and none with a status', async () => {
     const page = await open('/orders');
     await page.getByText('No orders yet').waitFor();

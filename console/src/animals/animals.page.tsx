@@ -1,9 +1,11 @@
-import { Button, Stack } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import { useQueryClient } from '@tanstack/react-query';
 import type { Pet } from 'animal-store-client';
+import { ScopedButton } from '../form/scoped-button';
+import { ForScope } from '../layout/for-scope';
 import { Page } from '../layout/page';
 import { Panel } from '../layout/panel';
 import { useStore } from '../session/session';
@@ -20,6 +22,14 @@ const route = getRouteApi('/animals');
 
 /** Lists the animals, opens one, and adds one. The address has the filter and the opened animal. */
 export function AnimalsPage() {
+  return (
+    <ForScope scope="pets:read" title="Animals">
+      <Animals />
+    </ForScope>
+  );
+}
+
+function Animals() {
   const store = useStore();
   const queryClient = useQueryClient();
   const navigate = route.useNavigate();
@@ -41,9 +51,9 @@ export function AnimalsPage() {
     await Promise.all([open(String(pet.id)), queryClient.invalidateQueries({ queryKey: ['animals'] })]);
   };
   const addButton = (
-    <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={adding.open}>
+    <ScopedButton scope="pets:write" leftSection={<IconPlus size={16} aria-hidden />} onClick={adding.open}>
       Add an animal
-    </Button>
+    </ScopedButton>
   );
   return (
     <Page title="Animals" description="All animals of the store, oldest first" actions={addButton}>

@@ -1,7 +1,8 @@
-import { Button, Modal } from '@mantine/core';
+import { Modal } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import type { IssuedKey, KeyWithUsage } from 'animal-store-client';
 import { useRef, useState } from 'react';
+import { ScopedButton } from '../form/scoped-button';
 import { IssueForm } from './dialogs/issue-form';
 import { NewKeyDialog } from './dialogs/new-key-dialog';
 import { useKeyRefresh } from './key-query';
@@ -23,9 +24,9 @@ export function IssueOnQuota({ apiKey }: { apiKey: KeyWithUsage }) {
   };
   return (
     <>
-      <Button ref={opener} variant="default" size="xs" onClick={dialog.open}>
+      <ScopedButton scope="admin:write" ref={opener} variant="default" size="xs" onClick={dialog.open}>
         Issue another key
-      </Button>
+      </ScopedButton>
       <Modal opened={isOpen} onClose={dialog.close} title="Issue another key on this quota">
         <IssueForm quotaOf={apiKey} onClose={dialog.close} onIssued={showIssued} />
       </Modal>

@@ -1,7 +1,8 @@
-import { Button, Modal } from '@mantine/core';
+import { Modal } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import type { IssuedKey, Key, KeyWithUsage } from 'animal-store-client';
 import { useState } from 'react';
+import { ScopedButton } from '../form/scoped-button';
 import { focusHeading } from '../layout/page';
 import { useKeyRefresh } from './key-query';
 import { isValid } from './key-state';
@@ -34,6 +35,7 @@ export function KeyActions({ apiKey }: { apiKey: KeyWithUsage }) {
   const refresh = useKeyRefresh();
   const { title, Form } = DIALOGS[action];
   const button = (name: Action) => ({
+    scope: 'admin:write' as const,
     size: 'sm',
     variant: 'default',
     onClick: () => {
@@ -59,15 +61,15 @@ export function KeyActions({ apiKey }: { apiKey: KeyWithUsage }) {
   };
   return (
     <>
-      <Button {...button('label')}>Rename</Button>
-      <Button {...button('plan')}>Change plan</Button>
-      {isValid(apiKey) && <Button {...button('restrict')}>Restrict</Button>}
-      {apiKey.bannedUntil !== null && <Button {...button('unban')}>Lift ban</Button>}
-      {apiKey.state === 'active' && <Button {...button('rotate')}>Rotate</Button>}
+      <ScopedButton {...button('label')}>Rename</ScopedButton>
+      <ScopedButton {...button('plan')}>Change plan</ScopedButton>
+      {isValid(apiKey) && <ScopedButton {...button('restrict')}>Restrict</ScopedButton>}
+      {apiKey.bannedUntil !== null && <ScopedButton {...button('unban')}>Lift ban</ScopedButton>}
+      {apiKey.state === 'active' && <ScopedButton {...button('rotate')}>Rotate</ScopedButton>}
       {isValid(apiKey) && (
-        <Button {...button('revoke')} variant="light" color="red">
+        <ScopedButton {...button('revoke')} variant="light" color="red">
           Revoke
-        </Button>
+        </ScopedButton>
       )}
       <Modal opened={isOpen} onClose={dialog.close} title={title}>
         <Form

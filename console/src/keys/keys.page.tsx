@@ -1,10 +1,11 @@
-import { Button, Modal, Stack } from '@mantine/core';
+import { Modal, Stack } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconKey, IconPlus } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import type { IssuedKey, KeyWithUsage } from 'animal-store-client';
 import { useRef, useState } from 'react';
 import { EmptyState } from '../feedback/empty-state';
+import { ScopedButton } from '../form/scoped-button';
 import { Page } from '../layout/page';
 import { Panel } from '../layout/panel';
 import { TextLink } from '../layout/text-link';
@@ -58,9 +59,14 @@ export function KeysPage() {
     refresh();
   };
   const issueButton = (
-    <Button ref={opener} leftSection={<IconPlus size={16} aria-hidden />} onClick={issuing.open}>
+    <ScopedButton
+      scope="admin:write"
+      ref={opener}
+      leftSection={<IconPlus size={16} aria-hidden />}
+      onClick={issuing.open}
+    >
       Issue key
-    </Button>
+    </ScopedButton>
   );
   return (
     <Page
@@ -68,9 +74,9 @@ export function KeysPage() {
       description="Every key of the store, who has it and how it is used"
       actions={
         <>
-          <Button variant="default" onClick={revoking.open}>
+          <ScopedButton scope="admin:write" variant="default" onClick={revoking.open}>
             Revoke a leaked key
-          </Button>
+          </ScopedButton>
           {issueButton}
         </>
       }

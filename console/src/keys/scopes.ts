@@ -1,7 +1,7 @@
 import type { Key } from 'animal-store-client';
 
 /** What a key may be allowed to do. */
-type Scope = NonNullable<Key['scopes']>[number];
+export type Scope = NonNullable<Key['scopes']>[number];
 
 const LABELS: Record<Scope, string> = {
   'pets:read': 'Read animals',
@@ -24,6 +24,16 @@ const SCOPES: ScopeChoice[] = Object.entries(LABELS).map(([value, label]) => ({
   label,
 }));
 
+/** Returns whether a key has a scope. Without a set, it has all of its role but `keys:write`. */
+export function hasScope({ scopes }: Pick<Key, 'scopes'>, scope: Scope): boolean {
+  return scopes === null ? scope !== 'keys:write' : scopes.includes(scope);
+}
+
+/** Returns what a scope allows, within a sentence, such as "add animals". */
+export function scopeText(scope: Scope): string {
+  return LABELS[scope].toLowerCase();
+}
+
 /** Returns the scopes that keys of a role may have. */
 export function scopesOfRole(role: string): ScopeChoice[] {
   return SCOPES.filter(({ value }) => role === 'admin' || !value.startsWith('admin:'));
@@ -34,7 +44,7 @@ export function scopesOfRole(role: string): ScopeChoice[] {
  * empty text for nothing. A role does not include `keys:write`.
  */
 export function deniedText({ role, scopes }: Pick<Key, 'role' | 'scopes'>): string {
-  const granted = scopesOfRole(role).filter(({ value }) => value !== 'keys:write');
-  const denied = granted.filter(({ value }) => scopes?.includes(value) === false);
-  return denied.map(({ label }) => label.toLowerCase()).join(', ');
+  const granted = scopesOfRole(role).filter(({ value }) => hasScope({ scopes: null }, value));
+  const denied = granted.filter(({ value }) => !hasScope({ scopes }, value));
+  return denied.map(({ value }) => scopeText(value)).join(', ');
 }

@@ -1,10 +1,12 @@
-import { Button, Stack } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { IconPlus } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { Order } from 'animal-store-client';
+import { ScopedButton } from '../form/scoped-button';
+import { ForScope } from '../layout/for-scope';
 import { Page } from '../layout/page';
 import { Panel } from '../layout/panel';
 import { useStore } from '../session/session';
@@ -20,6 +22,14 @@ const route = getRouteApi('/orders');
 
 /** Lists the orders of the key's quota, and places one. The address has the filter. */
 export function OrdersPage() {
+  return (
+    <ForScope scope="orders:read" title="Orders">
+      <Orders />
+    </ForScope>
+  );
+}
+
+function Orders() {
   const store = useStore();
   const queryClient = useQueryClient();
   const navigate = route.useNavigate();
@@ -43,9 +53,13 @@ export function OrdersPage() {
     return queryClient.invalidateQueries({ queryKey: ['orders'] });
   };
   const placeButton = (
-    <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={placing.open}>
+    <ScopedButton
+      scope="orders:write"
+      leftSection={<IconPlus size={16} aria-hidden />}
+      onClick={placing.open}
+    >
       Place an order
-    </Button>
+    </ScopedButton>
   );
   return (
     <Page

@@ -1,9 +1,9 @@
 import type { OwnKey } from 'animal-store-client';
-import { scopesOfRole, type ScopeChoice } from '../keys/scopes';
+import { hasScope, scopesOfRole, type ScopeChoice } from '../keys/scopes';
 
 /** Returns whether a key may manage the keys of its quota. */
-export function managesKeys({ scopes }: Pick<OwnKey, 'scopes'>): boolean {
-  return scopes?.includes('keys:write') === true;
+export function managesKeys(key: Pick<OwnKey, 'scopes'>): boolean {
+  return hasScope(key, 'keys:write');
 }
 
 /** Returns the scopes that a key may give to those that its holder issues. */
