@@ -1,6 +1,17 @@
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { UsageRecorder } from '../../src/usage/usage.recorder.js';
-import { admin, expectSound, open, OWN_CLOCK, reconnect, store, useConsole } from './console-service.js';
+import {
+  admin,
+  APPEARANCES,
+  expectSound,
+  open,
+  OWN_CLOCK,
+  reconnect,
+  revoke,
+  store,
+  useConsole,
+} from './console-service.js';
+import { DAY_MS } from '../support/time/clock.js';
 import { send } from '../support/http/http.js';
 
 const HEADERS = [
@@ -69,7 +80,25 @@ describe('the overview of the console', () => {
     });
     const page = await open('', { apiKey: key });
     await page.getByText('This key has been replaced').waitFor();
-    await page.getByText(`${successor.json.prefix}…${successor.json.lastFour}`).waitFor();
+    const name = `${successor.json.prefix}…${successor.json.lastFour}`;
+    await page.getByText(`Put its successor ${name} wherever you use this key`).waitFor();
+    await expectSound(page);
+    await revoke(successor.json);
+    await page.reload();
+    await page.getByText(`Its successor ${name} was revoked: ask an administrator`).waitFor();
+  });
+
+  it.each(APPEARANCES)('says above every page that the key expires soon (%s, %s)', async (scheme, width) => {
+    const { key } = await store.issue({ expiresAt: new Date(Date.now() + 6 * DAY_MS) });
+    const page = await open('/animals', { apiKey: key, scheme, width });
+    const notice = page.getByRole('alert').filter({ hasText: 'This key expires soon' });
+    await notice.getByText('Ask an administrator for another key before that').waitFor();
+    await expectSound(page);
+    const later = await store.issue({ expiresAt: new Date(Date.now() + 8 * DAY_MS) });
+    const other = await open('/animals', { apiKey: later.key });
+    await other.getByRole('heading', { name: 'Animals', level: 1 }).waitFor();
+    await other.getByText('No animals yet').or(other.getByRole('row').nth(1)).first().waitFor();
+    expect(await other.getByText('This key expires soon').count()).toBe(0);
   });
 
   it("rotates the reader's own key, shows the successor once, and says what the key may not do", async () => {

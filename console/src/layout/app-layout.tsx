@@ -4,6 +4,7 @@ import { Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import icon from '../icon.svg';
 import { AccountMenu } from './account-menu';
+import { KeyNotice } from './key-notice';
 import { Navigation } from './navigation';
 
 const NAVIGATION_WIDTH = 248;
@@ -46,6 +47,7 @@ export function AppLayout() {
         </AppShell.Section>
       </AppShell.Navbar>
       <AppShell.Main id="content" ref={main} tabIndex={-1}>
+        <KeyNotice />
         <Outlet />
       </AppShell.Main>
     </AppShell>

@@ -1,7 +1,8 @@
 import { Group, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 
-const MAX_WIDTH = 1200;
+/** The maximum width of a page, in pixels. */
+export const PAGE_WIDTH = 1200;
 
 interface PageProps {
   title: string;
@@ -26,7 +27,7 @@ export function Page({ title, badge, description, actions, children }: PageProps
     document.title = `${title} · Animal Store`;
   }, [title]);
   return (
-    <Stack gap="xl" maw={MAX_WIDTH} mx="auto">
+    <Stack gap="xl" maw={PAGE_WIDTH} mx="auto">
       <Group justify="space-between" align="flex-end" gap="md">
         <Stack gap={2}>
           <Group gap="sm">

@@ -1,0 +1,54 @@
+import { Alert, Code } from '@mantine/core';
+import type { OwnKey } from 'animal-store-client';
+import { Instant } from '../format/instant';
+import { useOwnKey } from '../session/own-key';
+import { serviceNowMs } from '../session/service-clock';
+import { PAGE_WIDTH } from './page';
+
+const SOON_MS = 7 * 86_400_000;
+
+/** Says above every page that the signed-in key ends soon, and what to do about it. */
+export function KeyNotice() {
+  const { data: key } = useOwnKey();
+  const content = key && (replacedNotice(key) ?? expiryNotice(key));
+  return content ? <Alert color="orange" maw={PAGE_WIDTH} mx="auto" mb="lg" {...content} /> : null;
+}
+
+function replacedNotice({ successor, expiresAt }: OwnKey) {
+  if (successor === null) {
+    return null;
+  }
+  const name = <Code>{`${successor.prefix}…${successor.lastFour}`}</Code>;
+  const end = (
+    <>
+      This key works until <Instant at={expiresAt} />.
+    </>
+  );
+  return {
+    title: 'This key has been replaced',
+    children:
+      successor.revokedAt === null ? (
+        <>
+          {end} Put its successor {name} wherever you use this key, and sign in with that.
+        </>
+      ) : (
+        <>
+          {end} Its successor {name} was revoked: ask an administrator for another key.
+        </>
+      ),
+  };
+}
+
+function expiryNotice({ expiresAt }: OwnKey) {
+  return expiresAt !== null && Date.parse(expiresAt) < serviceNowMs() + SOON_MS
+    ? {
+        title: 'This key expires soon',
+        children: (
+          <>
+            It works until <Instant at={expiresAt} />. Ask an administrator for another key before that: a
+            rotation does not extend it.
+          </>
+        ),
+      }
+    : null;
+}
