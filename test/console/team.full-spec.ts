@@ -147,6 +147,7 @@ describe("the dialog that revokes a key of a holder's team", () => {
     await dialog.getByText('Used today').waitFor();
     await press(page, 'Revoke key');
     await page.getByRole('row', { name: /Used.*revoked/ }).waitFor();
+    await page.locator('h1:focus', { hasText: 'Team keys' }).waitFor();
     expect(await names(page)).toEqual(['Idle', 'Used']);
     expect([await fetchStatus(used.key), await fetchStatus(idle.key)]).toEqual([401, 200]);
   });

@@ -1,9 +1,10 @@
-import { Text, TextInput } from '@mantine/core';
+import { Text } from '@mantine/core';
 import type { IssuedTeamKey, OwnKey } from 'animal-store-client';
 import { DialogForm } from '../form/dialog-form';
 import { expiryError, ExpiryFields, toExpiry } from '../form/expiry-fields';
 import { useSubmission } from '../form/use-submission';
 import { Instant } from '../format/instant';
+import { NameInput } from '../keys/dialogs/name-input';
 import {
   RestrictionFields,
   restrictionErrors,
@@ -51,14 +52,7 @@ export function IssueTeamKeyForm({ ownKey, onClose, onIssued }: IssueTeamKeyForm
       submission={submission}
       onClose={onClose}
     >
-      <TextInput
-        {...form.getInputProps('name')}
-        label="Name"
-        description="Who has the key, and for what"
-        withAsterisk
-        autoComplete="off"
-        data-autofocus
-      />
+      <NameInput form={form} />
       <RestrictionFields
         form={form}
         choices={choices}

@@ -6,6 +6,7 @@ import type { OwnKey, Page as CursorPage, TeamKey } from 'animal-store-client';
 import { useMemo, useRef, useState } from 'react';
 import { EmptyState } from '../feedback/empty-state';
 import { ShownOnceDialog } from '../feedback/shown-once-dialog';
+import { RevokeKeyForm } from '../keys/dialogs/revoke-key-form';
 import { isValid, VALID_KEYS_MAX, validFirst } from '../keys/key-state';
 import { ForKeys } from '../layout/for-keys';
 import { focusHeading, Page } from '../layout/page';
@@ -15,7 +16,6 @@ import { useStore } from '../session/session';
 import { DataTable } from '../table/data-table';
 import { useCursorPages } from '../table/use-cursor-pages';
 import { IssueTeamKeyForm } from './issue-team-key-form';
-import { RevokeTeamKeyForm } from './revoke-team-key-form';
 import { teamColumns } from './team-columns';
 import { issuableScopes, managesKeys } from './team-permission';
 
@@ -103,8 +103,9 @@ function TeamKeys({ ownKey }: { ownKey: OwnKey }) {
       </Modal>
       <Modal opened={isRevoking} onClose={closeRevoking} title="Revoke this key?">
         {revoked !== null && (
-          <RevokeTeamKeyForm
+          <RevokeKeyForm
             apiKey={revoked}
+            revoke={() => store.revokeTeamKey(revoked.id)}
             onClose={closeRevoking}
             onRevoked={(changed) => {
               showRevoked(changed);

@@ -1,5 +1,6 @@
-import { Textarea, TextInput } from '@mantine/core';
+import { Textarea } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
+import { NameInput } from './name-input';
 
 interface LabelValues {
   name: string;
@@ -10,14 +11,7 @@ interface LabelValues {
 export function LabelFields<Values extends LabelValues>({ form }: { form: UseFormReturnType<Values> }) {
   return (
     <>
-      <TextInput
-        {...form.getInputProps('name')}
-        label="Name"
-        description="Who has the key, and for what"
-        withAsterisk
-        autoComplete="off"
-        data-autofocus
-      />
+      <NameInput form={form} />
       <Textarea
         {...form.getInputProps('note')}
         label="Note"

@@ -1,27 +1,27 @@
 import { Alert, Code, Text } from '@mantine/core';
-import type { TeamKey } from 'animal-store-client';
-import { DialogForm } from '../form/dialog-form';
-import { useSubmission } from '../form/use-submission';
-import { RelativeInstant } from '../format/relative-instant';
-import { UntrustedText } from '../format/untrusted-text';
-import { Fact } from '../layout/fact';
-import { serviceNowMs } from '../session/service-clock';
-import { useStore } from '../session/session';
+import type { KeyWithUsage } from 'animal-store-client';
+import type { ReactNode } from 'react';
+import { DialogForm } from '../../form/dialog-form';
+import { useSubmission } from '../../form/use-submission';
+import { RelativeInstant } from '../../format/relative-instant';
+import { UntrustedText } from '../../format/untrusted-text';
+import { Fact } from '../../layout/fact';
+import { serviceNowMs } from '../../session/service-clock';
 
-interface RevokeTeamKeyFormProps {
-  apiKey: TeamKey;
+interface RevokeKeyFormProps<Revoked> {
+  apiKey: Pick<KeyWithUsage, 'name' | 'prefix' | 'lastFour' | 'lastUsedAt'>;
+  /** Revokes the key. */
+  revoke: () => Promise<Revoked>;
+  onRevoked: (key: Revoked) => void;
   onClose: () => void;
-  onRevoked: (key: TeamKey) => void;
+  /** What else the reader should know. */
+  children?: ReactNode;
 }
 
-/** Revokes a key of the team, after it has shown which one and when it was last used. */
-export function RevokeTeamKeyForm({ apiKey, onClose, onRevoked }: RevokeTeamKeyFormProps) {
-  const store = useStore();
-  const submission = useSubmission({
-    initialValues: {},
-    send: () => store.revokeTeamKey(apiKey.id),
-    onSent: onRevoked,
-  });
+/** Revokes a key, after it has shown which one and when it was last used. */
+export function RevokeKeyForm<Revoked>(props: RevokeKeyFormProps<Revoked>) {
+  const { apiKey, revoke, onRevoked, onClose, children } = props;
+  const submission = useSubmission({ initialValues: {}, send: revoke, onSent: onRevoked });
   return (
     <DialogForm
       action="Revoke key"
@@ -49,6 +49,7 @@ export function RevokeTeamKeyForm({ apiKey, onClose, onRevoked }: RevokeTeamKeyF
         </Alert>
       )}
       <Text size="sm">Requests with this key get 401 within a second. This cannot be undone.</Text>
+      {children}
     </DialogForm>
   );
 }
