@@ -9,7 +9,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Console } from './console';
 import { SessionProvider } from './session/session';
-import { theme } from './theme';
+import { cssVariables, theme } from './theme';
 
 /** Returns the nonce of this response, which the content security policy wants on styles added later. */
 function styleNonce(): string {
@@ -29,7 +29,12 @@ if (root === null) {
 }
 createRoot(root).render(
   <StrictMode>
-    <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={styleNonce}>
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={cssVariables}
+      defaultColorScheme="auto"
+      getStyleNonce={styleNonce}
+    >
       <Notifications position="bottom-right" />
       <SessionProvider>
         <Console />

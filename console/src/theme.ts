@@ -1,4 +1,9 @@
-import { createTheme, DEFAULT_THEME, type MantineColorsTuple } from '@mantine/core';
+import {
+  createTheme,
+  type CSSVariablesResolver,
+  DEFAULT_THEME,
+  type MantineColorsTuple,
+} from '@mantine/core';
 
 /** The accent colour. White text on the shades from 7 has a contrast of at least 5:1. */
 const forest: MantineColorsTuple = [
@@ -80,5 +85,18 @@ export const theme = createTheme({
     Drawer: { defaultProps: DIALOG },
     Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
     Table: { defaultProps: { verticalSpacing: 'sm', horizontalSpacing: 'md' } },
+  },
+});
+
+/**
+ * Mantine darkens the darkest shade to half for what is selected and for badges, which a panel of the dark
+ * scheme then hides.
+ */
+export const cssVariables: CSSVariablesResolver = () => ({
+  variables: {},
+  light: {},
+  dark: {
+    '--mantine-color-forest-light': 'var(--mantine-color-forest-9)',
+    '--mantine-color-forest-light-hover': 'var(--mantine-color-forest-8)',
   },
 });
