@@ -34,7 +34,7 @@ export type OperationUsage = Schemas['OperationUsage'];
 export type Plan = Schemas['Plan'];
 /** The new plan of a key's quota, and limits of the quota itself, if any. The counts of the current windows are kept. */
 export type PlanChange = Schemas['PlanChange'];
-/** The limits of a plan. They apply to every quota on it without limits of its own. */
+/** The limits of a plan. They apply to every quota on it without own limits. */
 export type PlanLimits = Schemas['PlanLimits'];
 /** Options for the rotation of a key. */
 export type Rotation = Schemas['Rotation'];

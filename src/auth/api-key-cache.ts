@@ -155,7 +155,7 @@ export class ApiKeyCache implements MetricsSource {
 function knownKey(row: Row): CachedApiKey {
   const { role, scopes, expiresAtMs, revoked, quotaId: id, plan, perMinute, perDay } = row;
   if (perMinute === null || perDay === null) {
-    throw new Error(`Quota ${id} is on plan ${plan} but has no limits of its own`);
+    throw new Error(`Quota ${id} is on plan ${plan} but has no own limits`);
   }
   return {
     principal: {

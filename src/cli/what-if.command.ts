@@ -1,3 +1,4 @@
+import type { Command } from 'commander';
 import { UsageService } from '../usage/usage.service.js';
 import type { WhatIf, WhatIfQuery } from '../usage/what-if.schemas.js';
 import { positiveInteger } from './arguments.js';
@@ -20,12 +21,20 @@ export const whatIfCommand = command(
     '\nDenied requests count as sent, also those that repeat others. Bans are left out.' +
       '\nExample:\n  animal-store keys what-if 0f8f6a11 --plan pro --per-day 20000',
   )
+  .hook('preAction', requireLimits)
   .action(
     withServices(async (services, id: string, query: WhatIfQuery) => {
       const whatIf = await services.get(UsageService).whatIf(await findKeyId(services, id), query);
       return { value: whatIf, text: () => whatIfText(whatIf) };
     }),
   );
+
+function requireLimits(whatIf: Command): void {
+  const { plan, perMinute, perDay } = whatIf.opts<WhatIfQuery>();
+  if (plan === undefined && (perMinute === undefined || perDay === undefined)) {
+    whatIf.error('error: add --plan, or --per-minute and --per-day');
+  }
+}
 
 function whatIfText({ worstMinute, smallestPlan, ...whatIf }: WhatIf): string {
   return fieldsText({

@@ -211,7 +211,7 @@ export class KeyService {
   }
 
   /**
-   * Puts a key's quota on a plan, with limits of its own or those of the plan. The counts of the current
+   * Puts a key's quota on a plan, with own limits or those of the plan. The counts of the current
    * windows are kept.
    *
    * @throws ApiError `not_found`; `invalid_request` if there is no such plan, or if neither the plan nor the

@@ -53,10 +53,7 @@ export class PlanService {
       await transaction.$executeRaw`LOCK TABLE plans IN SHARE ROW EXCLUSIVE MODE`;
       const old = await transaction.plan.findUnique({ where: { name } });
       if (old !== null && old.perMinute === null) {
-        throw new ApiError(
-          'conflict',
-          `Plan "${name}" has no limits of its own; give each of its keys theirs.`,
-        );
+        throw new ApiError('conflict', `Plan "${name}" has no limits: each of its keys has its own limits.`);
       }
       const plan = await transaction.plan.upsert({
         where: { name },

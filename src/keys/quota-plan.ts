@@ -19,7 +19,7 @@ export async function quotaColumns(
     throw new ApiError('invalid_request', await noSuchPlanMessage(database, name));
   }
   if (plan.perMinute === null && perMinute === null) {
-    const message = `Plan "${name}" has no limits of its own; give those per minute and per day.`;
+    const message = `Plan "${name}" has no limits: give the key its own limits per minute and per day.`;
     throw new ApiError('invalid_request', message);
   }
   return { planName: name, perMinute, perDay };

@@ -12,7 +12,7 @@ export const Limits = z
   )
   .meta({
     id: 'PlanLimits',
-    description: 'The limits of a plan. They apply to every quota on it without limits of its own.',
+    description: 'The limits of a plan. They apply to every quota on it without own limits.',
     examples: [{ perMinute: 120, perDay: 3_000 }],
   });
 export type Limits = z.infer<typeof Limits>;

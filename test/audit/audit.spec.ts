@@ -104,7 +104,7 @@ describe('the audit log', () => {
     ],
     ['the plan of a key is changed', (key) => change(key, { plan: 'pro' }), 'key.plan_changed', FREE, PRO],
     [
-      'a key gets limits of its own',
+      'a key gets own limits',
       (key) => change(key, { plan: 'free', perMinute: 60, perDay: 1000 }),
       'key.plan_changed',
       FREE,

@@ -273,7 +273,14 @@ describe('animal-store keys what-if', () => {
     const plans = (await json('plans', 'list')) as { name: string; perDay: number | null }[];
     const limited = plans.flatMap(({ name, perDay }) => (perDay === null ? [] : [{ name, perDay }]));
     const names = limited.toSorted((a, b) => a.perDay - b.perDay).map(({ name }) => name);
-    for (const options of ['', '--plan enterprise', '--per-minute 5', '--plan gold --per-day 5']) {
+    for (const options of ['', '--per-minute 5', '--per-day 5']) {
+      const { status, stderr } = await called(`keys what-if ${id} ${options}`.trim());
+      expect([status, stderr]).toEqual([
+        1,
+        expect.stringContaining('error: add --plan, or --per-minute and --per-day'),
+      ]);
+    }
+    for (const options of ['--plan enterprise', '--plan gold --per-day 5']) {
       expectFailure(
         await called(`keys what-if ${id} ${options}`.trim()),
         `The request is invalid: give a plan with limits (${names.join(', ')}), or those per minute ` +

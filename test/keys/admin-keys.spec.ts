@@ -173,7 +173,7 @@ describe('POST /admin/keys and PATCH /admin/keys/{id}', () => {
     ),
     [
       { plan: 'enterprise' },
-      'Plan "enterprise" has no limits of its own; give those per minute and per day.',
+      'Plan "enterprise" has no limits: give the key its own limits per minute and per day.',
     ],
     [{ plan: 'free', perMinute: 5 }, 'The request is invalid: perDay is required with perMinute.'],
     [{ plan: 'free', perDay: 5 }, 'The request is invalid: perMinute is required with perDay.'],

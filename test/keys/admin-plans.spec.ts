@@ -30,7 +30,7 @@ const putInVain = (name: string, body: unknown) =>
   changingNothing(admin.store.database, () => put(name, body));
 
 describe('GET /admin/plans', () => {
-  it('returns 200 with a bare array of the plans by name; enterprise has no limits of its own', async () => {
+  it('returns 200 with a bare array of the plans by name; enterprise has no limits', async () => {
     const response = await sendAsAdmin('GET /admin/plans');
     expect(response.status).toBe(200);
     expect(response.json).toEqual([
@@ -123,7 +123,7 @@ describe('PUT /admin/plans/{plan}', () => {
   });
 
   it('returns 409 conflict for a plan whose keys have their own limits', async () => {
-    const message = 'Plan "enterprise" has no limits of its own; give each of its keys theirs.';
+    const message = 'Plan "enterprise" has no limits: each of its keys has its own limits.';
     expectError(await putInVain('enterprise', { perMinute: 5, perDay: 5 }), 409, 'conflict', message);
   });
   it.each([

@@ -31,7 +31,7 @@ export function KeyFactsPanel({ apiKey }: { apiKey: KeyWithUsage }) {
             <Badge variant="light" tt="none" fw={550}>
               {plan}
             </Badge>
-            {ownLimits && <Text size="sm">with limits of its own</Text>}
+            {ownLimits && <Text size="sm">with own limits</Text>}
           </Group>
         </Fact>
         <Fact label="Limits">{limitsText(apiKey)}</Fact>

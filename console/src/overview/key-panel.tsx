@@ -1,4 +1,4 @@
-import { Alert, Badge, Code, Group, Stack, Text } from '@mantine/core';
+import { Badge, Code, Group, Stack, Text } from '@mantine/core';
 import type { OwnKey } from 'animal-store-client';
 import { Instant } from '../format/instant';
 import { limitsText } from '../format/limits';
@@ -25,7 +25,7 @@ export function KeyPanel({ ownKey }: { ownKey: OwnKey }) {
             <Badge variant="light" tt="none">
               {plan}
             </Badge>
-            {ownLimits && <Text size="sm">with limits of its own</Text>}
+            {ownLimits && <Text size="sm">with own limits</Text>}
           </Group>
         </Fact>
         <Fact label="Limits">{limitsText({ perMinute, perDay })}</Fact>
@@ -36,7 +36,6 @@ export function KeyPanel({ ownKey }: { ownKey: OwnKey }) {
         <Fact label="Expires">
           <Instant at={expiresAt} />
         </Fact>
-        <Rotation ownKey={ownKey} />
         <Group gap="sm">
           <RotateOwnKey isOffered={ownKey.successor === null} />
           {ownKey.successor === null && <ReplaceLeakedKey />}
@@ -58,20 +57,5 @@ function Restrictions({ ownKey }: { ownKey: OwnKey }) {
         <Fact label="Networks">{allowedNetworks.join(', ')}. Requests from elsewhere get 403.</Fact>
       )}
     </>
-  );
-}
-
-function Rotation({ ownKey: { successor, expiresAt } }: { ownKey: OwnKey }) {
-  if (successor === null) {
-    return null;
-  }
-  return (
-    <Alert color="orange" title="This key has been replaced">
-      <Text size="sm">
-        Its successor <Code>{`${successor.prefix}…${successor.lastFour}`}</Code>{' '}
-        {successor.revokedAt === null ? 'works already' : 'was revoked: ask an administrator for another key'}
-        . This key works until <Instant at={expiresAt} />.
-      </Text>
-    </Alert>
   );
 }

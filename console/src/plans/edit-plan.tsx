@@ -6,6 +6,7 @@ import { useEffect, useRef, useState } from 'react';
 import { FormError } from '../feedback/form-error';
 import { LimitFields } from '../form/limit-fields';
 import { limitErrors, type LimitValues } from '../form/limit-values';
+import { ScopedButton } from '../form/scoped-button';
 import { useSubmission } from '../form/use-submission';
 import { numberText } from '../format/number';
 import { useStore } from '../session/session';
@@ -48,7 +49,7 @@ export function EditPlan({ plan, isConfirming, setConfirming }: EditPlanProps) {
   // Going back closes the drawer without an answer.
   useEffect(() => () => setConfirming(false), [setConfirming]);
   if (plan.perMinute === null) {
-    return <Text c="dimmed">This plan has no limits of its own: each key on it has its own two.</Text>;
+    return <Text c="dimmed">This plan has no limits: each key on it has its own limits.</Text>;
   }
   const confirm = (values: LimitValues) => {
     setProposed(values);
@@ -60,9 +61,9 @@ export function EditPlan({ plan, isConfirming, setConfirming }: EditPlanProps) {
         {error !== null && <FormError error={error} title="The plan was not saved" />}
         <LimitFields form={form} label="Requests" withAsterisk />
         <Group justify="flex-end">
-          <Button ref={saveButton} type="submit">
+          <ScopedButton scope="admin:write" ref={saveButton} type="submit">
             Save…
-          </Button>
+          </ScopedButton>
         </Group>
       </Stack>
       <Modal
@@ -100,8 +101,8 @@ function Confirmation({ plan, proposed, isPending, onCancel, onConfirm }: Confir
         <b>{numberText(Number(proposed.perDay))} per day</b>.
       </Text>
       <Text c="dimmed" size="sm">
-        The change applies within a second to every key on this plan without limits of its own. What they have
-        used of the current minute and day stays counted.
+        The change applies within a second to every key on this plan without own limits. What they have used
+        of the current minute and day stays counted.
       </Text>
       <Group justify="flex-end" gap="sm">
         <Button variant="default" onClick={onCancel}>

@@ -1,10 +1,11 @@
-import { Button, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { IconPlus, IconStack2 } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import type { Plan } from 'animal-store-client';
 import { useState } from 'react';
 import { EmptyState } from '../feedback/empty-state';
 import { numberText } from '../format/number';
+import { ScopedButton } from '../form/scoped-button';
 import { Page } from '../layout/page';
 import { Panel } from '../layout/panel';
 import { useStore } from '../session/session';
@@ -54,16 +55,16 @@ export function PlansPage() {
     load: (cursor, signal) => store.admin.plans.list({ limit: 20, ...(cursor && { cursor }) }, { signal }),
   });
   const newPlan = (
-    <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setCreating(true)}>
+    <ScopedButton
+      scope="admin:write"
+      leftSection={<IconPlus size={16} aria-hidden />}
+      onClick={() => setCreating(true)}
+    >
       New plan
-    </Button>
+    </ScopedButton>
   );
   return (
-    <Page
-      title="Plans"
-      description="The limits that keys have, unless a key has limits of its own"
-      actions={newPlan}
-    >
+    <Page title="Plans" description="The limits of keys, unless a key has own limits" actions={newPlan}>
       <Panel>
         <DataTable
           label="Plans"

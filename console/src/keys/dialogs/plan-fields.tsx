@@ -12,7 +12,7 @@ interface PlanFieldsProps<Values extends QuotaValues> {
   plan: Plan | undefined;
 }
 
-/** Asks for the plan of a quota, and for limits of its own. */
+/** Asks for the plan of a quota, and for its own limits. */
 export function PlanFields<Values extends QuotaValues>({ form, plans, plan }: PlanFieldsProps<Values>) {
   const isWithoutLimits = plan !== undefined && plan.perMinute === null;
   return (
@@ -24,7 +24,7 @@ export function PlanFields<Values extends QuotaValues>({ form, plans, plan }: Pl
           ...(plan === undefined ? [{ value: '', label: 'Choose a plan' }] : []),
           ...plans.map((each) => ({
             value: each.name,
-            label: `${each.name} (${limitsText(each, 'needs limits of its own')})`,
+            label: `${each.name} (${limitsText(each, 'needs own limits')})`,
           })),
         ]}
       />

@@ -8,8 +8,8 @@ export interface QuotaValues extends LimitValues {
 }
 
 /**
- * Returns what is wrong with a quota: it has a plan, and both limits of its own or neither, but both on a
- * plan without limits.
+ * Returns what is wrong with a quota: it has a plan, and both own limits or neither, but both on a plan
+ * without limits.
  */
 export function quotaErrors(values: QuotaValues, plan: Plan | undefined): Partial<QuotaValues> {
   if (plan === undefined) {
