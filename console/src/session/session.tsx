@@ -1,17 +1,9 @@
 import { AnimalStore, AuthenticationError } from 'animal-store-client';
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import {
-  createContext,
-  type ReactNode,
-  useCallback,
-  useContext,
-  useEffect,
-  useMemo,
-  useRef,
-  useState,
-} from 'react';
+import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from 'react';
 import { SERVICE_ROOT } from '../address/service-root';
 import { learnServiceTime } from './service-clock';
+import { SessionHolds } from './session-holds';
 
 /**
  * `sessionStorage` is the tab's own. A duplicate of the tab, or the tab reopened, starts with a copy of it.
@@ -58,7 +50,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
     setApiKey(null);
     setEndedBecause(reason);
   }, []);
-  const { hold, endOrWait, forgetEnd } = useHolds(end);
+  const { hold, endOrWait, forgetEnd } = useMemo(() => new SessionHolds(end), [end]);
   const queryClient = useMemo(() => queryClientFor(apiKey, endOrWait), [apiKey, endOrWait]);
   const session = useMemo<Session>(
     () => ({
@@ -80,38 +72,6 @@ export function SessionProvider({ children }: { children: ReactNode }) {
     <SessionContext value={session}>
       <QueryClientProvider client={queryClient}>{children}</QueryClientProvider>
     </SessionContext>
-  );
-}
-
-/** Keeps the reason of an end while anything holds the session, and ends it with the last hold. */
-function useHolds(end: (reason: string) => void) {
-  const state = useRef<{ holds: number; reason: string | null }>({ holds: 0, reason: null });
-  return useMemo(
-    () => ({
-      hold: () => {
-        state.current.holds += 1;
-        return () => {
-          state.current.holds -= 1;
-          const { holds, reason } = state.current;
-          if (holds === 0 && reason !== null) {
-            state.current.reason = null;
-            end(reason);
-          }
-        };
-      },
-      endOrWait: (reason: string) => {
-        if (state.current.holds > 0) {
-          state.current.reason = reason;
-        } else {
-          end(reason);
-        }
-      },
-      /** Keeps an end that was put off from ending the session of the next key. */
-      forgetEnd: () => {
-        state.current.reason = null;
-      },
-    }),
-    [end],
   );
 }
 
