@@ -1,7 +1,7 @@
 import { request as requestPlain } from 'node:http';
 import { request as requestEncrypted } from 'node:https';
 import { FAR_CONNECTION, findAddresses, toLookup } from '../http/find-addresses.js';
-import { isPublicAddress } from './rules/public-address.js';
+import { ALLOW_PRIVATE, isPublicAddress } from './rules/public-address.js';
 
 /**
  * Sends a POST on a connection of its own, to an address that was checked, whatever the name means later.
@@ -22,9 +22,7 @@ export async function postToReceiver(
   const allowed = found.filter(({ address }) => allowsPrivate || isPublicAddress(address));
   if (allowed.length === 0) {
     const addresses = found.map(({ address }) => address).join(', ');
-    throw new Error(
-      `${url.hostname} has the private address ${addresses}. Set WEBHOOK_PRIVATE_ADDRESSES=true to allow it.`,
-    );
+    throw new Error(`${url.hostname} has the private address ${addresses}. ${ALLOW_PRIVATE}`);
   }
   const request = url.protocol === 'https:' ? requestEncrypted : requestPlain;
   return new Promise((resolve, reject) => {

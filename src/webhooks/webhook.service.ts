@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { Prisma } from '../database/generated/client.js';
 import { type Database, inTransaction } from '../database/in-transaction.js';
 import { PrismaService } from '../database/prisma.service.js';
@@ -6,6 +6,8 @@ import { readServerTimeMs } from '../database/server-time.js';
 import { ApiError } from '../http/api-error.js';
 import { type Page, toPage } from '../schemas/pagination.js';
 import { isUuid } from '../schemas/uuid.js';
+import { ENVIRONMENT, type Environment } from '../settings/environment.js';
+import { ALLOW_PRIVATE, findPrivateHost } from './rules/public-address.js';
 import { generateSecret } from './rules/signed-headers.js';
 import { type Actor, recordAuditEvent } from '../audit/audit.js';
 import type { CreateWebhookInput, DeliveryQuery } from './webhook.schemas.js';
@@ -32,7 +34,10 @@ export type DeliveryRecord = Prisma.WebhookDeliveryGetPayload<typeof DELIVERY>;
  */
 @Injectable()
 export class WebhookService {
-  constructor(private readonly database: PrismaService) {}
+  constructor(
+    private readonly database: PrismaService,
+    @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'WEBHOOK_PRIVATE_ADDRESSES'>,
+  ) {}
 
   /** Returns all, oldest first. */
   list(): Promise<WebhookRecord[]> {
@@ -48,8 +53,12 @@ export class WebhookService {
     return found;
   }
 
-  /** @throws ApiError `conflict` if the maximum number of webhooks exists already. */
+  /**
+   * @throws ApiError `conflict` if the maximum number of webhooks exists already; `invalid_request` if the
+   *   URL has a private address.
+   */
   async create(input: CreateWebhookInput, actor: Actor): Promise<NewWebhook> {
+    this.requireAllowed(input.url);
     const data = { ...input, secret: generateSecret() };
     return this.change(async (transaction) => {
       if ((await transaction.webhook.count()) >= WEBHOOKS_MAX) {
@@ -141,6 +150,15 @@ export class WebhookService {
       await recordAuditEvent(transaction, { ...event, action: 'webhook.delivery_resent' });
       return delivery;
     });
+  }
+
+  /** Denies at once what would fail at every delivery, which looks up names too. */
+  private requireAllowed(url: string): void {
+    const host = findPrivateHost(new URL(url).hostname);
+    if (host !== null && !this.environment.WEBHOOK_PRIVATE_ADDRESSES) {
+      const message = `The request is invalid: url: ${host} is a private address. ${ALLOW_PRIVATE}`;
+      throw new ApiError('invalid_request', message);
+    }
   }
 
   /** Runs a change after other changes of webhooks, so that it misses none. */

@@ -69,6 +69,7 @@ describe('animal-store webhooks', () => {
     ['create --url ftp://ops.example/ --events key.revoked', 2, 'must be an http(s) address'],
     ['create --url https://ops.example/ --events key.stolen', 2, 'must be a list of one or more of'],
     ['create --url https://ops.example/', 2, '--events <types>'],
+    ['create --url http://10.0.0.1/ --events key.revoked', 1, 'url: 10.0.0.1 is a private address'],
     ['rotate x', 1, 'There is no webhook with the id "x"'],
     ['resend x y', 1, 'The webhook "x" has no delivery "y", or it is still pending'],
   ])('fails and says why: %s', async (command, code, reason) => {

@@ -7,6 +7,8 @@ import { readPages } from '../support/http/pages.js';
 import { changingNothing } from '../support/database/stored-state.js';
 
 const URL_FAULT = 'url must be an http(s) address without credentials, of at most 2048 characters';
+const privateFault = (host: string) =>
+  `url: ${host} is a private address. Set WEBHOOK_PRIVATE_ADDRESSES=true to allow it`;
 const UNKNOWN_ID = '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11';
 /** Slack has a secret in the path, others in the query. */
 const SECRET_URL = 'https://hooks.example:8443/services/T0/B0/s3cret?token=s3cret#s3cret';
@@ -61,6 +63,8 @@ describe('POST /admin/webhooks', () => {
     ['an escape sequence', { ...INPUT, url: 'https://ops.example/\u001B[2J' }, URL_FAULT],
     ['an overlong URL', { ...INPUT, url: `https://ops.example/${'a'.repeat(2048)}` }, URL_FAULT],
     ['no events', { url: INPUT.url }, 'events is required'],
+    ['a private address', { ...INPUT, url: 'http://127.0.0.1:4000/hook' }, privateFault('127.0.0.1')],
+    ['a name of this machine', { ...INPUT, url: 'http://localhost:4000/' }, privateFault('localhost')],
   ])('returns 400 for %s', async (_what, input, fault) => {
     const { database } = admin.store;
     expectInvalid(await changingNothing(database, () => admin.send('POST /admin/webhooks', input)), fault);

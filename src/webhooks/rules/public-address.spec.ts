@@ -1,4 +1,4 @@
-import { isPublicAddress } from './public-address.js';
+import { findPrivateHost, isPublicAddress } from './public-address.js';
 
 describe('isPublicAddress', () => {
   it.each(['1.1.1.1', '93.184.216.34', '2606:4700:4700::1111', '2a00:1450:4001::1', '::ffff:1.1.1.1'])(
@@ -38,5 +38,32 @@ describe('isPublicAddress', () => {
     '4000::1',
   ])('is false for a loopback, private, link-local or reserved address: %s', (address) => {
     expect(isPublicAddress(address)).toBe(false);
+  });
+});
+
+describe('findPrivateHost', () => {
+  const findIn = (url: string) => findPrivateHost(new URL(url).hostname);
+
+  it.each([
+    ['http://127.0.0.1:4000/hook', '127.0.0.1'],
+    ['http://2130706433/', '127.0.0.1'],
+    ['http://0x7f.1/', '127.0.0.1'],
+    ['http://10.0.0.1./', '10.0.0.1'],
+    ['http://[::1]/', '::1'],
+    ['http://[::ffff:127.0.0.1]/', '::ffff:7f00:1'],
+    ['http://LOCALHOST/', 'localhost'],
+    ['http://localhost./', 'localhost.'],
+    ['http://ops.localhost/', 'ops.localhost'],
+  ])('returns the host, however the URL names it: %s', (url, host) => {
+    expect(findIn(url)).toBe(host);
+  });
+
+  it.each([
+    'https://ops.example/',
+    'https://localhost.example/',
+    'https://1.1.1.1/',
+    'https://[2606:4700::1]/',
+  ])('returns null for a name, and for an address of the Internet: %s', (url) => {
+    expect(findIn(url)).toBeNull();
   });
 });

@@ -14,3 +14,18 @@ export function isPublicAddress(text: string): boolean {
   const address = ipaddr.process(text);
   return address.range() === 'unicast' && (address instanceof ipaddr.IPv4 || address.match(...GLOBAL_IPV6));
 }
+
+/**
+ * Returns the host of a URL if it is an address that is not public, or a name of this machine; null for any
+ * other, whose name means nothing before it is looked up.
+ *
+ * @param host as in a `URL`, where IPv6 has brackets.
+ */
+export function findPrivateHost(host: string): string | null {
+  const name = host.replaceAll(/[[\]]/g, '');
+  const isPrivate = ipaddr.isValid(name) ? !isPublicAddress(name) : /(^|\.)localhost\.?$/.test(name);
+  return isPrivate ? name : null;
+}
+
+/** How to allow what these rules deny. */
+export const ALLOW_PRIVATE = 'Set WEBHOOK_PRIVATE_ADDRESSES=true to allow it.';
