@@ -30,9 +30,9 @@ const on = <Arguments extends unknown[]>(
     return { value, text };
   });
 
-/** Returns what a person reads of a webhook or a delivery; its body is left to programs. */
+/** Returns what a person reads of a webhook or a delivery; bodies are left to programs. */
 function toCells(shown: object) {
-  const fields = Object.entries(shown).filter(([name]) => name !== 'payload');
+  const fields = Object.entries(shown).filter(([name]) => !['payload', 'responseBody'].includes(name));
   const words = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   const text = (value: unknown) => (value instanceof Date ? value.toISOString() : String(value));
   return Object.fromEntries(

@@ -28,6 +28,9 @@ const FAILURE_MAX_LENGTH = 1000;
 type ClaimedDelivery = Pick<WebhookDelivery, 'id' | 'webhookId' | 'attempts'> &
   Pick<Webhook, 'url'> & { secrets: string[]; body: string; attemptedAt: string };
 
+/** What is stored of an attempt. */
+type AttemptResult = Pick<WebhookDelivery, 'lastFailure' | 'responseStatus' | 'responseBody'>;
+
 const CLAIM = loadSql<{ delivery: ClaimedDelivery }>(import.meta.url, 'claim-deliveries');
 
 /** Sends the deliveries that are due. It runs on every replica, and none sends what another has claimed. */
@@ -85,14 +88,14 @@ export class WebhookDeliverer extends PeriodicDatabaseTask implements MetricsSou
   /** Never rejects: without a stored outcome, the delivery is sent again at its next attempt. */
   private async attempt(delivery: ClaimedDelivery, signal: AbortSignal): Promise<void> {
     const { id, attempts, attemptedAt } = delivery;
-    const lastFailure = await this.send(delivery, signal);
+    const result = await this.send(delivery, signal);
     const failed = attempts > WAITS_SECONDS.length ? 'failed' : 'retried';
-    const outcome = lastFailure === null ? 'delivered' : failed;
+    const outcome = result.lastFailure === null ? 'delivered' : failed;
     try {
       await this.prisma.webhookDelivery.updateMany({
         // Changes nothing if another attempt has begun since.
         where: { id, state: 'pending', lastAttemptAt: attemptedAt },
-        data: { lastFailure, ...(outcome !== 'retried' && { state: outcome, nextAttemptAt: null }) },
+        data: { ...result, ...(outcome !== 'retried' && { state: outcome, nextAttemptAt: null }) },
       });
       this.outcomes[outcome] += 1;
     } catch (error) {
@@ -101,18 +104,21 @@ export class WebhookDeliverer extends PeriodicDatabaseTask implements MetricsSou
     }
   }
 
-  /** Returns why an attempt failed, or null if it did not. */
-  private async send(delivery: ClaimedDelivery, signal: AbortSignal): Promise<string | null> {
+  /** Returns what an attempt stores: why it failed, if it did, and the response, if there was one. */
+  private async send(delivery: ClaimedDelivery, signal: AbortSignal): Promise<AttemptResult> {
     const { id, url, secrets, body, attemptedAt } = delivery;
     try {
       const headers = signedHeaders(id, new Date(attemptedAt), body, secrets);
       const allowsPrivate = this.environment.WEBHOOK_PRIVATE_ADDRESSES;
-      const status = await postToReceiver(new URL(url), headers, body, signal, allowsPrivate);
-      return status >= 200 && status <= 299 ? null : `The response was ${status}`;
+      const response = await postToReceiver(new URL(url), headers, body, signal, allowsPrivate);
+      const isSuccess = response.status >= 200 && response.status <= 299;
+      const lastFailure = isSuccess ? null : `The response was ${response.status}`;
+      return { lastFailure, responseStatus: response.status, responseBody: response.body };
     } catch (error) {
       const { message, code } = (signal.aborted ? signal.reason : error) as NodeJS.ErrnoException;
       // A name with several addresses fails without a message.
-      return (message || String(code)).slice(0, FAILURE_MAX_LENGTH);
+      const lastFailure = (message || String(code)).slice(0, FAILURE_MAX_LENGTH);
+      return { lastFailure, responseStatus: null, responseBody: null };
     }
   }
 }

@@ -8,6 +8,8 @@ const URL_MAX_LENGTH = 2048;
 const URL_MESSAGE = `must be an http(s) address without credentials, of at most ${URL_MAX_LENGTH} characters`;
 const EVENTS_MESSAGE = `must be a list of one or more of ${EVENT_TYPES.join(', ')}`;
 const TEXT_MAX_LENGTH = 1000;
+/** How much is kept of what a receiver responds. */
+export const RESPONSE_BODY_MAX_BYTES = 1000;
 export const DELIVERY_STATES = ['pending', 'delivered', 'failed'] as const;
 
 export const CreateWebhookInput = z
@@ -58,6 +60,13 @@ export const WebhookDelivery = z
     lastAttemptAt: dateTime('When it was sent last; null if it was not.').nullable(),
     nextAttemptAt: dateTime('When it is sent next; null if it is not pending.').nullable(),
     lastFailure: plainText('Why the last attempt failed; null if it did not.', TEXT_MAX_LENGTH).nullable(),
+    responseStatus: z.int32().min(0).max(999).nullable().meta({
+      description: 'Status of the response to the last attempt; null if there was none.',
+    }),
+    responseBody: plainText(
+      `First ${RESPONSE_BODY_MAX_BYTES} bytes of its body, as UTF-8; null if there was none.`,
+      RESPONSE_BODY_MAX_BYTES,
+    ).nullable(),
   })
   .meta({ id: 'WebhookDelivery', description: 'An event for one webhook.' });
 

@@ -79,6 +79,8 @@ describe('a delivery', () => {
       nextAttemptAt: null,
       lastAttemptAt: expect.any(String),
       lastFailure: null,
+      responseStatus: 204,
+      responseBody: '',
     });
     const [request, ...others] = receiver.received;
     expect(others).toStrictEqual([]);
@@ -184,7 +186,31 @@ describe('a delivery', () => {
     receiver.respond = (response) => response.writeHead(200).write('{');
     const webhook = await createWebhook();
     await sendEvent(webhook);
-    await expectNewest(webhook, { state: 'delivered' });
+    await expectNewest(webhook, { state: 'delivered', responseStatus: 200, responseBody: '{' });
+  });
+
+  it('succeeds by its status, though the body of the response breaks off', async () => {
+    receiver.respond = (response) =>
+      response.writeHead(200).write('{', () => setImmediate(() => response.destroy()));
+    const webhook = await createWebhook();
+    await sendEvent(webhook);
+    await expectNewest(webhook, { state: 'delivered', responseStatus: 200, responseBody: '{' });
+  });
+
+  it.each<[string, string | Buffer, string]>([
+    ['of at most 1,000 bytes, without the part of a character', `${'a'.repeat(999)}é`, 'a'.repeat(999)],
+    ['of a body without an end that comes in one piece', 'b'.repeat(1_000_000), 'b'.repeat(1000)],
+    ['as it is, with what escapes in other places', '<b>"\u001B[2J\uD83D\uDC08', '<b>"\u001B[2J\uD83D\uDC08'],
+    [
+      'with replacements for what is no text',
+      Buffer.from([0x61, 0, 0xff, 0xed, 0xa0, 0x80]),
+      `a${'\uFFFD'.repeat(5)}`,
+    ],
+  ])('has the beginning of the response %s', async (_what, body, kept) => {
+    receiver.respond = (response) => response.writeHead(500).end(body);
+    const webhook = await createWebhook();
+    await sendEvent(webhook);
+    await expectNewest(webhook, { state: 'pending', responseStatus: 500, responseBody: kept });
   });
 
   it('fails when the receiver switches protocols', async () => {
@@ -203,7 +229,8 @@ describe('a delivery', () => {
   it('fails with the reason when nobody listens', async () => {
     const webhook = await createWebhook('http://127.0.0.1:1/');
     await sendEvent(webhook);
-    await expectNewest(webhook, { state: 'pending', lastFailure: expect.stringContaining('ECONNREFUSED') });
+    const lastFailure = expect.stringContaining('ECONNREFUSED');
+    await expectNewest(webhook, { state: 'pending', lastFailure, responseStatus: null, responseBody: null });
   });
 
   it('is not sent again beside an attempt in flight', async () => {

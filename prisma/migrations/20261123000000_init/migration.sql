@@ -178,6 +178,8 @@ CREATE TABLE "webhook_deliveries" (
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "last_attempt_at" TIMESTAMPTZ(3),
     "last_failure" TEXT,
+    "response_status" INTEGER,
+    "response_body" TEXT,
     "next_attempt_at" TIMESTAMPTZ(3) DEFAULT CURRENT_TIMESTAMP,
 
     CONSTRAINT "webhook_deliveries_pkey" PRIMARY KEY ("id")
