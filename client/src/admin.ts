@@ -58,7 +58,8 @@ export type DeprecationQuery = QueryOf<'listDeprecatedCalls'>;
 type AdminConnection = Connection<paths>;
 
 /**
- * A request that the service may have carried out is not repeated: a second key or secret would be issued.
+ * A request that the service may have carried out is not repeated: a second key or secret would be issued, or
+ * a second event be sent.
  */
 const CARRIED_OUT_ONCE = { repeatable: false };
 
@@ -334,6 +335,16 @@ export class Webhooks {
       options,
       (client, sending) =>
         client.POST('/admin/webhooks/{webhookId}/rotate', { params: { path: { webhookId } }, ...sending }),
+      CARRIED_OUT_ONCE,
+    );
+  }
+
+  /** Queues a test event for a webhook, whatever its events. */
+  test(webhookId: string, options: CallOptions = {}): ApiPromise<WebhookDelivery> {
+    return this.connection.call(
+      options,
+      (client, sending) =>
+        client.POST('/admin/webhooks/{webhookId}/test', { params: { path: { webhookId } }, ...sending }),
       CARRIED_OUT_ONCE,
     );
   }

@@ -167,7 +167,7 @@ describe('admin.plans', () => {
 });
 
 describe('admin.webhooks', () => {
-  it('creates, lists and deletes a webhook, rotates its secret, and sends a delivery again', async () => {
+  it('creates, lists and deletes a webhook, rotates its secret, and sends deliveries', async () => {
     const events = ['key.revoked'];
     const { secret, ...webhook } = await admin.webhooks.create({ url: 'https://ops.example/', events });
     assert.match(secret, /^whsec_/);
@@ -179,6 +179,8 @@ describe('admin.webhooks', () => {
     const [delivery] = await collect(admin.webhooks.deliveries(webhook.id, { limit: 1 }));
     assert.deepEqual([delivery.event, delivery.payload.data.keyId], ['key.revoked', key.id]);
     await assert.rejects(admin.webhooks.resend(webhook.id, webhook.id), NotFoundError);
+    const { event, state } = await admin.webhooks.test(webhook.id);
+    assert.deepEqual([event, state], ['webhook.test', 'pending']);
     assert.equal((await admin.webhooks.delete(webhook.id)).id, webhook.id);
   });
 });
@@ -265,6 +267,7 @@ describe('admin', () => {
       () => webhooks.create({}),
       () => webhooks.delete('{webhookId}'),
       () => webhooks.rotateSecret('{webhookId}'),
+      () => webhooks.test('{webhookId}'),
       () => webhooks.deliveries('{webhookId}'),
       () => webhooks.resend('{webhookId}', '{deliveryId}'),
       () => audit.list(),

@@ -28,6 +28,7 @@ export const ACTIONS = [
   'plan.changed',
   'webhook.created',
   'webhook.secret_rotated',
+  'webhook.tested',
   'webhook.deleted',
   'webhook.delivery_resent',
 ] as const;

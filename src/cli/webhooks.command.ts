@@ -57,6 +57,10 @@ export const webhooksCommand = group('webhooks', 'receivers of events on keys an
     .argument(...ID)
     .action(on((webhooks, id: string, { as }: ChangeOptions) => webhooks.rotateSecret(id, as))),
 
+  changeCommand('test', 'send a test event, whatever the events of the webhook')
+    .argument(...ID)
+    .action(on((webhooks, id: string, { as }: ChangeOptions) => webhooks.test(id, as))),
+
   changeCommand('delete', 'delete a webhook with its deliveries')
     .argument(...ID)
     .option('--yes', 'do not ask for confirmation')

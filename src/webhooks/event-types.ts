@@ -9,3 +9,6 @@ export const EVENT_TYPES = [
   'operation.deprecated_called',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
+
+/** The type of the event that an administrator sends to one webhook, whatever its events. */
+export const TEST_EVENT = 'webhook.test';

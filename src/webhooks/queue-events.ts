@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import type { Prisma } from '../database/generated/client.js';
 import type { Database } from '../database/in-transaction.js';
 import { readServerTimeMs } from '../database/server-time.js';
-import type { EventType } from './event-types.js';
+import { type EventType, TEST_EVENT } from './event-types.js';
 import { declareTables, EVERY_PRIVILEGE } from '../database/tables.js';
 
 declareTables({
@@ -11,18 +12,24 @@ declareTables({
 
 /** What happened, to what, and the data. An event of one type about one subject is queued once. */
 export interface WebhookEvent {
-  type: EventType;
+  type: EventType | typeof TEST_EVENT;
   subject: string;
+  /** The only webhook that receives it; by default, every one that receives its type. */
+  webhookId?: string;
   data: object;
 }
 
-/** Queues events, unless they were queued before, for every webhook that receives their type. */
+/** Identifies an event. */
+const keyOf = ({ type, subject }: Pick<WebhookEvent, 'type' | 'subject'>) => `${type}:${subject}`;
+
+/** Queues events, unless they were queued before, for the webhooks that receive them. */
 export async function queueEvents(database: Database, events: WebhookEvent[]): Promise<void> {
   const now = new Date(await readServerTimeMs(database));
-  const queued = events.map(({ type, subject, data }) => ({
-    type,
-    key: `${type}:${subject}`,
-    payload: { type, timestamp: now, data },
+  const queued = events.map((event) => ({
+    type: event.type,
+    key: keyOf(event),
+    webhook_id: event.webhookId,
+    payload: { type: event.type, timestamp: now, data: event.data },
   }));
   // Ids are UUIDs of version 7, in the order of the database's time. The order of the rows prevents a
   // deadlock of replicas that queue the same events. The lock keeps the deletion of a webhook from failing
@@ -36,8 +43,9 @@ export async function queueEvents(database: Database, events: WebhookEvent[]): P
       )::uuid,
       webhook.id, type, key, payload, ${now}, ${now}
     FROM
-      json_to_recordset(${JSON.stringify(queued)}::json) AS queued (type text, key text, payload json)
-      JOIN webhooks AS webhook ON type = ANY (events)
+      json_to_recordset(${JSON.stringify(queued)}::json)
+        AS queued (type text, key text, webhook_id uuid, payload json)
+      JOIN webhooks AS webhook ON webhook.id = webhook_id OR webhook_id IS NULL AND type = ANY (events)
     ORDER BY key, webhook.id
     FOR KEY SHARE OF webhook
     ON CONFLICT DO NOTHING`;
@@ -56,4 +64,14 @@ export function queueKeyEvent(
   facts: Record<string, Date | string>,
 ): Promise<void> {
   return queueEvents(transaction, [{ type, subject: id, data: { keyId: id, name, quotaId, ...facts } }]);
+}
+
+/** Queues a test event for a webhook, and returns the key of the event. */
+export async function queueTestEvent(
+  transaction: Prisma.TransactionClient,
+  webhookId: string,
+): Promise<string> {
+  const event: WebhookEvent = { type: TEST_EVENT, subject: randomUUID(), webhookId, data: { webhookId } };
+  await queueEvents(transaction, [event]);
+  return keyOf(event);
 }

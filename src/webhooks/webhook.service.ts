@@ -7,9 +7,10 @@ import { ApiError } from '../http/api-error.js';
 import { type Page, toPage } from '../schemas/pagination.js';
 import { isUuid } from '../schemas/uuid.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
+import { queueTestEvent } from './queue-events.js';
 import { ALLOW_PRIVATE, findPrivateHost } from './rules/public-address.js';
 import { generateSecret } from './rules/signed-headers.js';
-import { type Actor, recordAuditEvent } from '../audit/audit.js';
+import { type Action, type Actor, recordAuditEvent } from '../audit/audit.js';
 import type { CreateWebhookInput, DeliveryQuery } from './webhook.schemas.js';
 
 /**
@@ -111,6 +112,24 @@ export class WebhookService {
   }
 
   /**
+   * Queues a test event for one webhook, whatever its events, and returns its delivery.
+   *
+   * @throws ApiError `not_found`.
+   */
+  async test(id: string, actor: Actor): Promise<DeliveryRecord> {
+    return this.change(async (transaction) => {
+      await this.find(id, transaction);
+      const eventKey = await queueTestEvent(transaction, id);
+      const delivery = await transaction.webhookDelivery.findUniqueOrThrow({
+        where: { eventKey_webhookId: { eventKey, webhookId: id } },
+        ...DELIVERY,
+      });
+      await recordAuditEvent(transaction, deliveryEvent(actor, 'webhook.tested', id, delivery));
+      return delivery;
+    });
+  }
+
+  /**
    * Returns one page of the deliveries of a webhook, newest first.
    *
    * @throws ApiError `not_found`.
@@ -127,27 +146,28 @@ export class WebhookService {
   }
 
   /**
-   * Queues a delivery again, for a day of attempts. A pending one is not, because it may be in flight.
+   * Queues a delivery again, for a day of attempts.
    *
-   * @throws ApiError `not_found`.
+   * @throws ApiError `not_found`; `conflict` if it is pending, because it may be in flight.
    */
   async resend(id: string, deliveryId: string, actor: Actor): Promise<DeliveryRecord> {
     return inTransaction(this.database, async (transaction) => {
-      const nextAttemptAt = new Date(await readServerTimeMs(transaction));
-      const [delivery] = [id, deliveryId].every(isUuid)
-        ? await transaction.webhookDelivery.updateManyAndReturn({
-            where: { id: deliveryId, webhookId: id, state: { not: 'pending' } },
-            data: { state: 'pending', attempts: 0, nextAttemptAt },
-            ...DELIVERY,
-          })
-        : [];
-      if (delivery === undefined) {
-        const what = `delivery "${deliveryId}", or it is still pending`;
-        throw new ApiError('not_found', `The webhook "${id}" has no ${what}.`);
+      await this.find(id, transaction);
+      const where = { id: deliveryId, webhookId: id };
+      if (!isUuid(deliveryId) || (await transaction.webhookDelivery.count({ where })) === 0) {
+        throw new ApiError('not_found', `The webhook has no delivery with the id "${deliveryId}".`);
       }
-      const after = { delivery: deliveryId, event: delivery.event };
-      const event = { actor, subject: `webhook:${id}`, before: null, after };
-      await recordAuditEvent(transaction, { ...event, action: 'webhook.delivery_resent' });
+      const nextAttemptAt = new Date(await readServerTimeMs(transaction));
+      const [delivery] = await transaction.webhookDelivery.updateManyAndReturn({
+        where: { ...where, state: { not: 'pending' } },
+        data: { state: 'pending', attempts: 0, nextAttemptAt },
+        ...DELIVERY,
+      });
+      if (delivery === undefined) {
+        const message = 'The delivery is still pending. Send it again once it is delivered or has failed.';
+        throw new ApiError('conflict', message);
+      }
+      await recordAuditEvent(transaction, deliveryEvent(actor, 'webhook.delivery_resent', id, delivery));
       return delivery;
     });
   }
@@ -173,4 +193,9 @@ export class WebhookService {
 /** Returns what the append-only audit shows of a webhook. The rest of its URL may contain a secret. */
 function audited({ url, events }: CreateWebhookInput | WebhookRecord) {
   return { url: new URL(url).origin, events };
+}
+
+/** Returns the audit event of a delivery that was queued by an administrator. */
+function deliveryEvent(actor: Actor, action: Action, webhookId: string, { id, event }: DeliveryRecord) {
+  return { actor, action, subject: `webhook:${webhookId}`, before: null, after: { delivery: id, event } };
 }

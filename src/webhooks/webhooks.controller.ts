@@ -94,6 +94,22 @@ export class WebhooksController {
     return this.webhooks.rotateSecret(id, actor);
   }
 
+  @Post(':webhookId/test')
+  @WebhookId()
+  @Operation(
+    'stable',
+    'admin:write',
+    'Send a test event',
+    'Queues an event of the type `webhook.test` for this webhook, whatever its events.',
+  )
+  @Responses({ status: 201, schema: WebhookDelivery, description: 'The delivery, which is pending.' })
+  testWebhook(
+    @Param('webhookId') id: string,
+    @CurrentPrincipal() { keyId: actor }: Principal,
+  ): Promise<DeliveryRecord> {
+    return this.webhooks.test(id, actor);
+  }
+
   @Get(':webhookId/deliveries')
   @WebhookId()
   @Operation('stable', 'admin:read', 'List deliveries', 'Returns one page of those of 30 days, newest first.')
@@ -110,8 +126,14 @@ export class WebhooksController {
   @Post(':webhookId/deliveries/:deliveryId/resend')
   @HttpCode(200)
   @WebhookId()
+  @ApiConflictResponse()
   @Id('deliveryId', 'Identifier of the delivery.')
-  @Operation('stable', 'admin:write', 'Send a delivery again', 'Queues a delivery again that is not pending.')
+  @Operation(
+    'stable',
+    'admin:write',
+    'Send a delivery again',
+    'Queues a delivery again, unless it is pending.',
+  )
   @Responses({ status: 200, schema: WebhookDelivery, description: 'The delivery, which is pending.' })
   resendWebhookDelivery(
     @Param('webhookId') id: string,

@@ -65,13 +65,31 @@ describe('animal-store webhooks', () => {
     expect((await webhooks('deliveries', id)).stdout).toContain('key.revoked');
   });
 
+  it('sends a test event, and shows the response in the list of deliveries', async () => {
+    const { id } = await json(...CREATE);
+    const sent = await json('test', id, '--as', 'ann');
+    expect(sent).toMatchObject({ event: 'webhook.test', state: 'pending' });
+    const [event] = await database.query('SELECT actor, action FROM audit_events ORDER BY id DESC LIMIT 1');
+    expect(event).toEqual({ actor: 'terminal:ann', action: 'webhook.tested' });
+    const response = { responseStatus: 400, responseBody: '\u001B[2Jno' };
+    await database.query(
+      'UPDATE webhook_deliveries SET response_status = $1, response_body = $2 WHERE webhook_id = $3',
+      [...Object.values(response), id],
+    );
+    expect(await json('deliveries', id)).toEqual([{ ...sent, ...response }]);
+    const table = (await webhooks('deliveries', id)).stdout;
+    expect(table).toMatch(/ RESPONSE STATUS/);
+    expect(table).not.toContain('2Jno');
+  });
+
   it.each([
     ['create --url ftp://ops.example/ --events key.revoked', 2, 'must be an http(s) address'],
     ['create --url https://ops.example/ --events key.stolen', 2, 'must be a list of one or more of'],
     ['create --url https://ops.example/', 2, '--events <types>'],
     ['create --url http://10.0.0.1/ --events key.revoked', 1, 'url: 10.0.0.1 is a private address'],
     ['rotate x', 1, 'There is no webhook with the id "x"'],
-    ['resend x y', 1, 'The webhook "x" has no delivery "y", or it is still pending'],
+    ['test x', 1, 'There is no webhook with the id "x"'],
+    ['resend x y', 1, 'There is no webhook with the id "x"'],
   ])('fails and says why: %s', async (command, code, reason) => {
     const ended = await webhooks(...command.split(' '));
     expect(ended).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(reason) });

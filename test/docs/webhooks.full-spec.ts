@@ -36,7 +36,7 @@ describe('docs/webhooks.md', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('has a receiver that prints the key its commands revoke, and rejects a forged event', async () => {
+  it('has commands by which a receiver prints a test event, and rejects a forged one', async () => {
     const settings = { DATABASE_URL: database.url, APP_ENV: 'production' };
     service = new ServiceProcess('main.js', { ...settings, WEBHOOK_PRIVATE_ADDRESSES: 'true' });
     await service.ready();
@@ -49,11 +49,15 @@ describe('docs/webhooks.md', () => {
     shell = new KeptOutput(
       spawn('bash', ['-euo', 'pipefail', '-c', commands], { cwd: folder, env, detached: true }),
     );
-    await eventually(async () => expect(shell.output).toContain("key.revoked Ann's shop\n"), COMMANDS_MS);
+    await eventually(
+      async () => expect(shell.output).toMatch(/^webhook\.test \{ webhookId: '/m),
+      COMMANDS_MS,
+    );
+    await eventually(async () => expect(shell.output).toMatch(/^ID .* RESPONSE STATUS/m), COMMANDS_MS);
 
     const forged = await send(`http://127.0.0.1:${port}`, { method: 'POST', body: { type: 'key.revoked' } });
     expect(forged).toMatchObject({ status: 400, text: 'Missing required headers' });
-    const states = await database.query('SELECT state, attempts FROM webhook_deliveries');
-    expect(states).toEqual([{ state: 'delivered', attempts: 1 }]);
+    const states = await database.query('SELECT state, attempts, response_status FROM webhook_deliveries');
+    expect(states).toEqual([{ state: 'delivered', attempts: 1, response_status: 204 }]);
   });
 });

@@ -239,7 +239,7 @@ describe('a delivery', () => {
     const { id } = await sendEvent(webhook);
     await until(() => receiver.received.length === 1);
     const resent = await admin.send(`POST /admin/webhooks/${webhook.id}/deliveries/${id}/resend`);
-    expectError(resent, 404, 'not_found');
+    expectError(resent, 409, 'conflict');
   });
 
   it('is sent once by two replicas at once', async () => {
@@ -261,6 +261,20 @@ describe('a delivery', () => {
     const ids = receiver.received.map(({ headers }) => headers['webhook-id']);
     expect(ids).toHaveLength(sent.length);
     expect(new Set(ids)).toEqual(new Set(sent.map(({ id }) => id)));
+  });
+});
+
+describe('the delivery of a test event', () => {
+  it('is signed, and repeated after a failure, as that of any event', async () => {
+    receiver.respond = respondWith(503);
+    const webhook = await createWebhook();
+    const { json: sent } = await admin.send(`POST /admin/webhooks/${webhook.id}/test`);
+    await expectNewest(webhook, { id: sent.id, state: 'pending', attempts: 1, responseStatus: 503 });
+    receiver.respond = respondWith(204);
+    await endWaits();
+    await expectNewest(webhook, { id: sent.id, state: 'delivered', attempts: 2, responseStatus: 204 });
+    expect(verify(webhook.secret, lastReceived())).toEqual(sent.payload);
+    expect(lastReceived().headers['webhook-id']).toBe(sent.id);
   });
 });
 

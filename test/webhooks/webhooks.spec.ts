@@ -134,6 +134,41 @@ describe('DELETE /admin/webhooks/{webhookId}', () => {
   });
 });
 
+describe('POST /admin/webhooks/{webhookId}/test', () => {
+  it('returns 201 with the delivery of an event for this webhook alone, whatever its events', async () => {
+    const [one, other] = [await create(), await create({ ...INPUT, events: ['quota.banned'] })];
+    const { status, json } = await admin.send(`POST /admin/webhooks/${other.id}/test`);
+    expect(status).toBe(201);
+    expect(json).toMatchObject({
+      event: 'webhook.test',
+      payload: { type: 'webhook.test', data: { webhookId: other.id } },
+      state: 'pending',
+      responseStatus: null,
+      responseBody: null,
+    });
+    expect((await admin.send(`GET /admin/webhooks/${one.id}/deliveries`)).json).toStrictEqual([]);
+    expect(await listAudit(other.id)).toMatchObject([
+      {},
+      {
+        actor: admin.administrator.id,
+        action: 'webhook.tested',
+        before: null,
+        after: { delivery: json.id, event: 'webhook.test' },
+      },
+    ]);
+  });
+
+  it('sends another event each time', async () => {
+    const { id } = await create();
+    const ids = await Promise.all(
+      [0, 0].map(async () => (await admin.send(`POST /admin/webhooks/${id}/test`)).json.id),
+    );
+    const { json } = await admin.send(`GET /admin/webhooks/${id}/deliveries`);
+    expect(new Set(json.map((delivery: { id: string }) => delivery.id))).toEqual(new Set(ids));
+    expect(json).toHaveLength(2);
+  });
+});
+
 describe('the audit of a webhook', () => {
   it('has scheme and host of its URL only, because the rest may contain a secret', async () => {
     const { id } = await create({ ...INPUT, url: SECRET_URL });
@@ -183,6 +218,7 @@ describe('a request on a webhook that does not exist', () => {
   it.each([
     'DELETE /admin/webhooks/ID',
     'POST /admin/webhooks/ID/rotate',
+    'POST /admin/webhooks/ID/test',
     'GET /admin/webhooks/ID/deliveries',
     `POST /admin/webhooks/ID/deliveries/${UNKNOWN_ID}/resend`,
   ])('gets 404: %s', async (request) => {
@@ -199,7 +235,12 @@ describe('a request on a webhook that does not exist', () => {
     const resend = (id: string) => admin.send(`POST /admin/webhooks/${id}/deliveries/${delivery.id}/resend`);
     expectError(await resend(other.id), 404, 'not_found');
     expect((await resend(one.id)).status).toBe(200);
-    expectError(await resend(one.id), 404, 'not_found');
+    expectError(
+      await resend(one.id),
+      409,
+      'conflict',
+      expect.stringMatching(/^The delivery is still pending/),
+    );
     expect(await listAudit(other.id)).toMatchObject([{ action: 'webhook.created' }]);
     expect(await listAudit(one.id)).toMatchObject([
       { action: 'webhook.created' },

@@ -13,6 +13,7 @@ export const ACTIONS: Record<string, string> = {
   'plan.changed': 'Changed a plan',
   'webhook.created': 'Created a webhook',
   'webhook.secret_rotated': 'Rotated the secret of a webhook',
+  'webhook.tested': 'Sent a test event',
   'webhook.deleted': 'Deleted a webhook',
   'webhook.delivery_resent': 'Sent a delivery again',
 };
