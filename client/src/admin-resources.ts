@@ -46,6 +46,8 @@ export type Usage = Schemas['Usage'];
 export type UsageTotals = Schemas['UsageTotals'];
 /** A receiver of events, without its secret. */
 export type Webhook = Schemas['Webhook'];
+/** A change of a webhook. What is left out stays. */
+export type WebhookChange = Schemas['WebhookChange'];
 /** An event for one webhook. */
 export type WebhookDelivery = Schemas['WebhookDelivery'];
 /** A webhook with its new secret. */

@@ -20,6 +20,7 @@ import type {
   UsageTotals,
   WhatIf,
   Webhook,
+  WebhookChange,
   WebhookDelivery,
   WebhookWithSecret,
 } from './admin-resources.js';
@@ -319,6 +320,17 @@ export class Webhooks {
       options,
       (client, sending) => client.POST('/admin/webhooks', { body: webhook, ...sending }),
       CARRIED_OUT_ONCE,
+    );
+  }
+
+  /** Changes the URL of a webhook, its events, and whether it is paused; what is left out stays. */
+  update(webhookId: string, change: WebhookChange, options: CallOptions = {}): ApiPromise<Webhook> {
+    return this.connection.call(options, (client, sending) =>
+      client.PATCH('/admin/webhooks/{webhookId}', {
+        params: { path: { webhookId } },
+        body: change,
+        ...sending,
+      }),
     );
   }
 

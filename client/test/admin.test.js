@@ -167,7 +167,7 @@ describe('admin.plans', () => {
 });
 
 describe('admin.webhooks', () => {
-  it('creates, lists and deletes a webhook, rotates its secret, and sends deliveries', async () => {
+  it('creates, lists, changes and deletes a webhook, rotates its secret, and sends deliveries', async () => {
     const events = ['key.revoked'];
     const { secret, ...webhook } = await admin.webhooks.create({ url: 'https://ops.example/', events });
     assert.match(secret, /^whsec_/);
@@ -181,6 +181,8 @@ describe('admin.webhooks', () => {
     await assert.rejects(admin.webhooks.resend(webhook.id, webhook.id), NotFoundError);
     const { event, state } = await admin.webhooks.test(webhook.id);
     assert.deepEqual([event, state], ['webhook.test', 'pending']);
+    assert.equal((await admin.webhooks.update(webhook.id, { paused: true })).paused, true);
+    await assert.rejects(admin.webhooks.test(webhook.id), ConflictError);
     assert.equal((await admin.webhooks.delete(webhook.id)).id, webhook.id);
   });
 });
@@ -265,6 +267,7 @@ describe('admin', () => {
       () => deprecations.list(),
       () => webhooks.list(),
       () => webhooks.create({}),
+      () => webhooks.update('{webhookId}', {}),
       () => webhooks.delete('{webhookId}'),
       () => webhooks.rotateSecret('{webhookId}'),
       () => webhooks.test('{webhookId}'),

@@ -27,6 +27,7 @@ export const ACTIONS = [
   'plan.created',
   'plan.changed',
   'webhook.created',
+  'webhook.changed',
   'webhook.secret_rotated',
   'webhook.tested',
   'webhook.deleted',

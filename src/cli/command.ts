@@ -47,6 +47,15 @@ function systemUser(): string {
   }
 }
 
+/** Returns a hook that rejects a command without any of the options with these names. */
+export function requireOption(flags: string, ...names: string[]) {
+  return (given: Command) => {
+    if (names.every((name) => given.opts()[name] === undefined)) {
+      given.error(`error: give ${flags}`);
+    }
+  };
+}
+
 /**
  * Returns the action of a command: `work` runs with the services of administration, and its output is
  * printed. A failure is reported on standard error, with exit code 1.

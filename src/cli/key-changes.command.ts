@@ -5,7 +5,7 @@ import { KeyService } from '../keys/key.service.js';
 import { DAYS_MAX, SUGGESTION_DAYS } from '../usage/admin-usage.schemas.js';
 import { UsageService } from '../usage/usage.service.js';
 import { expiry, listOrWord, overlap, parsedBy, positiveInteger, wholeNumber } from './arguments.js';
-import { changeCommand, type ChangeOptions, withServices } from './command.js';
+import { changeCommand, type ChangeOptions, requireOption, withServices } from './command.js';
 import { findGivenKeyId, findKeyId } from './key-id.js';
 import { issuedOutput, keyOutput, keyText, limitsText, limitWarnings } from './key-output.js';
 import { confirm } from './output/confirmation.js';
@@ -224,13 +224,4 @@ function requireIdOrKey(command: Command): void {
   if ((command.args[0] === undefined) === (command.opts<{ key?: string }>().key === undefined)) {
     command.error('error: give the id of a key, or --key');
   }
-}
-
-/** Returns a hook that rejects a command without any of the options with these names. */
-function requireOption(flags: string, ...names: string[]) {
-  return (command: Command) => {
-    if (names.every((name) => command.opts()[name] === undefined)) {
-      command.error(`error: give ${flags}`);
-    }
-  };
 }

@@ -1,10 +1,15 @@
 import { Option } from 'commander';
 import { z } from 'zod';
-import { CreateWebhookInput, DELIVERY_STATES, type DeliveryQuery } from '../webhooks/webhook.schemas.js';
+import {
+  CreateWebhookInput,
+  DELIVERY_STATES,
+  type DeliveryQuery,
+  type UpdateWebhookInput,
+} from '../webhooks/webhook.schemas.js';
 import { WebhookService } from '../webhooks/webhook.service.js';
 import { EVENT_TYPES } from '../webhooks/event-types.js';
 import { parsedBy, positiveInteger } from './arguments.js';
-import { changeCommand, type ChangeOptions, command, group, withServices } from './command.js';
+import { changeCommand, type ChangeOptions, command, group, requireOption, withServices } from './command.js';
 import { confirm } from './output/confirmation.js';
 import { fieldsText, linesText, tableText } from './output/text.js';
 
@@ -13,7 +18,17 @@ const eventList = z
   .string()
   .transform((text) => text.split(','))
   .pipe(webhookEvents);
+const urlOption = () => new Option('--url <url>', 'where events are sent').argParser(parsedBy(webhookUrl));
+const eventsOption = () =>
+  new Option('--events <types>', `with commas between: ${EVENT_TYPES.join(', ')}`).argParser(
+    parsedBy(eventList),
+  );
 const ID = ['<id>', 'id of the webhook'] as const;
+
+interface UpdateOptions extends ChangeOptions, Omit<UpdateWebhookInput, 'paused'> {
+  pause?: true;
+  resume?: true;
+}
 
 /**
  * Returns the action of a command: `work` returns a webhook or a delivery, which is printed, or a list of
@@ -45,11 +60,27 @@ export const webhooksCommand = group('webhooks', 'receivers of events on keys an
   command('list', 'list webhooks').action(on((webhooks) => webhooks.list())),
 
   changeCommand('create', 'create a webhook; its secret is shown only once')
-    .requiredOption('--url <url>', 'where events are sent', parsedBy(webhookUrl))
-    .requiredOption('--events <types>', `with commas between: ${EVENT_TYPES.join(', ')}`, parsedBy(eventList))
+    .addOption(urlOption().makeOptionMandatory())
+    .addOption(eventsOption().makeOptionMandatory())
     .action(
       on((webhooks, { url, events, as }: CreateWebhookInput & ChangeOptions) =>
         webhooks.create({ url, events }, as),
+      ),
+    ),
+
+  changeCommand('update', 'change a webhook, pause it, or resume it; what is not given stays')
+    .argument(...ID)
+    .addOption(urlOption())
+    .addOption(eventsOption())
+    .option('--pause', 'queue no events for it, and let pending deliveries wait')
+    .addOption(new Option('--resume', 'send pending deliveries, and queue events again').conflicts('pause'))
+    .hook(
+      'preAction',
+      requireOption('--url, --events, --pause or --resume', 'url', 'events', 'pause', 'resume'),
+    )
+    .action(
+      on((webhooks, id: string, { url, events, pause, resume, as }: UpdateOptions) =>
+        webhooks.update(id, { url, events, paused: pause ?? (resume ? false : undefined) }, as),
       ),
     ),
 

@@ -1,4 +1,5 @@
--- Starts an attempt of deliveries that are due, a few for each webhook, and returns what their requests need.
+-- Starts an attempt of deliveries that are due, a few for each webhook that is not paused, and returns what
+-- their requests need.
 --
 -- $1 webhooks that get none for now, $2 the most for each of the others, $3 the seconds from each attempt to
 -- the next. The next attempt is planned before this one, so it follows even a crash, and other replicas keep
@@ -19,7 +20,7 @@ due AS MATERIALIZED (
     LIMIT $2::int
     FOR UPDATE SKIP LOCKED
   ) AS delivery
-  WHERE webhook.id <> ALL ($1::uuid[])
+  WHERE NOT paused AND webhook.id <> ALL ($1::uuid[])
 )
 UPDATE webhook_deliveries AS delivery
 SET

@@ -63,6 +63,6 @@ event AS (
 SELECT type, subject, facts || jsonb_build_object('keyId', id, 'name', name, 'quotaId', quota_id) AS data
 FROM event JOIN api_keys ON id = key_id
 WHERE
-  type IN (SELECT unnest(events) FROM webhooks)
+  type IN (SELECT unnest(events) FROM webhooks WHERE NOT paused)
   AND NOT EXISTS (SELECT FROM webhook_deliveries WHERE event_key = concat_ws(':', type, subject))
 LIMIT 250

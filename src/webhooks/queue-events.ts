@@ -45,7 +45,8 @@ export async function queueEvents(database: Database, events: WebhookEvent[]): P
     FROM
       json_to_recordset(${JSON.stringify(queued)}::json)
         AS queued (type text, key text, webhook_id uuid, payload json)
-      JOIN webhooks AS webhook ON webhook.id = webhook_id OR webhook_id IS NULL AND type = ANY (events)
+      JOIN webhooks AS webhook
+        ON NOT paused AND (webhook.id = webhook_id OR webhook_id IS NULL AND type = ANY (events))
     ORDER BY key, webhook.id
     FOR KEY SHARE OF webhook
     ON CONFLICT DO NOTHING`;

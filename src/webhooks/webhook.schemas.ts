@@ -35,8 +35,22 @@ export const CreateWebhookInput = z
   });
 export type CreateWebhookInput = z.infer<typeof CreateWebhookInput>;
 
+const paused = z.boolean('must be true or false').meta({
+  description: 'While it is true, no events are queued for the webhook, and pending deliveries wait.',
+});
+
+export const UpdateWebhookInput = CreateWebhookInput.extend({ paused })
+  .partial()
+  .meta({
+    id: 'WebhookChange',
+    description: 'A change of a webhook. What is left out stays.',
+    examples: [{ url: 'https://ops.example/animal-store', paused: false }],
+  });
+export type UpdateWebhookInput = z.infer<typeof UpdateWebhookInput>;
+
 export const Webhook = CreateWebhookInput.extend({
   id: uuid('Identifier of the webhook.'),
+  paused,
   previousSecretEndsAt: dateTime(
     'Until when the secret before the last rotation signs too; null if there was none.',
   ).nullable(),

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Prisma } from '../database/generated/client.js';
 import { type Database, inTransaction } from '../database/in-transaction.js';
@@ -11,7 +12,7 @@ import { queueTestEvent } from './queue-events.js';
 import { ALLOW_PRIVATE, findPrivateHost } from './rules/public-address.js';
 import { generateSecret } from './rules/signed-headers.js';
 import { type Action, type Actor, recordAuditEvent } from '../audit/audit.js';
-import type { CreateWebhookInput, DeliveryQuery } from './webhook.schemas.js';
+import type { CreateWebhookInput, DeliveryQuery, UpdateWebhookInput } from './webhook.schemas.js';
 
 /**
  * The maximum number of webhooks, because a change that causes an event waits until it is queued for each of
@@ -66,9 +67,30 @@ export class WebhookService {
         throw new ApiError('conflict', `There are ${WEBHOOKS_MAX} webhooks already. Delete one first.`);
       }
       const created = await transaction.webhook.create({ data, omit: { previousSecret: true } });
-      const event = { actor, subject: `webhook:${created.id}`, before: null, after: audited(input) };
+      const event = { actor, subject: `webhook:${created.id}`, before: null, after: audited(created) };
       await recordAuditEvent(transaction, { ...event, action: 'webhook.created' });
       return created;
+    });
+  }
+
+  /**
+   * Changes the URL of a webhook, its events, and whether it is paused. Pending deliveries are sent to the
+   * new URL.
+   *
+   * @throws ApiError `not_found`; `invalid_request` if the URL has a private address.
+   */
+  async update(id: string, input: UpdateWebhookInput, actor: Actor): Promise<WebhookRecord> {
+    this.requireAllowed(input.url);
+    return this.change(async (transaction) => {
+      const old = await this.find(id, transaction);
+      const { url = old.url, events = old.events, paused = old.paused } = input;
+      const data = { url, events, paused };
+      const changed = await transaction.webhook.update({ where: { id }, data, ...WEBHOOK });
+      if (!isDeepStrictEqual(old, changed)) {
+        const event = { actor, subject: `webhook:${id}`, before: audited(old), after: audited(changed) };
+        await recordAuditEvent(transaction, { ...event, action: 'webhook.changed' });
+      }
+      return changed;
     });
   }
 
@@ -114,11 +136,14 @@ export class WebhookService {
   /**
    * Queues a test event for one webhook, whatever its events, and returns its delivery.
    *
-   * @throws ApiError `not_found`.
+   * @throws ApiError `not_found`; `conflict` if the webhook is paused.
    */
   async test(id: string, actor: Actor): Promise<DeliveryRecord> {
     return this.change(async (transaction) => {
-      await this.find(id, transaction);
+      const { paused } = await this.find(id, transaction);
+      if (paused) {
+        throw new ApiError('conflict', 'The webhook is paused. Resume it first.');
+      }
       const eventKey = await queueTestEvent(transaction, id);
       const delivery = await transaction.webhookDelivery.findUniqueOrThrow({
         where: { eventKey_webhookId: { eventKey, webhookId: id } },
@@ -173,8 +198,8 @@ export class WebhookService {
   }
 
   /** Denies at once what would fail at every delivery, which looks up names too. */
-  private requireAllowed(url: string): void {
-    const host = findPrivateHost(new URL(url).hostname);
+  private requireAllowed(url: string | undefined): void {
+    const host = url === undefined ? null : findPrivateHost(new URL(url).hostname);
     if (host !== null && !this.environment.WEBHOOK_PRIVATE_ADDRESSES) {
       const message = `The request is invalid: url: ${host} is a private address. ${ALLOW_PRIVATE}`;
       throw new ApiError('invalid_request', message);
@@ -191,8 +216,8 @@ export class WebhookService {
 }
 
 /** Returns what the append-only audit shows of a webhook. The rest of its URL may contain a secret. */
-function audited({ url, events }: CreateWebhookInput | WebhookRecord) {
-  return { url: new URL(url).origin, events };
+function audited({ url, events, paused }: WebhookRecord) {
+  return { url: new URL(url).origin, events, paused };
 }
 
 /** Returns the audit event of a delivery that was queued by an administrator. */

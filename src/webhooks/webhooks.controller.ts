@@ -1,4 +1,16 @@
-import { Body, Controller, Delete, Get, Header, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  Header,
+  HttpCode,
+  Param,
+  Patch,
+  Post,
+  Query,
+  Res,
+} from '@nestjs/common';
 import { ApiConflictResponse, ApiParam } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
@@ -11,6 +23,7 @@ import { pageSchema } from '../schemas/pagination.js';
 import {
   CreateWebhookInput,
   DeliveryQuery,
+  UpdateWebhookInput,
   Webhook,
   WebhookDelivery,
   WebhookWithSecret,
@@ -60,6 +73,23 @@ export class WebhooksController {
     return this.webhooks.create(input, actor);
   }
 
+  @Patch(':webhookId')
+  @WebhookId()
+  @Operation(
+    'stable',
+    'admin:write',
+    'Change a webhook',
+    'Changes its URL, its events, and whether it is paused. Pending deliveries are sent to the new URL.',
+  )
+  @Responses({ status: 200, schema: Webhook, description: 'The changed webhook.' })
+  updateWebhook(
+    @Param('webhookId') id: string,
+    @Body({ schema: UpdateWebhookInput }) input: UpdateWebhookInput,
+    @CurrentPrincipal() { keyId: actor }: Principal,
+  ): Promise<WebhookRecord> {
+    return this.webhooks.update(id, input, actor);
+  }
+
   @Delete(':webhookId')
   @WebhookId()
   @Operation('stable', 'admin:write', 'Delete a webhook', 'Deletes a webhook with its deliveries.')
@@ -96,6 +126,7 @@ export class WebhooksController {
 
   @Post(':webhookId/test')
   @WebhookId()
+  @ApiConflictResponse()
   @Operation(
     'stable',
     'admin:write',

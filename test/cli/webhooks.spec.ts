@@ -65,6 +65,17 @@ describe('animal-store webhooks', () => {
     expect((await webhooks('deliveries', id)).stdout).toContain('key.revoked');
   });
 
+  it('changes, pauses and resumes a webhook', async () => {
+    const { secret: _secret, ...webhook } = await json(...CREATE);
+    const changed = { ...webhook, url: 'https://new.example/', events: ['key.rotated'] };
+    const update = (...args: string[]) => json('update', webhook.id, ...args);
+    expect(await update('--url', changed.url, '--events', 'key.rotated', '--as', 'ann')).toEqual(changed);
+    const [event] = await database.query('SELECT actor, action FROM audit_events ORDER BY id DESC LIMIT 1');
+    expect(event).toEqual({ actor: 'terminal:ann', action: 'webhook.changed' });
+    expect(await update('--pause')).toEqual({ ...changed, paused: true });
+    expect(await update('--resume')).toEqual(changed);
+  });
+
   it('sends a test event, and shows the response in the list of deliveries', async () => {
     const { id } = await json(...CREATE);
     const sent = await json('test', id, '--as', 'ann');
@@ -87,6 +98,9 @@ describe('animal-store webhooks', () => {
     ['create --url https://ops.example/ --events key.stolen', 2, 'must be a list of one or more of'],
     ['create --url https://ops.example/', 2, '--events <types>'],
     ['create --url http://10.0.0.1/ --events key.revoked', 1, 'url: 10.0.0.1 is a private address'],
+    ['update x', 2, 'give --url, --events, --pause or --resume'],
+    ['update x --pause --resume', 2, 'cannot be used with'],
+    ['update x --url http://localhost/', 1, 'url: localhost is a private address'],
     ['rotate x', 1, 'There is no webhook with the id "x"'],
     ['test x', 1, 'There is no webhook with the id "x"'],
     ['resend x y', 1, 'There is no webhook with the id "x"'],

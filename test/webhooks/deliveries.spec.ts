@@ -63,6 +63,8 @@ const endWaits = () =>
       'NOT NULL',
   );
 
+const DELIVERED_TWICE = [{ state: 'delivered' }, { state: 'delivered' }];
+
 const verify = (secret: string, { body, headers }: ReceivedRequest) =>
   new Verifier(secret).verify(body, headers as Record<string, string>);
 const lastReceived = () => receiver.received.at(-1) as ReceivedRequest;
@@ -275,6 +277,38 @@ describe('the delivery of a test event', () => {
     await expectNewest(webhook, { id: sent.id, state: 'delivered', attempts: 2, responseStatus: 204 });
     expect(verify(webhook.secret, lastReceived())).toEqual(sent.payload);
     expect(lastReceived().headers['webhook-id']).toBe(sent.id);
+  });
+});
+
+describe('a paused webhook', () => {
+  const pause = async ({ id }: { id: string }, paused: boolean) =>
+    expect((await admin.send(`PATCH /admin/webhooks/${id}`, { paused })).status).toBe(200);
+
+  it('is sent what was pending once it is resumed, but nothing that happened meanwhile', async () => {
+    receiver.respond = respondWith(503);
+    const [webhook, other] = [await createWebhook(), await createWebhook(`${receiver.url}/other`)];
+    const pending = await sendEvent(webhook);
+    await expectNewest(webhook, { state: 'pending', responseStatus: 503 });
+    await expectNewest(other, { state: 'pending', responseStatus: 503 });
+    await pause(webhook, true);
+    receiver.reset();
+    await endWaits();
+    await sendEvent(other);
+    await eventually(async () => expect(await listDeliveries(other)).toMatchObject(DELIVERED_TWICE));
+    expect(receiver.received.map(({ path }) => path)).toEqual(['/hook/other', '/hook/other']);
+    await pause(webhook, false);
+    await expectNewest(webhook, { id: pending.id, state: 'delivered', attempts: 2 });
+    expect(await listDeliveries(webhook)).toHaveLength(1);
+  });
+
+  it('is sent pending deliveries at its new URL', async () => {
+    const webhook = await createWebhook('http://127.0.0.1:1/');
+    const { id } = await sendEvent(webhook);
+    await expectNewest(webhook, { state: 'pending', attempts: 1, responseStatus: null });
+    const { status } = await admin.send(`PATCH /admin/webhooks/${webhook.id}`, { url: receiver.url });
+    expect(status).toBe(200);
+    await endWaits();
+    await expectNewest(webhook, { id, state: 'delivered', attempts: 2 });
   });
 });
 

@@ -182,6 +182,21 @@ describe('the event key.expiring', () => {
   });
 });
 
+describe('a paused webhook', () => {
+  it('gets no events, and after it is resumed only those that still hold', async () => {
+    const pause = (paused: boolean) => admin.send(`PATCH /admin/webhooks/${webhookId}`, { paused });
+    const { id } = await admin.issue({ expiresAt: inFuture(DAY_MS).toISOString() });
+    await pause(true);
+    await act(await admin.issue(), 'revoke');
+    await findEvents();
+    expect(await listEvents()).toStrictEqual([]);
+    await pause(false);
+    await findEvents();
+    expect(await listEvents()).toEqual([['key.expiring', expect.objectContaining({ keyId: id })]]);
+    await admin.store.database.query('UPDATE api_keys SET expires_at = NULL');
+  });
+});
+
 describe('many events for all webhooks that there may be', () => {
   it('are queued once by two replicas at once, and delay no request', async () => {
     const { database, clock } = admin.store;

@@ -20,6 +20,7 @@ const admin = useAdministration();
 beforeEach(() => admin.store.database.query('DELETE FROM webhooks'));
 
 const create = async (input: object = INPUT) => (await admin.send('POST /admin/webhooks', input)).json;
+const change = (id: string, input: object) => admin.send(`PATCH /admin/webhooks/${id}`, input);
 /** Causes an event. */
 const revokeKey = async () => admin.send(`POST /admin/keys/${(await admin.issue()).id}/revoke`);
 const listAudit = async (id: string) =>
@@ -37,6 +38,7 @@ describe('POST /admin/webhooks', () => {
     expect(secret).toMatch(SECRET);
     expect(shown).toEqual({
       ...INPUT,
+      paused: false,
       previousSecretEndsAt: null,
       createdAt: expect.any(String),
     });
@@ -47,7 +49,7 @@ describe('POST /admin/webhooks', () => {
         actor: admin.administrator.id,
         action: 'webhook.created',
         before: null,
-        after: { ...INPUT, url: 'https://ops.example' },
+        after: { ...INPUT, url: 'https://ops.example', paused: false },
       },
     ]);
   });
@@ -90,6 +92,40 @@ describe('GET /admin/webhooks', () => {
     expectError(excess as HttpResponse, 409, 'conflict');
     const { json } = await admin.send('GET /admin/webhooks');
     expect(json.map(({ id }: { id: string }) => id)).toEqual([...ids, last?.json.id]);
+  });
+});
+
+describe('PATCH /admin/webhooks/{webhookId}', () => {
+  it('returns 200 with the changed webhook, of which what is left out stays', async () => {
+    const { id, secret: _secret, ...shown } = await create();
+    const url = 'https://new.example:8443/hook';
+    const moved = await change(id, { url });
+    expect([moved.status, moved.json]).toEqual([200, { id, ...shown, url }]);
+    const changed = await change(id, { events: ['key.rotated'], paused: true });
+    expect(changed.json).toEqual({ id, ...shown, url, events: ['key.rotated'], paused: true });
+    expect((await admin.send('GET /admin/webhooks')).json).toEqual([changed.json]);
+  });
+
+  it('records the values before and after, if anything changed', async () => {
+    const { id } = await create();
+    await change(id, { paused: true });
+    await change(id, { ...INPUT, paused: true });
+    await change(id, {});
+    const before = { ...INPUT, url: 'https://ops.example', paused: false };
+    const actor = admin.administrator.id;
+    expect(await listAudit(id)).toEqual([
+      { actor, action: 'webhook.created', before: null, after: before },
+      { actor, action: 'webhook.changed', before, after: { ...before, paused: true } },
+    ]);
+  });
+
+  it.each<[string, object, string]>([
+    ['no URL', { url: null }, URL_FAULT],
+    ['a private address', { url: 'http://[::1]:4000/hook' }, privateFault('::1')],
+    ['a text', { paused: 'true' }, 'paused must be true or false'],
+  ])('returns 400 for %s', async (_what, input, fault) => {
+    const { id } = await create();
+    expectInvalid(await changingNothing(admin.store.database, () => change(id, input)), fault);
   });
 });
 
@@ -169,15 +205,27 @@ describe('POST /admin/webhooks/{webhookId}/test', () => {
   });
 });
 
+describe('a paused webhook', () => {
+  it('gets 409 for a test event, until it is resumed', async () => {
+    const { id } = await create();
+    await change(id, { paused: true });
+    const test = () => admin.send(`POST /admin/webhooks/${id}/test`);
+    expectError(await test(), 409, 'conflict', 'The webhook is paused. Resume it first.');
+    await change(id, { paused: false });
+    expect((await test()).status).toBe(201);
+  });
+});
+
 describe('the audit of a webhook', () => {
   it('has scheme and host of its URL only, because the rest may contain a secret', async () => {
     const { id } = await create({ ...INPUT, url: SECRET_URL });
+    await change(id, { url: `${SECRET_URL}2` });
     await admin.send(`POST /admin/webhooks/${id}/rotate`);
     await admin.send(`DELETE /admin/webhooks/${id}`);
-    const shown = { ...INPUT, url: 'https://hooks.example:8443' };
-    const [created, rotated, deleted] = await listAudit(id);
+    const shown = { ...INPUT, url: 'https://hooks.example:8443', paused: false };
+    const [created, changed, rotated, deleted] = await listAudit(id);
     expect([created?.['after'], deleted?.['before']]).toEqual([shown, shown]);
-    expect(JSON.stringify([created, rotated, deleted])).not.toContain('s3cret');
+    expect(JSON.stringify([created, changed, rotated, deleted])).not.toContain('s3cret');
   });
 });
 
@@ -216,14 +264,16 @@ describe('GET /admin/webhooks/{webhookId}/deliveries', () => {
 
 describe('a request on a webhook that does not exist', () => {
   it.each([
+    'PATCH /admin/webhooks/ID',
     'DELETE /admin/webhooks/ID',
     'POST /admin/webhooks/ID/rotate',
     'POST /admin/webhooks/ID/test',
     'GET /admin/webhooks/ID/deliveries',
     `POST /admin/webhooks/ID/deliveries/${UNKNOWN_ID}/resend`,
   ])('gets 404: %s', async (request) => {
+    const body = request.startsWith('PATCH') ? {} : undefined;
     for (const id of [UNKNOWN_ID, 'x', '%00']) {
-      expectError(await admin.send(request.replace('ID', id)), 404, 'not_found');
+      expectError(await admin.send(request.replace('ID', id), body), 404, 'not_found');
     }
   });
 

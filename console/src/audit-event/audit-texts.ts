@@ -12,6 +12,7 @@ export const ACTIONS: Record<string, string> = {
   'plan.created': 'Created a plan',
   'plan.changed': 'Changed a plan',
   'webhook.created': 'Created a webhook',
+  'webhook.changed': 'Changed a webhook',
   'webhook.secret_rotated': 'Rotated the secret of a webhook',
   'webhook.tested': 'Sent a test event',
   'webhook.deleted': 'Deleted a webhook',
@@ -36,7 +37,7 @@ const FIELDS: Record<string, string> = {
   events: 'Events',
   delivery: 'Delivery',
   event: 'Event',
-  enabled: 'Enabled',
+  paused: 'Paused',
   previousSecretEndsAt: 'Old secret signs until',
 };
 

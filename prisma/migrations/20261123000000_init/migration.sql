@@ -158,6 +158,7 @@ CREATE TABLE "webhooks" (
     "id" UUID NOT NULL,
     "url" TEXT NOT NULL,
     "events" TEXT[],
+    "paused" BOOLEAN NOT NULL DEFAULT false,
     "secret" TEXT NOT NULL,
     "previous_secret" TEXT,
     "previous_secret_ends_at" TIMESTAMPTZ(3),
