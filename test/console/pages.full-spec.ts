@@ -42,10 +42,12 @@ beforeAll(async () => {
   webhookId = webhook.json.id;
   await store.database.query(
     `INSERT INTO webhook_deliveries
-       (id, webhook_id, event, event_key, payload, state, attempts, last_failure, next_attempt_at)
-     SELECT gen_random_uuid(), $1, 'key.revoked', n::text, '{}', 'failed', 11, 'The response was 500', NULL
+       (id, webhook_id, event, event_key, payload, state, attempts, last_failure, next_attempt_at,
+         response_status, response_body)
+     SELECT gen_random_uuid(), $1, 'key.revoked', n::text, $2, 'failed', 11, 'The response was 500', NULL,
+       500, $3
      FROM generate_series(1, 25) n`,
-    [webhookId],
+    [webhookId, JSON.stringify({ data: { name: LONGEST_NAME } }), HOSTILE_NAME],
   );
 });
 
@@ -113,7 +115,16 @@ const PAGES: [name: string, path: string, loaded: Step, ...further: Step[]][] = 
     },
   ],
   ['Webhooks', '/admin/webhooks', see('A key is revoked')],
-  ['A webhook', '/admin/webhooks/WEBHOOK', see('The response was 500')],
+  [
+    'A webhook',
+    '/admin/webhooks/WEBHOOK',
+    see('The response was 500'),
+    async (page) => {
+      await page.getByRole('button', { name: 'A key is revoked' }).first().click();
+      await page.getByRole('dialog').getByText(HOSTILE_NAME).waitFor();
+      await page.getByRole('dialog').getByText(LONGEST_NAME).waitFor();
+    },
+  ],
   ['Audit', '/admin/audit', see(HOSTILE_NAME)],
   ['No such page', '/no-such-page', see('Go to the overview')],
 ];

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Webhook as Verifier } from 'standardwebhooks';
-import { admin, expectSound, open, store, useConsole } from './console-service.js';
+import { ENVIRONMENT, type Environment } from '../../src/settings/environment.js';
+import { admin, APPEARANCES, expectSound, HOSTILE_NAME, open, store, useConsole } from './console-service.js';
 import { MINUTE_MS } from '../support/time/clock.js';
 import { eventually, until } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
@@ -33,7 +34,12 @@ describe('the page of webhooks of the console', () => {
     await dialog.getByRole('button', { name: 'Create webhook' }).click();
     await dialog.getByText(/^Must be an http\(s\) address/).waitFor();
     await expectSound(page);
+    const settings = store.app.get<Environment>(ENVIRONMENT);
+    const setting = jest.replaceProperty(settings, 'WEBHOOK_PRIVATE_ADDRESSES', false);
     await page.locator('input:focus').fill(receiver.url);
+    await dialog.getByRole('button', { name: 'Create webhook' }).click();
+    await dialog.getByText('127.0.0.1 is a private address. Set WEBHOOK_PRIVATE_ADDRESSES=true').waitFor();
+    setting.restore();
     await dialog.getByRole('button', { name: 'Create webhook' }).click();
     const secret = (await page.locator('.new-key').textContent()) ?? '';
     expect(secret).toMatch(/^whsec_/);
@@ -57,6 +63,57 @@ describe('the page of webhooks of the console', () => {
 });
 
 describe('the page of one webhook of the console', () => {
+  it.each(APPEARANCES)(
+    'sends a test event, and shows its payload and what the receiver responded (%s, %s)',
+    async (scheme, width) => {
+      receiver.respond = (response) => response.writeHead(202).end(HOSTILE_NAME);
+      const page = await open(`/admin/webhooks/${await create()}`, { scheme, width });
+      await page.getByText('No deliveries').waitFor();
+      await page.getByRole('button', { name: 'Send a test event' }).click();
+      await page.getByRole('cell', { name: 'A test event' }).waitFor();
+      await page.getByRole('cell', { name: 'delivered' }).waitFor();
+      await page.getByRole('cell', { name: '202', exact: true }).waitFor();
+      await expectSound(page);
+      await page.getByRole('button', { name: 'A test event', exact: true }).click();
+      const drawer = page.getByRole('dialog', { name: 'Delivery' });
+      await drawer.getByText('Status 202').waitFor();
+      await drawer.getByText(HOSTILE_NAME).waitFor();
+      await drawer.getByText('"type": "webhook.test"').waitFor();
+      await drawer.getByText(receiver.received[0]?.headers['webhook-id'] ?? 'none').waitFor();
+      await expectSound(page);
+      await page.keyboard.press('Escape');
+      await page.locator('button:focus', { hasText: 'A test event' }).waitFor();
+    },
+  );
+
+  it('edits the webhook, pauses it and resumes it', async () => {
+    const page = await open(`/admin/webhooks/${await create()}`, { scheme: 'dark', width: 'phone' });
+    const dialog = page.getByRole('dialog');
+    await page.getByRole('button', { name: 'Edit' }).click();
+    expect(await dialog.getByLabel('URL').inputValue()).toBe(receiver.url);
+    await dialog.getByLabel('URL').fill('ftp://ops.example/');
+    await dialog.getByLabel('A key is rotated').check();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByText(/^Must be an http\(s\) address/).waitFor();
+    await expectSound(page);
+    await dialog.getByLabel('URL').fill('https://new.example/hook');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('https://new.example/hook').waitFor();
+    await page.getByText('A key is rotated').waitFor();
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByText('No events are queued for it').waitFor();
+    expect(await page.getByRole('button', { name: 'Send a test event' }).isDisabled()).toBe(true);
+    await expectSound(page);
+    await page.goto(`${store.url}/console/admin/webhooks`);
+    await page.getByRole('cell', { name: 'paused' }).waitFor();
+    await expectSound(page);
+    await page.getByRole('link', { name: 'https://new.example/hook' }).click();
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.getByText('active').waitFor();
+    await page.goto(`${store.url}/console/admin/audit`);
+    await page.getByRole('cell', { name: 'Changed a webhook' }).first().waitFor();
+  });
+
   it('shows why a delivery failed, and sends it again', async () => {
     receiver.respond = respondWith(500);
     const id = await create();

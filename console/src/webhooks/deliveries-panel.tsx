@@ -1,13 +1,9 @@
-import { Button, Stack, Text } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
+import { Anchor, Group, Stack, Text } from '@mantine/core';
 import { IconSend } from '@tabler/icons-react';
-import { useMutation } from '@tanstack/react-query';
-import type { Webhook, WebhookDelivery } from 'animal-store-client';
-import { useState } from 'react';
+import type { AnimalStore, Webhook, WebhookDelivery } from 'animal-store-client';
+import { useMemo, useState } from 'react';
 import { EmptyState } from '../feedback/empty-state';
-import { errorMessage } from '../feedback/error-message';
 import { Instant } from '../format/instant';
-import { StatusBadge } from '../format/status-badge';
 import { UntrustedText } from '../format/untrusted-text';
 import { Panel } from '../layout/panel';
 import { serviceNowMs } from '../session/service-clock';
@@ -15,24 +11,26 @@ import { useStore } from '../session/session';
 import { type Column, DataTable } from '../table/data-table';
 import { StatusFilter } from '../table/status-filter';
 import { useCursorPages } from '../table/use-cursor-pages';
+import { DeliveryDrawer } from './delivery-drawer';
+import { DeliveryState } from './delivery-state';
 import { eventText } from './event-texts';
-import { useWebhookRefresh } from './webhook-query';
+import { WebhookButton } from './webhook-button';
 
-const COLORS: Record<WebhookDelivery['state'], string> = {
-  pending: 'orange.6',
-  delivered: 'forest.6',
-  failed: 'red.6',
-};
 const SOON_MS = 60_000;
 const STATES = ['pending', 'delivered', 'failed'] as const;
 
-/** Lists the deliveries of a webhook, and sends one again. */
+/** Lists the deliveries of a webhook, shows each, and sends one again, or a test event. */
 export function DeliveriesPanel({ webhook }: { webhook: Webhook }) {
   const store = useStore();
   const [state, setState] = useState<WebhookDelivery['state']>();
+  const [tests, setTests] = useState(0);
+  const [openId, setOpenId] = useState<string>();
+  // The button that opened a delivery gets the focus back only if its cell is not rendered anew.
+  const columns = useMemo(() => columnsFor(webhook, store, setOpenId), [webhook, store]);
   const pages = useCursorPages<WebhookDelivery>({
-    queryKey: ['webhooks', 'deliveries', webhook.id, state],
-    isChanging,
+    // A test leads to the first page, where its delivery is.
+    queryKey: ['webhooks', 'deliveries', webhook.id, state, tests],
+    isChanging: (delivery) => !webhook.paused && isChanging(delivery),
     load: (cursor, signal) =>
       store.admin.webhooks.deliveries(
         webhook.id,
@@ -44,19 +42,38 @@ export function DeliveriesPanel({ webhook }: { webhook: Webhook }) {
     <Panel
       title="Deliveries"
       description="They are kept for 30 days"
-      actions={<StatusFilter statuses={STATES} value={state} onChange={setState} />}
+      actions={
+        <Group gap="sm">
+          <StatusFilter statuses={STATES} value={state} onChange={setState} />
+          <WebhookButton
+            size="sm"
+            disabled={webhook.paused}
+            send={() => store.admin.webhooks.test(webhook.id)}
+            onSent={() => {
+              setState(undefined);
+              setTests(tests + 1);
+            }}
+            failure="The test event was not sent"
+          >
+            Send a test event
+          </WebhookButton>
+        </Group>
+      }
     >
       <DataTable
         label="Deliveries of this webhook"
-        columns={columnsFor(webhook)}
+        columns={columns}
         pages={pages}
         minWidth={720}
         empty={
           <EmptyState icon={IconSend} title="No deliveries">
-            It receives the next of its events.
+            {webhook.paused
+              ? 'Resume the webhook to send events.'
+              : 'Send a test event, or wait for the next of its events.'}
           </EmptyState>
         }
       />
+      <DeliveryDrawer id={openId} listed={pages.items} onClose={() => setOpenId(undefined)} />
     </Panel>
   );
 }
@@ -68,31 +85,64 @@ function isChanging({ nextAttemptAt, lastAttemptAt }: WebhookDelivery): boolean 
   return nextAttemptAt !== null && (isInFlight || Date.parse(nextAttemptAt) < nowMs + SOON_MS);
 }
 
-function columnsFor(webhook: Webhook): Column<WebhookDelivery>[] {
+function columnsFor(
+  webhook: Webhook,
+  store: AnimalStore,
+  open: (id: string) => void,
+): Column<WebhookDelivery>[] {
   return [
-    { id: 'queued', header: 'Queued', cell: ({ row }) => <Instant at={row.original.createdAt} /> },
-    { id: 'event', header: 'Event', cell: ({ row }) => eventText(row.original.event) },
     {
-      id: 'state',
-      header: 'State',
-      cell: ({ row: { original } }) => <StatusBadge status={original.state} color={COLORS[original.state]} />,
+      id: 'event',
+      header: 'Event',
+      cell: ({ row: { original } }) => (
+        <Anchor
+          component="button"
+          type="button"
+          size="sm"
+          fw={600}
+          ta="start"
+          onClick={() => open(original.id)}
+        >
+          {eventText(original.event)}
+        </Anchor>
+      ),
     },
-    { id: 'attempts', header: 'Attempts', cell: ({ row: { original } }) => <Attempts delivery={original} /> },
+    { id: 'queued', header: 'Queued', cell: ({ row }) => <Instant at={row.original.createdAt} /> },
+    { id: 'state', header: 'State', cell: ({ row }) => <DeliveryState state={row.original.state} /> },
+    { id: 'response', header: 'Response', cell: ({ row }) => row.original.responseStatus ?? '—' },
+    {
+      id: 'attempts',
+      header: 'Attempts',
+      cell: ({ row: { original } }) => <Attempts delivery={original} isPaused={webhook.paused} />,
+    },
     {
       id: 'resend',
       header: 'Again',
       cell: ({ row: { original } }) =>
-        original.state !== 'pending' && <ResendButton webhook={webhook} delivery={original} />,
+        original.state !== 'pending' && (
+          <WebhookButton
+            size="compact-sm"
+            send={() => store.admin.webhooks.resend(webhook.id, original.id)}
+            failure="It was not sent again"
+          >
+            Send again
+          </WebhookButton>
+        ),
     },
   ];
 }
 
-function Attempts({ delivery: { attempts, lastFailure, nextAttemptAt } }: { delivery: WebhookDelivery }) {
+interface AttemptsProps {
+  delivery: WebhookDelivery;
+  isPaused: boolean;
+}
+
+function Attempts({ delivery: { attempts, lastFailure, nextAttemptAt }, isPaused }: AttemptsProps) {
   return (
     <Stack gap={2}>
       <Text size="sm">
         {attempts}
-        {nextAttemptAt !== null && attempts > 0 && (
+        {nextAttemptAt !== null && attempts > 0 && !isPaused && (
           <>
             , the next <Instant at={nextAttemptAt} />
           </>
@@ -104,21 +154,5 @@ function Attempts({ delivery: { attempts, lastFailure, nextAttemptAt } }: { deli
         </Text>
       )}
     </Stack>
-  );
-}
-
-function ResendButton({ webhook, delivery }: { webhook: Webhook; delivery: WebhookDelivery }) {
-  const store = useStore();
-  const refresh = useWebhookRefresh();
-  const { mutate, isPending } = useMutation({
-    mutationFn: () => store.admin.webhooks.resend(webhook.id, delivery.id),
-    onSuccess: () => refresh(),
-    onError: (error) =>
-      notifications.show({ color: 'red', title: 'It was not sent again', message: errorMessage(error) }),
-  });
-  return (
-    <Button size="compact-sm" variant="default" loading={isPending} onClick={() => mutate()}>
-      Send again
-    </Button>
   );
 }

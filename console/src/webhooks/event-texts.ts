@@ -2,7 +2,7 @@ import type { Webhook } from 'animal-store-client';
 
 export type EventType = Webhook['events'][number];
 
-/** The types of events, in words. */
+/** The types of events that a webhook can receive, in words. */
 export const EVENTS: Record<EventType, string> = {
   'quota.day_limit_80': '80 % of a day’s limit is used',
   'quota.day_limit_reached': 'A day’s limit is used up',
@@ -13,7 +13,9 @@ export const EVENTS: Record<EventType, string> = {
   'operation.deprecated_called': 'An operation is called that is removed within 30 days',
 };
 
+const TEXTS: Record<string, string> = { ...EVENTS, 'webhook.test': 'A test event' };
+
 /** Returns an event in words, or its type if this console does not know it. */
 export function eventText(type: string): string {
-  return (EVENTS as Record<string, string>)[type] ?? type;
+  return TEXTS[type] ?? type;
 }

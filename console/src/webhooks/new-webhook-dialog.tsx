@@ -1,9 +1,8 @@
-import { Checkbox, Stack, TextInput } from '@mantine/core';
 import type { WebhookWithSecret } from 'animal-store-client';
 import { FormDialog } from '../form/form-dialog';
 import { useSubmission } from '../form/use-submission';
 import { useStore } from '../session/session';
-import { type EventType, EVENTS } from './event-texts';
+import { toWebhook, webhookErrors, WebhookFields } from './webhook-fields';
 
 interface NewWebhookDialogProps {
   opened: boolean;
@@ -16,8 +15,8 @@ export function NewWebhookDialog({ onSent, ...dialog }: NewWebhookDialogProps) {
   const store = useStore();
   const { form, ...submission } = useSubmission({
     initialValues: { url: '', events: '' },
-    validate: (values) => (values.events === '' ? { events: 'Choose at least one' } : {}),
-    send: ({ url, events }) => store.admin.webhooks.create({ url, events: events.split(',') as EventType[] }),
+    validate: webhookErrors,
+    send: (values) => store.admin.webhooks.create(toWebhook(values)),
     onSent,
   });
   return (
@@ -32,29 +31,7 @@ export function NewWebhookDialog({ onSent, ...dialog }: NewWebhookDialogProps) {
       }
       submission={submission}
     >
-      <TextInput
-        {...form.getInputProps('url')}
-        label="URL"
-        description="Every event is sent there, signed, as a POST"
-        placeholder="https://"
-        type="url"
-        autoComplete="off"
-        withAsterisk
-        data-autofocus
-      />
-      <Checkbox.Group
-        label="Events"
-        withAsterisk
-        value={form.values.events.split(',')}
-        error={form.errors['events']}
-        onChange={(chosen) => form.setFieldValue('events', chosen.filter(Boolean).join(','))}
-      >
-        <Stack gap="xs" my="xs">
-          {Object.entries(EVENTS).map(([type, text]) => (
-            <Checkbox key={type} value={type} label={text} />
-          ))}
-        </Stack>
-      </Checkbox.Group>
+      <WebhookFields form={form} />
     </FormDialog>
   );
 }

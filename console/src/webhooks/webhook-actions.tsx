@@ -7,14 +7,17 @@ import { FormDialog } from '../form/form-dialog';
 import { useSubmission } from '../form/use-submission';
 import { focusHeading } from '../layout/page';
 import { useStore } from '../session/session';
+import { EditWebhookDialog } from './edit-webhook-dialog';
+import { WebhookButton } from './webhook-button';
 import { useWebhookRefresh } from './webhook-query';
 import { WebhookSecretDialog } from './webhook-secret-dialog';
 
-/** The buttons that rotate the secret of a webhook, and delete it. */
+/** The buttons that change a webhook, pause it, rotate its secret, and delete it. */
 export function WebhookActions({ webhook }: { webhook: Webhook }) {
   const store = useStore();
   const navigate = useNavigate();
   const refresh = useWebhookRefresh();
+  const [isEditing, editing] = useDisclosure(false);
   const [isRotating, rotating] = useDisclosure(false);
   const [isDeleting, deleting] = useDisclosure(false);
   const [secret, setSecret] = useState<string | null>(null);
@@ -33,12 +36,23 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
   });
   return (
     <>
+      <Button size="sm" variant="default" onClick={editing.open}>
+        Edit
+      </Button>
+      <WebhookButton
+        size="sm"
+        send={() => store.admin.webhooks.update(webhook.id, { paused: !webhook.paused })}
+        failure={`The webhook was not ${webhook.paused ? 'resumed' : 'paused'}`}
+      >
+        {webhook.paused ? 'Resume' : 'Pause'}
+      </WebhookButton>
       <Button size="sm" variant="default" onClick={rotating.open}>
         Rotate secret
       </Button>
       <Button size="sm" variant="light" color="red" onClick={deleting.open}>
         Delete
       </Button>
+      <EditWebhookDialog webhook={webhook} opened={isEditing} onClose={editing.close} />
       <FormDialog
         opened={isRotating}
         title="Rotate the secret?"

@@ -13,6 +13,7 @@ import { DeliveriesPanel } from './deliveries-panel';
 import { eventText } from './event-texts';
 import { WebhookActions } from './webhook-actions';
 import { webhookQuery } from './webhook-query';
+import { WebhookState } from './webhook-state';
 
 const route = getRouteApi('/admin/webhooks/$id');
 
@@ -36,7 +37,10 @@ function OneWebhook({ id }: { id: string }) {
     <Page
       title="Webhook"
       description={<TextLink to="/admin/webhooks">Webhooks</TextLink>}
-      {...(webhook !== undefined && { actions: <WebhookActions webhook={webhook} /> })}
+      {...(webhook !== undefined && {
+        badge: <WebhookState webhook={webhook} />,
+        actions: <WebhookActions webhook={webhook} />,
+      })}
     >
       <Loaded query={query} skeleton={<Skeleton height={520} radius="lg" />}>
         {(loaded) =>
@@ -53,7 +57,7 @@ function OneWebhook({ id }: { id: string }) {
 }
 
 function FactsPanel({ webhook }: { webhook: Webhook }) {
-  const { url, events, createdAt, previousSecretEndsAt } = webhook;
+  const { url, events, paused, createdAt, previousSecretEndsAt } = webhook;
   return (
     <Panel title="About">
       <Stack gap={6}>
@@ -65,6 +69,7 @@ function FactsPanel({ webhook }: { webhook: Webhook }) {
             </Text>
           ))}
         </Fact>
+        {paused && <Fact label="Paused">No events are queued for it, and pending deliveries wait</Fact>}
         <Fact label="Created">
           <Instant at={createdAt} />
         </Fact>

@@ -15,6 +15,7 @@ import { eventText } from './event-texts';
 import { NewWebhookDialog } from './new-webhook-dialog';
 import { useWebhookRefresh } from './webhook-query';
 import { WebhookSecretDialog } from './webhook-secret-dialog';
+import { WebhookState } from './webhook-state';
 
 const COLUMNS: Column<Webhook>[] = [
   {
@@ -26,6 +27,7 @@ const COLUMNS: Column<Webhook>[] = [
       </TextLink>
     ),
   },
+  { id: 'state', header: 'State', cell: ({ row: { original } }) => <WebhookState webhook={original} /> },
   {
     id: 'events',
     header: 'Events',
