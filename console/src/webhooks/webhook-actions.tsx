@@ -1,9 +1,10 @@
-import { Button, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
 import type { Webhook } from 'animal-store-client';
 import { useState } from 'react';
 import { FormDialog } from '../form/form-dialog';
+import { ScopedButton } from '../form/scoped-button';
 import { useSubmission } from '../form/use-submission';
 import { focusHeading } from '../layout/page';
 import { useStore } from '../session/session';
@@ -36,9 +37,9 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
   });
   return (
     <>
-      <Button size="sm" variant="default" onClick={editing.open}>
+      <ScopedButton scope="admin:write" size="sm" variant="default" onClick={editing.open}>
         Edit
-      </Button>
+      </ScopedButton>
       <WebhookButton
         size="sm"
         send={() => store.admin.webhooks.update(webhook.id, { paused: !webhook.paused })}
@@ -46,12 +47,12 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
       >
         {webhook.paused ? 'Resume' : 'Pause'}
       </WebhookButton>
-      <Button size="sm" variant="default" onClick={rotating.open}>
+      <ScopedButton scope="admin:write" size="sm" variant="default" onClick={rotating.open}>
         Rotate secret
-      </Button>
-      <Button size="sm" variant="light" color="red" onClick={deleting.open}>
+      </ScopedButton>
+      <ScopedButton scope="admin:write" size="sm" variant="light" color="red" onClick={deleting.open}>
         Delete
-      </Button>
+      </ScopedButton>
       <EditWebhookDialog webhook={webhook} opened={isEditing} onClose={editing.close} />
       <FormDialog
         opened={isRotating}

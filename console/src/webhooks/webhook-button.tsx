@@ -1,7 +1,9 @@
-import { Button, type ButtonProps } from '@mantine/core';
+import type { ButtonProps } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useMutation } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import { errorMessage } from '../feedback/error-message';
+import { ScopedButton } from '../form/scoped-button';
 import { useWebhookRefresh } from './webhook-query';
 
 interface WebhookButtonProps extends ButtonProps {
@@ -9,6 +11,7 @@ interface WebhookButtonProps extends ButtonProps {
   onSent?: () => void;
   /** The title of a failure: what did not happen. */
   failure: string;
+  children: ReactNode;
 }
 
 /** A button that changes a webhook or a delivery at once. */
@@ -22,5 +25,13 @@ export function WebhookButton({ send, onSent, failure, ...button }: WebhookButto
     },
     onError: (error) => notifications.show({ color: 'red', title: failure, message: errorMessage(error) }),
   });
-  return <Button variant="default" {...button} loading={isPending} onClick={() => mutate()} />;
+  return (
+    <ScopedButton
+      scope="admin:write"
+      variant="default"
+      {...button}
+      loading={isPending}
+      onClick={() => mutate()}
+    />
+  );
 }

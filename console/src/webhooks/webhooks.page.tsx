@@ -1,9 +1,10 @@
-import { Button, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPlus, IconWebhook } from '@tabler/icons-react';
 import type { Webhook, WebhookWithSecret } from 'animal-store-client';
 import { useRef, useState } from 'react';
 import { EmptyState } from '../feedback/empty-state';
+import { ScopedButton } from '../form/scoped-button';
 import { Instant } from '../format/instant';
 import { Page } from '../layout/page';
 import { Panel } from '../layout/panel';
@@ -68,9 +69,14 @@ export function WebhooksPage() {
       title="Webhooks"
       description="Endpoints notified of limits, bans and key changes"
       actions={
-        <Button ref={opener} leftSection={<IconPlus size={16} aria-hidden />} onClick={creating.open}>
+        <ScopedButton
+          scope="admin:write"
+          ref={opener}
+          leftSection={<IconPlus size={16} aria-hidden />}
+          onClick={creating.open}
+        >
           New webhook
-        </Button>
+        </ScopedButton>
       }
     >
       <Panel>
