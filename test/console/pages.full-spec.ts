@@ -129,6 +129,31 @@ const PAGES: [name: string, path: string, loaded: Step, ...further: Step[]][] = 
   ['No such page', '/no-such-page', see('Go to the overview')],
 ];
 
+describe('a table of the console on a phone', () => {
+  it.each([
+    ['/admin/keys', 'Keys', ['Plan', 'State', 'Last 24 hours', 'Last used', 'Expires']],
+    [
+      '/admin/webhooks/WEBHOOK',
+      'Deliveries of this webhook',
+      ['Queued', 'Event', 'State', 'Attempts', 'Again'],
+    ],
+    ['/admin/audit', 'Audit entries', ['Time', 'Actor', 'Action', 'Subject', 'Change']],
+  ] as const)('shows each row as a card with the names of the columns (%s)', async (path, label, columns) => {
+    const page = await open(path.replace('WEBHOOK', webhookId), { width: 'phone' });
+    const table = page.getByRole('table', { name: label });
+    await table.waitFor();
+    const row = table.getByRole('row').nth(1);
+    for (const name of columns) {
+      const cell = row.locator(`[data-label="${name}"]`);
+      const { x = -1, width = 360 } = (await cell.boundingBox()) ?? {};
+      expect([x > 0, x + width <= 360]).toEqual([true, true]);
+      const shown = `getComputedStyle(document.querySelector('[data-label="${name}"]'), '::before').content`;
+      expect(await page.evaluate(shown)).toContain(name);
+    }
+    expect(await table.getByRole('columnheader').count()).toBeGreaterThanOrEqual(columns.length);
+  });
+});
+
 describe.each(APPEARANCES)('a page of the console (%s, %s)', (scheme, width) => {
   it.each(PAGES)(
     'is accessible, fits the screen, and moves less than a reader notices while it loads (%s)',

@@ -13,7 +13,7 @@ export function Subject({ subject }: { subject: string }) {
     );
   }
   return kind === 'key' || kind === 'webhook' ? (
-    <TextLink to={`/admin/${kind}s/$id`} params={{ id: name }} inherit style={{ whiteSpace: 'nowrap' }}>
+    <TextLink to={`/admin/${kind}s/$id`} params={{ id: name }} inherit className="one-line">
       {kind} …{name.slice(-ENDING)}
     </TextLink>
   ) : (

@@ -3,6 +3,7 @@ import { IconActivity } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { EmptyState } from '../feedback/empty-state';
 import { numberText } from '../format/number';
+import { CardCell, CardTable } from '../table/card-table';
 
 const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
 
@@ -35,36 +36,22 @@ export function ShareTable({ header, shares, empty }: ShareTableProps) {
       </EmptyState>
     );
   }
+  const headers = [header, 'Share', 'Requests', 'Refusals'].map((title) => ({ id: title, label: title }));
   return (
-    <Table.ScrollContainer
-      minWidth={480}
-      scrollAreaProps={{ viewportProps: { tabIndex: 0, role: 'region', 'aria-label': label } }}
-    >
-      <Table aria-label={label}>
-        <Table.Thead>
-          <Table.Tr>
-            {[header, 'Share', 'Requests', 'Refusals'].map((title) => (
-              <Table.Th key={title} scope="col" fw={550} c="dimmed" fz="sm">
-                {title}
-              </Table.Th>
-            ))}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {shares.map((share) => (
-            <Row key={share.id} share={share} part={share.requests / sum} />
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <CardTable label={label} headers={headers} minWidth={480}>
+      {shares.map((share) => (
+        <Row key={share.id} header={header} share={share} part={share.requests / sum} />
+      ))}
+    </CardTable>
   );
 }
 
-function Row({ share: { name, label, requests, refusals }, part }: { share: Share; part: number }) {
+function Row({ header, share, part }: { header: string; share: Share; part: number }) {
+  const { name, label, requests, refusals } = share;
   return (
-    <Table.Tr>
-      <Table.Td fz="sm">{label}</Table.Td>
-      <Table.Td w="40%">
+    <Table.Tr role="row">
+      <CardCell label={header}>{label}</CardCell>
+      <CardCell label="Share" className="share-cell">
         <Group gap="sm" wrap="nowrap">
           <Progress
             value={part * 100}
@@ -77,9 +64,9 @@ function Row({ share: { name, label, requests, refusals }, part }: { share: Shar
             {percent.format(part)}
           </Text>
         </Group>
-      </Table.Td>
-      <Table.Td fz="sm">{numberText(requests)}</Table.Td>
-      <Table.Td fz="sm">{numberText(refusals)}</Table.Td>
+      </CardCell>
+      <CardCell label="Requests">{numberText(requests)}</CardCell>
+      <CardCell label="Refusals">{numberText(refusals)}</CardCell>
     </Table.Tr>
   );
 }

@@ -13,7 +13,7 @@ const COLORS: Record<Key['state'], string> = {
 export function KeyBadges({ apiKey }: { apiKey: Pick<Key, 'state' | 'bannedUntil' | 'role'> }) {
   const { state, bannedUntil, role } = apiKey;
   return (
-    <Group gap={6} wrap="nowrap" miw="max-content">
+    <Group gap={6} className="one-line-group">
       <Badge variant="dot" color={COLORS[state]} tt="capitalize" fw={550}>
         {state}
       </Badge>

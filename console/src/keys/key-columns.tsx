@@ -25,7 +25,7 @@ export const KEY_COLUMNS: Column<KeyWithUsage>[] = [
     header: 'Plan',
     cell: (context) =>
       isOnQuotaAbove(context) ? (
-        <Text component="span" size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
+        <Text component="span" size="xs" c="dimmed" className="one-line">
           Same quota
         </Text>
       ) : (
@@ -51,7 +51,7 @@ export const KEY_COLUMNS: Column<KeyWithUsage>[] = [
     id: 'lastUsed',
     header: 'Last used',
     cell: ({ row }) => (
-      <Text component="span" size="sm" style={{ whiteSpace: 'nowrap' }}>
+      <Text component="span" size="sm" className="one-line">
         <RelativeInstant at={row.original.lastUsedAt} />
       </Text>
     ),
@@ -60,7 +60,7 @@ export const KEY_COLUMNS: Column<KeyWithUsage>[] = [
     id: 'expires',
     header: 'Expires',
     cell: ({ row }) => (
-      <Text component="span" size="sm" style={{ whiteSpace: 'nowrap' }}>
+      <Text component="span" size="sm" className="one-line">
         <Instant at={row.original.expiresAt} dateOnly />
       </Text>
     ),
@@ -69,7 +69,7 @@ export const KEY_COLUMNS: Column<KeyWithUsage>[] = [
 
 function Name({ apiKey: { id, name, note } }: { apiKey: KeyWithUsage }) {
   return (
-    <Stack gap={2} maw={220} miw={160}>
+    <Stack gap={2} maw={220} miw={{ sm: 160 }}>
       <TextLink to="/admin/keys/$id" params={{ id }} fw={600} size="sm" underline="hover" truncate>
         <bdi>{name}</bdi>
       </TextLink>

@@ -3,6 +3,7 @@ import { type ColumnDef, type RowData, tableFeatures, useTable } from '@tanstack
 import type { ReactNode } from 'react';
 import { ErrorNotice } from '../feedback/error-notice';
 import { StaleNotice } from '../feedback/stale-notice';
+import { CardCell, CardTable } from './card-table';
 import type { CursorPages } from './use-cursor-pages';
 
 const features = tableFeatures({});
@@ -45,52 +46,43 @@ export function DataTable<Item extends RowData>(props: DataTableProps<Item>) {
   if (isLoading) {
     return <LoadingTable />;
   }
+  const headers = table.getFlatHeaders().map((header) => ({
+    id: header.id,
+    label: <table.FlexRender header={header} />,
+  }));
   return (
     <>
       {staleNotice}
-      <Table.ScrollContainer
+      <CardTable
+        label={label}
+        headers={headers}
         minWidth={minWidth}
-        scrollAreaProps={{ viewportProps: { tabIndex: 0, role: 'region', 'aria-label': label } }}
+        highlightOnHover={onRowClick !== undefined}
+        aria-busy={query.isFetching}
       >
-        <Table highlightOnHover={onRowClick !== undefined} aria-label={label} aria-busy={query.isFetching}>
-          <Table.Thead>
-            {table.getHeaderGroups().map((group) => (
-              <Table.Tr key={group.id}>
-                {group.headers.map((header) => (
-                  <Table.Th
-                    key={header.id}
-                    scope="col"
-                    fw={550}
-                    c="dimmed"
-                    fz="sm"
-                    style={{ whiteSpace: 'nowrap' }}
-                  >
-                    <table.FlexRender header={header} />
-                  </Table.Th>
-                ))}
-              </Table.Tr>
+        {table.getRowModel().rows.map((row) => (
+          <Table.Tr
+            key={row.id}
+            role="row"
+            onClick={() => onRowClick?.(row.original)}
+            style={onRowClick === undefined ? undefined : { cursor: 'pointer' }}
+          >
+            {row.getAllCells().map((cell) => (
+              <CardCell key={cell.id} label={textOf(cell.column.columnDef.header)}>
+                <table.FlexRender cell={cell} />
+              </CardCell>
             ))}
-          </Table.Thead>
-          <Table.Tbody>
-            {table.getRowModel().rows.map((row) => (
-              <Table.Tr
-                key={row.id}
-                onClick={() => onRowClick?.(row.original)}
-                style={onRowClick === undefined ? undefined : { cursor: 'pointer' }}
-              >
-                {row.getAllCells().map((cell) => (
-                  <Table.Td key={cell.id}>
-                    <table.FlexRender cell={cell} />
-                  </Table.Td>
-                ))}
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+          </Table.Tr>
+        ))}
+      </CardTable>
       {(pages.hasNext || pages.number > 1) && <Pager pages={pages} />}
     </>
   );
+}
+
+/** Returns a header that is a text; undefined for one that is hidden from sight. */
+function textOf(header: unknown): string | undefined {
+  return typeof header === 'string' ? header : undefined;
 }
 
 function Pager<Item>({ pages }: { pages: CursorPages<Item> }) {

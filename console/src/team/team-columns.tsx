@@ -79,7 +79,7 @@ export function teamColumns(ownId: string, revoke: (key: TeamKey) => void): Colu
 
 function Name({ apiKey: { name, prefix, lastFour } }: { apiKey: TeamKey }) {
   return (
-    <Stack gap={2} maw={200} miw={130}>
+    <Stack gap={2} maw={200} miw={{ sm: 130 }}>
       <Text size="sm" fw={600} truncate title={name}>
         <bdi>{name}</bdi>
       </Text>
@@ -103,7 +103,7 @@ function Lines({ items, none }: { items: string[] | null; none: string }) {
 
 function Line({ children }: { children: ReactNode }) {
   return (
-    <Text component="span" size="sm" style={{ whiteSpace: 'nowrap' }}>
+    <Text component="span" size="sm" className="one-line">
       {children}
     </Text>
   );

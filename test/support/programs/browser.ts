@@ -142,9 +142,11 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
   );
 }
 
-/** Returns whether the page is wider than the screen, so that it scrolls sideways. */
+/** Returns whether the page is wider than the screen, or on a phone a table than its frame. */
 export function scrollsSideways(page: Page): Promise<boolean> {
-  return page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
+  return page.evaluate(`[...document.querySelectorAll('html, [role=region]:has(table)')].some(
+    (each) => each.scrollWidth > each.clientWidth && (each.matches('html') || innerWidth < 768),
+  )`);
 }
 
 /**
