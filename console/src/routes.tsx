@@ -10,6 +10,7 @@ import { NotFoundPage } from './layout/not-found.page';
 import { PageError } from './layout/page-error';
 import { ordersSearch } from './orders/orders-search';
 import { plansSearch } from './plans/plans-search';
+import { withPage } from './table/use-address-position';
 import { trafficSearch } from './traffic/traffic-range';
 import { OverviewPage } from './overview/overview.page';
 
@@ -49,7 +50,7 @@ const administration = createRoute({
 const traffic = createRoute({
   getParentRoute: () => administration,
   path: '/',
-  validateSearch: trafficSearch,
+  validateSearch: withPage(trafficSearch),
   component: lazyPage(() => import('./traffic/traffic.page'), 'TrafficPage'),
 });
 

@@ -61,6 +61,7 @@ function IdLink({ id }: { id: string }) {
         <Link
           to="/animals"
           search={(now) => ({ ...now, animal: id })}
+          state
           resetScroll={false}
           preload={false}
           {...props}

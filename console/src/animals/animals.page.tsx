@@ -10,6 +10,7 @@ import { Page } from '../layout/page';
 import { Panel } from '../layout/panel';
 import { useStore } from '../session/session';
 import { StatusFilter } from '../table/status-filter';
+import { useAddressPosition } from '../table/use-address-position';
 import { useCursorPages } from '../table/use-cursor-pages';
 import { AddAnimalDialog } from './add-animal-dialog';
 import { AnimalDrawer } from './animal-drawer';
@@ -20,7 +21,7 @@ import { AnimalsTable } from './animals-table';
 const PAGE_SIZE = 20;
 const route = getRouteApi('/animals');
 
-/** Lists the animals, opens one, and adds one. The address has the filter and the opened animal. */
+/** Lists the animals, opens one, and adds one. The address has the filter, the page and the opened animal. */
 export function AnimalsPage() {
   return (
     <ForScope scope="pets:read" title="Animals">
@@ -33,16 +34,23 @@ function Animals() {
   const store = useStore();
   const queryClient = useQueryClient();
   const navigate = route.useNavigate();
-  const { status, animal } = route.useSearch();
+  const { status, animal, ...page } = route.useSearch();
   const [isAdding, adding] = useDisclosure(false);
   const pages = useCursorPages<Pet>({
     queryKey: ['animals', { status }],
     load: (cursor, signal) =>
       store.listPets({ limit: PAGE_SIZE, ...(status && { status }), ...(cursor && { cursor }) }, { signal }),
+    position: useAddressPosition(page),
   });
-  const open = (id: string) => navigate({ search: (now) => ({ ...now, animal: id }), resetScroll: false });
+  const open = (id: string) =>
+    navigate({ search: (now) => ({ ...now, animal: id }), state: true, resetScroll: false });
   const close = () =>
-    navigate({ search: ({ animal: _closed, ...now }) => now, replace: true, resetScroll: false });
+    navigate({
+      search: ({ animal: _closed, ...now }) => now,
+      state: true,
+      replace: true,
+      resetScroll: false,
+    });
   const filter = (chosen: typeof status) =>
     navigate({ search: chosen ? { status: chosen } : {}, resetScroll: false });
   const showAdded = async (pet: Pet) => {

@@ -1,12 +1,16 @@
 import { keyId, localTime, oneOf, searchReader, textUpTo } from '../address/search-reader';
 import { ACTIONS } from '../audit-event/audit-texts';
+import { withPage } from '../table/use-address-position';
 
-/** The filters of the page. */
-export const auditSearch = searchReader({
+const readFilters = searchReader({
   actor: textUpTo(255),
   action: oneOf(Object.keys(ACTIONS)),
   key: keyId,
   since: localTime,
   until: localTime,
 });
-export type AuditSearch = ReturnType<typeof auditSearch>;
+
+/** The filters of the page, and which page of the list it shows. */
+export const auditSearch = withPage(readFilters);
+/** The filters of the page. */
+export type AuditSearch = ReturnType<typeof readFilters>;

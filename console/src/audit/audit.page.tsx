@@ -12,6 +12,7 @@ import { Page } from '../layout/page';
 import { Panel } from '../layout/panel';
 import { useStore } from '../session/session';
 import { type Column, DataTable } from '../table/data-table';
+import { useAddressPosition } from '../table/use-address-position';
 import { useCursorPages } from '../table/use-cursor-pages';
 import { AuditFilters } from './audit-filters';
 import type { AuditSearch } from './audit-search';
@@ -42,20 +43,22 @@ const COLUMNS: Column<AuditEvent>[] = [
   { header: 'Change', id: 'change', cell: ({ row: { original } }) => <Changes entry={original} /> },
 ];
 
-/** Lists what administrators did, newest first. */
+/** Lists what administrators did, newest first. The address has the filters and the page. */
 export function AuditPage() {
   const store = useStore();
   const search = route.useSearch();
+  const { cursor: _cursor, page: _page, ...filters } = search;
   const navigate = route.useNavigate();
   const pages = useCursorPages({
-    queryKey: ['audit', search],
+    queryKey: ['audit', filters],
     load: (cursor, signal) =>
-      store.admin.audit.list({ limit: 20, ...toQuery(search), ...(cursor && { cursor }) }, { signal }),
+      store.admin.audit.list({ limit: 20, ...toQuery(filters), ...(cursor && { cursor }) }, { signal }),
+    position: useAddressPosition(search),
   });
   return (
     <Page title="Audit" description="What administrators did, here and at the terminal">
       <Panel>
-        <AuditFilters search={search} onChange={(next) => void navigate({ search: next, replace: true })} />
+        <AuditFilters search={filters} onChange={(next) => void navigate({ search: next, replace: true })} />
         <DataTable
           label="Audit entries"
           columns={COLUMNS}

@@ -1,6 +1,6 @@
 import type { KeyQuery } from 'animal-store-client';
 import { oneOf, planName, searchReader, textUpTo } from '../address/search-reader';
-import { pageSearch, type PageSearch } from '../table/use-address-position';
+import { withPage } from '../table/use-address-position';
 
 export const STATES = ['active', 'rotating', 'expired', 'revoked'] as const;
 
@@ -36,11 +36,8 @@ const readFilters = searchReader({
 });
 
 /** The filters, the sort order and the page of the list of keys. */
-export type KeysSearch = ReturnType<typeof readFilters> & PageSearch;
-
-export function keysSearch(search: Record<string, unknown>): KeysSearch {
-  return { ...readFilters(search), ...pageSearch(search) };
-}
+export const keysSearch = withPage(readFilters);
+export type KeysSearch = ReturnType<typeof keysSearch>;
 
 /** Returns whether a list is filtered. */
 export function isFiltered({ sort: _sort, cursor: _cursor, page: _page, ...filters }: KeysSearch): boolean {

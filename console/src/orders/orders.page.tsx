@@ -11,6 +11,7 @@ import { Page } from '../layout/page';
 import { Panel } from '../layout/panel';
 import { useStore } from '../session/session';
 import { StatusFilter } from '../table/status-filter';
+import { useAddressPosition } from '../table/use-address-position';
 import { useCursorPages } from '../table/use-cursor-pages';
 import { ORDER_STATUSES } from './orders-search';
 import { OrdersTable } from './orders-table';
@@ -20,7 +21,7 @@ import { StabilityBadge } from '../format/stability-badge';
 const PAGE_SIZE = 20;
 const route = getRouteApi('/orders');
 
-/** Lists the orders of the key's quota, and places one. The address has the filter. */
+/** Lists the orders of the key's quota, and places one. The address has the filter and the page. */
 export function OrdersPage() {
   return (
     <ForScope scope="orders:read" title="Orders">
@@ -33,7 +34,7 @@ function Orders() {
   const store = useStore();
   const queryClient = useQueryClient();
   const navigate = route.useNavigate();
-  const { status } = route.useSearch();
+  const { status, ...page } = route.useSearch();
   const [isPlacing, placing] = useDisclosure(false);
   const pages = useCursorPages<Order>({
     queryKey: ['orders', { status }],
@@ -41,6 +42,7 @@ function Orders() {
       const query = { limit: PAGE_SIZE, ...(status && { status }), ...(cursor && { cursor }) };
       return store.listOrders(query, { signal });
     },
+    position: useAddressPosition(page),
   });
   const filter = (chosen: typeof status) =>
     navigate({ search: chosen ? { status: chosen } : {}, resetScroll: false });

@@ -10,6 +10,7 @@ import { Page } from '../layout/page';
 import { Panel } from '../layout/panel';
 import { useStore } from '../session/session';
 import { type Column, DataTable } from '../table/data-table';
+import { useAddressPosition } from '../table/use-address-position';
 import { useCursorPages } from '../table/use-cursor-pages';
 import { TextLink } from '../layout/text-link';
 import { NewPlanDialog } from './new-plan-dialog';
@@ -22,7 +23,7 @@ const COLUMNS: Column<Plan>[] = [
     header: 'Plan',
     id: 'name',
     cell: ({ row: { original } }) => (
-      <TextLink to="/admin/plans" search={{ plan: original.name }} fw={600}>
+      <TextLink to="/admin/plans" search={(now) => ({ ...now, plan: original.name })} state fw={600}>
         {original.name}
       </TextLink>
     ),
@@ -47,12 +48,13 @@ const COLUMNS: Column<Plan>[] = [
 /** Lists the plans with their limits, and opens one to edit it and to see who is on it. */
 export function PlansPage() {
   const store = useStore();
-  const { plan } = route.useSearch();
+  const { plan, ...page } = route.useSearch();
   const navigate = route.useNavigate();
   const [isCreating, setCreating] = useState(false);
   const pages = useCursorPages({
     queryKey: ['plans'],
     load: (cursor, signal) => store.admin.plans.list({ limit: 20, ...(cursor && { cursor }) }, { signal }),
+    position: useAddressPosition(page),
   });
   const newPlan = (
     <ScopedButton
@@ -79,7 +81,10 @@ export function PlansPage() {
         />
       </Panel>
       <NewPlanDialog opened={isCreating} onClose={() => setCreating(false)} />
-      <PlanDrawer name={plan} onClose={() => void navigate({ search: {} })} />
+      <PlanDrawer
+        name={plan}
+        onClose={() => void navigate({ search: ({ plan: _closed, ...now }) => now, state: true })}
+      />
     </Page>
   );
 }

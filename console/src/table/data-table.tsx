@@ -1,6 +1,6 @@
 import { Button, Group, Skeleton, Table, Text } from '@mantine/core';
 import { type ColumnDef, type RowData, tableFeatures, useTable } from '@tanstack/react-table';
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef } from 'react';
 import { ErrorNotice } from '../feedback/error-notice';
 import { StaleNotice } from '../feedback/stale-notice';
 import { CardCell, CardTable } from './card-table';
@@ -28,6 +28,7 @@ export function DataTable<Item extends RowData>(props: DataTableProps<Item>) {
   const { label, columns, pages, empty, onRowClick, minWidth = 640 } = props;
   const { query, items } = pages;
   const table = useTable({ features, columns, data: items });
+  const viewport = useRef<HTMLDivElement>(null);
   const { data, error, errorUpdatedAt, refetch } = query;
   if (error !== null && data === undefined) {
     return <ErrorNotice error={error} at={errorUpdatedAt} retry={refetch} />;
@@ -57,6 +58,7 @@ export function DataTable<Item extends RowData>(props: DataTableProps<Item>) {
         label={label}
         headers={headers}
         minWidth={minWidth}
+        viewportRef={viewport}
         highlightOnHover={onRowClick !== undefined}
         aria-busy={query.isFetching}
       >
@@ -75,9 +77,17 @@ export function DataTable<Item extends RowData>(props: DataTableProps<Item>) {
           </Table.Tr>
         ))}
       </CardTable>
-      {(pages.hasNext || pages.number > 1) && <Pager pages={pages} />}
+      {(pages.hasNext || pages.number > 1) && (
+        <Pager pages={pages} onTurn={() => viewport.current && showTop(viewport.current)} />
+      )}
     </>
   );
+}
+
+/** Shows the top of a table, also to the keyboard. */
+function showTop(viewport: HTMLElement): void {
+  viewport.focus({ preventScroll: true });
+  viewport.scrollIntoView();
 }
 
 /** Returns a header that is a text; undefined for one that is hidden from sight. */
@@ -85,18 +95,27 @@ function textOf(header: unknown): string | undefined {
   return typeof header === 'string' ? header : undefined;
 }
 
-function Pager<Item>({ pages }: { pages: CursorPages<Item> }) {
+interface PagerProps<Item> {
+  pages: CursorPages<Item>;
+  onTurn: () => void;
+}
+
+function Pager<Item>({ pages, onTurn }: PagerProps<Item>) {
   const isBusy = pages.query.isFetching;
+  const turn = (turnPage: () => void) => () => {
+    turnPage();
+    onTurn();
+  };
   return (
     <Group justify="space-between" pt="md">
       <Text size="sm" c="dimmed" aria-live="polite">
         Page {pages.number}
       </Text>
       <Group gap="xs">
-        <Button size="xs" variant="default" disabled={pages.number === 1 || isBusy} onClick={pages.previous}>
+        <Button size="xs" variant="default" disabled={pages.number === 1 || isBusy} onClick={turn(pages.previous)}>
           Previous
         </Button>
-        <Button size="xs" variant="default" disabled={!pages.hasNext || isBusy} onClick={pages.next}>
+        <Button size="xs" variant="default" disabled={!pages.hasNext || isBusy} onClick={turn(pages.next)}>
           Next
         </Button>
       </Group>

@@ -14,8 +14,13 @@ declare module '@tanstack/history' {
   }
 }
 
+/** Returns a function that reads the page of an address, and what `read` returns of it. */
+export const withPage =
+  <Search>(read: (search: Record<string, unknown>) => Search) =>
+  (search: Record<string, unknown>): Search & PageSearch => ({ ...read(search), ...pageSearch(search) });
+
 /** Returns the page that an address names; the first one if it names none. */
-export function pageSearch({ cursor, page }: Record<string, unknown>): PageSearch {
+function pageSearch({ cursor, page }: Record<string, unknown>): PageSearch {
   const number = Number(page);
   return typeof cursor === 'string' && Number.isSafeInteger(number) && number > 1
     ? { cursor, page: number }

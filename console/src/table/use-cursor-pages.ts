@@ -1,6 +1,5 @@
 import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
 import type { Page } from 'animal-store-client';
-import { useState } from 'react';
 
 /** Has one page of a list at a time, and leads to the next and the previous one. */
 export interface CursorPages<Item> {
@@ -29,13 +28,14 @@ interface CursorPagesOptions<Item> {
   isChanging?: (item: Item) => boolean;
   /** False while the list cannot be named yet. */
   enabled?: boolean;
-  /** Keeps the position, such as in the address; by default, the component does. */
+  /** Keeps the position, as `useAddressPosition` does. A list with one page has none. */
   position?: [PagePosition, (position: PagePosition) => void];
 }
 
 const RELOAD_MS = 2000;
 const NO_ITEMS: never[] = [];
 const FIRST_PAGE: PagePosition = { cursors: [], number: 1 };
+const ONE_PAGE: NonNullable<CursorPagesOptions<never>['position']> = [FIRST_PAGE, () => undefined];
 
 /**
  * Loads the pages of a list that leads from page to page by cursors. The shown page stays until the next one
@@ -43,8 +43,7 @@ const FIRST_PAGE: PagePosition = { cursors: [], number: 1 };
  */
 export function useCursorPages<Item>(options: CursorPagesOptions<Item>): CursorPages<Item> {
   const { queryKey, load, isChanging, enabled = true } = options;
-  const own = useOwnPosition(JSON.stringify(queryKey));
-  const [{ cursors, number }, setPosition] = options.position ?? own;
+  const [{ cursors, number }, setPosition] = options.position ?? ONE_PAGE;
   const cursor = cursors.at(-1);
   const query = useQuery({
     queryKey: [...queryKey, { cursor }],
@@ -64,12 +63,4 @@ export function useCursorPages<Item>(options: CursorPagesOptions<Item>): CursorP
     previous: () =>
       setPosition(cursors.length > 1 ? { cursors: cursors.slice(0, -1), number: number - 1 } : FIRST_PAGE),
   };
-}
-
-function useOwnPosition(list: string): [PagePosition, (position: PagePosition) => void] {
-  const [kept, setKept] = useState({ list, position: FIRST_PAGE });
-  return [
-    kept.list === list ? kept.position : FIRST_PAGE,
-    (position: PagePosition) => setKept({ list, position }),
-  ];
 }

@@ -1,5 +1,6 @@
 import { Code } from '@mantine/core';
 import { IconCircleCheck } from '@tabler/icons-react';
+import { getRouteApi } from '@tanstack/react-router';
 import type { DeprecatedCalls } from 'animal-store-client';
 import { EmptyState } from '../feedback/empty-state';
 import { Instant } from '../format/instant';
@@ -9,9 +10,11 @@ import { Panel } from '../layout/panel';
 import { TextLink } from '../layout/text-link';
 import { useStore } from '../session/session';
 import { type Column, DataTable } from '../table/data-table';
+import { useAddressPosition } from '../table/use-address-position';
 import { useCursorPages } from '../table/use-cursor-pages';
 
 const SHOWN = 10;
+const route = getRouteApi('/admin/');
 
 const COLUMNS: Column<DeprecatedCalls>[] = [
   {
@@ -32,13 +35,14 @@ const COLUMNS: Column<DeprecatedCalls>[] = [
   { header: 'Last', id: 'last', cell: ({ row: { original } }) => <Instant at={original.lastAt} /> },
 ];
 
-/** Lists the keys that still call deprecated operations. */
+/** Lists the keys that still call deprecated operations. The address has the page. */
 export function CallersPanel() {
   const store = useStore();
   const pages = useCursorPages({
     queryKey: ['traffic', 'callers'],
     load: (cursor, signal) =>
       store.admin.deprecations.list({ limit: SHOWN, ...(cursor && { cursor }) }, { signal }),
+    position: useAddressPosition(route.useSearch()),
   });
   return (
     <Panel title="Still calling deprecated operations" description="In the last 400 days">

@@ -5,17 +5,24 @@ import { BansPanel } from './bans-panel';
 import { CallersPanel } from './callers-panel';
 import { OutcomePanel } from './outcome-panel';
 import { TopKeys, TopOperations } from './top-lists';
+import type { TrafficSearch } from './traffic-range';
 
 const route = getRouteApi('/admin/');
 
 /** What an administrator wants to see first: the traffic of all keys, and what needs attention. */
 export function TrafficPage() {
-  const search = route.useSearch();
+  const { cursor: _cursor, page: _page, ...search } = route.useSearch();
   const navigate = route.useNavigate();
+  // The page of the callers is not of the range.
+  const show = (next: TrafficSearch) =>
+    void navigate({
+      search: ({ range: _range, from: _from, until: _until, ...page }) => ({ ...page, ...next }),
+      state: true,
+    });
   return (
     <Page title="Traffic" description="The requests of all keys">
       <Stack gap="lg">
-        <OutcomePanel search={search} onSearch={(next) => void navigate({ search: next })} />
+        <OutcomePanel search={search} onSearch={show} />
         <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
           <TopKeys search={search} />
           <TopOperations search={search} />
