@@ -12,6 +12,7 @@ import { ordersSearch } from './orders/orders-search';
 import { plansSearch } from './plans/plans-search';
 import { withPage } from './table/use-address-position';
 import { trafficSearch } from './traffic/traffic-range';
+import { deliveriesSearch } from './webhooks/deliveries-search';
 import { OverviewPage } from './overview/overview.page';
 
 const root = createRootRoute({
@@ -90,6 +91,7 @@ const webhooks = createRoute({
 const webhook = createRoute({
   getParentRoute: () => administration,
   path: '/webhooks/$id',
+  validateSearch: deliveriesSearch,
   component: lazyPage(() => import('./webhooks/webhook.page'), 'WebhookPage'),
 });
 

@@ -1,5 +1,6 @@
 import { Anchor, Group, Stack, Text } from '@mantine/core';
 import { IconSend } from '@tabler/icons-react';
+import { getRouteApi } from '@tanstack/react-router';
 import type { AnimalStore, Webhook, WebhookDelivery } from 'animal-store-client';
 import { useMemo, useState } from 'react';
 import { EmptyState } from '../feedback/empty-state';
@@ -10,26 +11,30 @@ import { serviceNowMs } from '../session/service-clock';
 import { useStore } from '../session/session';
 import { type Column, DataTable } from '../table/data-table';
 import { StatusFilter } from '../table/status-filter';
+import { useAddressPosition } from '../table/use-address-position';
 import { useCursorPages } from '../table/use-cursor-pages';
+import { DELIVERY_STATES } from './deliveries-search';
 import { DeliveryDrawer } from './delivery-drawer';
 import { DeliveryState } from './delivery-state';
 import { eventText } from './event-texts';
 import { WebhookButton } from './webhook-button';
 
 const SOON_MS = 60_000;
-const STATES = ['pending', 'delivered', 'failed'] as const;
+const route = getRouteApi('/admin/webhooks/$id');
 
-/** Lists the deliveries of a webhook, shows each, and sends one again, or a test event. */
+/**
+ * Lists the deliveries of a webhook, shows each, and sends one again, or a test event. The address has the
+ * filter and the page.
+ */
 export function DeliveriesPanel({ webhook }: { webhook: Webhook }) {
   const store = useStore();
-  const [state, setState] = useState<WebhookDelivery['state']>();
-  const [tests, setTests] = useState(0);
+  const navigate = route.useNavigate();
+  const { state, ...page } = route.useSearch();
   const [openId, setOpenId] = useState<string>();
   // The button that opened a delivery gets the focus back only if its cell is not rendered anew.
   const columns = useMemo(() => columnsFor(webhook, store, setOpenId), [webhook, store]);
   const pages = useCursorPages<WebhookDelivery>({
-    // A test leads to the first page, where its delivery is.
-    queryKey: ['webhooks', 'deliveries', webhook.id, state, tests],
+    queryKey: ['webhooks', 'deliveries', webhook.id, state],
     isChanging: (delivery) => !webhook.paused && isChanging(delivery),
     load: (cursor, signal) =>
       store.admin.webhooks.deliveries(
@@ -37,22 +42,23 @@ export function DeliveriesPanel({ webhook }: { webhook: Webhook }) {
         { limit: 20, ...(state && { state }), ...(cursor && { cursor }) },
         { signal },
       ),
+    position: useAddressPosition(page),
   });
+  const filter = (chosen: typeof state) =>
+    navigate({ search: chosen ? { state: chosen } : {}, resetScroll: false });
   return (
     <Panel
       title="Deliveries"
       description="They are kept for 30 days"
       actions={
         <Group gap="sm">
-          <StatusFilter statuses={STATES} value={state} onChange={setState} />
+          <StatusFilter statuses={DELIVERY_STATES} value={state} onChange={filter} />
           <WebhookButton
             size="sm"
             disabled={webhook.paused}
             send={() => store.admin.webhooks.test(webhook.id)}
-            onSent={() => {
-              setState(undefined);
-              setTests(tests + 1);
-            }}
+            // To the first page of all deliveries, where the test is.
+            onSent={() => filter(undefined)}
             failure="The test event was not sent"
           >
             Send a test event

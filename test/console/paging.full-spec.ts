@@ -1,0 +1,99 @@
+import { admin, expectSound, open, store, useConsole } from './console-service.js';
+import { send } from '../support/http/http.js';
+
+const ROWS = 45;
+let webhookId: string;
+
+useConsole();
+beforeAll(async () => {
+  for (let number = 0; number < ROWS; number += 1) {
+    await store.issue({ name: `Fleet ${number}`, plan: 'pro' });
+  }
+  const body = { url: 'https://ops.example/hook', events: ['key.revoked'] };
+  const webhook = await send(`${store.url}/admin/webhooks`, { method: 'POST', key: admin.key, body });
+  webhookId = webhook.json.id;
+  const fill = (statement: string, ...values: unknown[]) =>
+    store.database.query(statement, [ROWS, ...values]);
+  await fill("INSERT INTO pets (name, category_id) SELECT 'Animal ' || n, 1 FROM generate_series(1, $1) n");
+  await fill(
+    `INSERT INTO orders (quota_id, pet_id, quantity) SELECT $2::uuid, n, n FROM generate_series(1, $1) n`,
+    admin.quotaId,
+  );
+  await fill("INSERT INTO plans SELECT 'plan-' || n, 60, 1000 FROM generate_series(1, $1) n");
+  await fill(
+    `INSERT INTO webhook_deliveries (id, webhook_id, event, event_key, payload, state, attempts)
+     SELECT gen_random_uuid(), $2::uuid, 'key.revoked', n::text, '{}', 'failed', n
+     FROM generate_series(1, $1) n`,
+    webhookId,
+  );
+  await fill(
+    `INSERT INTO usage
+     SELECT id, quota_id, 'day', date_trunc('day', now()), 'getPet', true, 1, 0, 0, 0, 0, now()
+     FROM api_keys LIMIT $1`,
+  );
+});
+
+describe.each([
+  ['/animals', 'Animals'],
+  ['/orders', 'Orders'],
+  ['/admin', 'Callers of deprecated operations'],
+  ['/admin/keys', 'Keys'],
+  ['/admin/plans', 'Plans'],
+  ['/admin/webhooks/WEBHOOK', 'Deliveries of this webhook'],
+  ['/admin/audit', 'Audit entries'],
+])('a list of the console with pages (%s)', (path, label) => {
+  it.each(['desktop', 'phone'] as const)(
+    'opens each page at its top, and has it in the address (%s)',
+    async (width) => {
+      const page = await open(path.replace('WEBHOOK', webhookId), { width });
+      const table = page.getByRole('table', { name: label });
+      const first = table.getByRole('row').nth(1);
+      const expectTop = async () => {
+        const { y = -1 } = (await first.boundingBox()) ?? {};
+        // The header of a phone is 60 pixels high.
+        expect([y > (width === 'phone' ? 60 : 0), y < 450]).toEqual([true, true]);
+        await page.locator(`[aria-label="${label}"][tabindex="0"]:focus`).waitFor();
+      };
+      await first.waitFor();
+      const turn = async (button: string, address: RegExp) => {
+        const before = await first.textContent();
+        await page.getByRole('button', { name: button, exact: true }).click();
+        await page.waitForURL(address);
+        await first.filter({ hasNotText: before ?? '' }).waitFor();
+        await expectTop();
+      };
+      await turn('Next', /page=2$/);
+      await turn('Next', /page=3$/);
+      const third = await first.textContent();
+      await expectSound(page);
+      await page.reload();
+      await first.waitFor();
+      expect(await first.textContent()).toBe(third);
+      await turn('Previous', /page=2$/);
+      await turn('Previous', /\/console[^?]*$/);
+    },
+  );
+});
+
+describe('the drawers of pages with a list', () => {
+  it.each([
+    ['/animals', 'Open animal 45', 'Animal 45', 'Open animal 40'],
+    ['/admin/plans', 'plan-45', 'Plan plan-45', 'plan-27'],
+  ])(
+    'keep the page of the list, and the way to the pages before it (%s)',
+    async (path, link, drawer, other) => {
+      const page = await open(path);
+      for (const number of [2, 3]) {
+        await page.getByRole('button', { name: 'Next' }).click();
+        await page.waitForURL(new RegExp(`page=${number}`));
+      }
+      await page.getByRole('link', { name: link, exact: true }).click();
+      await page.getByRole('dialog', { name: drawer }).waitFor();
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: 'Previous' }).click();
+      await page.getByRole('link', { name: other, exact: true }).waitFor();
+      expect(new URL(page.url()).searchParams.get('page')).toBe('2');
+    },
+  );
+});
