@@ -7,7 +7,7 @@ import { exactParameters } from './exact-number.js';
 import { parseCsv } from './csv.js';
 import { parseJson, writeJson } from './json.js';
 import { PagePromise } from './page-promise.js';
-import { nextCursor, type Page } from './pages.js';
+import { readPaging, type Page } from './pages.js';
 import { rateLimitWindows } from './rate-limit-headers.js';
 
 /** Properties of an operation that decide how its calls are sent. */
@@ -72,7 +72,7 @@ export class Connection<Paths extends {}> {
   ): PagePromise<Item> {
     const read = (body: unknown, headers: Headers) => ({
       items: body as Item[],
-      nextCursor: nextCursor(headers),
+      ...readPaging(headers),
     });
     return new PagePromise(this.perform(options, {}, send, read), nextPage);
   }
@@ -84,7 +84,7 @@ export class Connection<Paths extends {}> {
   ): Promise<Page<string>> {
     const read = (body: unknown, headers: Headers) => ({
       items: [body as string],
-      nextCursor: nextCursor(headers),
+      ...readPaging(headers),
     });
     const { data } = await this.perform(options, { parse: parseCsv }, send, read);
     return data;

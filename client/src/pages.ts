@@ -8,10 +8,18 @@ export interface Page<Item> {
   items: Item[];
   /** The `cursor` of the page after this one, or null if this is the last. */
   nextCursor: string | null;
+  /** The number of items on all pages, if the list has it. */
+  total?: number;
+}
+
+/** Returns what the headers of a page say of its list. */
+export function readPaging(headers: Headers): Omit<Page<never>, 'items'> {
+  const total = headers.get('X-Total-Count');
+  return { nextCursor: nextCursor(headers), ...(total !== null && { total: Number(total) }) };
 }
 
 /** Returns the cursor of the next page, as the `Link` header of this one gives it. */
-export function nextCursor(headers: Headers): string | null {
+function nextCursor(headers: Headers): string | null {
   const next = linkTarget(headers.get('Link'), 'next');
   // The target may be relative; only its query matters.
   return next === null ? null : new URL(next, 'http://relative').searchParams.get('cursor');

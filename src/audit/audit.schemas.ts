@@ -2,11 +2,24 @@ import { z } from 'zod';
 import { parseInt64 } from '../schemas/int64.js';
 import { instantParameter } from '../schemas/instant.js';
 import { cursorParameter, enumParameter, limitParameter } from '../schemas/pagination.js';
-import { dateTime, lineParameter, KEY_NAME_MAX_LENGTH, plainText } from '../schemas/text-schemas.js';
+import {
+  dateTime,
+  keyHints,
+  KEY_NAME_MAX_LENGTH,
+  lineParameter,
+  plainText,
+} from '../schemas/text-schemas.js';
 import { uuidParameter } from '../schemas/uuid.js';
 import { ACTIONS, terminalActor } from './audit.js';
 
 const ACTOR_MAX_LENGTH = terminalActor('').length + KEY_NAME_MAX_LENGTH;
+
+/** Returns the schema of the key that an event names; `which` says in what part. */
+const namedKey = (which: string) =>
+  z
+    .object({ name: plainText('Name of the key.', KEY_NAME_MAX_LENGTH), ...keyHints })
+    .nullable()
+    .meta({ description: `The key that ${which}, as it is now; null if that is none, or was deleted.` });
 
 const fields = z.record(z.string().max(64), z.unknown());
 
@@ -19,8 +32,10 @@ export const AuditEvent = z
         'or `terminal` for the service itself.',
       ACTOR_MAX_LENGTH,
     ),
+    actorKey: namedKey('acted'),
     action: plainText('The action.', 64),
     subject: plainText('What the action changed: `key:ID`, `plan:NAME` or `webhook:ID`.', 128),
+    subjectKey: namedKey('the action changed'),
     before: fields
       .nullable()
       .meta({ description: 'The changed fields before the action; null if the action created the subject.' }),
@@ -34,8 +49,10 @@ export const AuditEvent = z
         id: '12',
         at: '2026-11-21T08:30:00.000Z',
         actor: 'terminal:ann',
+        actorKey: null,
         action: 'plan.changed',
         subject: 'plan:free',
+        subjectKey: null,
         before: { perMinute: 60, perDay: 1000 },
         after: { perMinute: 120, perDay: 3000 },
       },

@@ -1,7 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { PrismaService } from '../database/prisma.service.js';
 import { type Page, toPage } from '../schemas/pagination.js';
+import { isUuid } from '../schemas/uuid.js';
 import type { AuditEvent, AuditQuery } from './audit.schemas.js';
+
+/** Begins the subject of an action on a key. */
+const KEY = 'key:';
 
 /** Lists the actions of administrators. */
 @Injectable()
@@ -22,13 +26,24 @@ export class AuditService {
       orderBy: { id: 'desc' },
       take: limit + 1,
     });
+    const keys = await this.findKeys(rows.flatMap((row) => [row.actor, row.subject.replace(KEY, '')]));
     const events = rows.map(({ id, at, before, after, ...rest }) => ({
       ...rest,
       id: String(id),
       at: at.toISOString(),
+      actorKey: keys.get(rest.actor) ?? null,
+      subjectKey: keys.get(rest.subject.replace(KEY, '')) ?? null,
       before: before as AuditEvent['before'],
       after: after as AuditEvent['after'],
     }));
     return toPage(events, limit);
+  }
+
+  /** Returns what tells these keys apart, by id. Texts that are not the id of a key are not included. */
+  private async findKeys(texts: string[]) {
+    const ids = [...new Set(texts.filter(isUuid))];
+    const keys = await this.prisma.$queryRaw<(NonNullable<AuditEvent['actorKey']> & { id: string })[]>`
+      SELECT id, name, prefix, last_four AS "lastFour" FROM api_keys WHERE id = ANY (${ids}::uuid[])`;
+    return new Map(keys.map(({ id, ...key }) => [id, key]));
   }
 }

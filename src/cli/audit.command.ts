@@ -1,11 +1,8 @@
 import { Option } from 'commander';
-import type { INestApplicationContext } from '@nestjs/common';
 import { ACTIONS } from '../audit/audit.js';
 import { auditActor, type AuditEvent, type AuditQuery } from '../audit/audit.schemas.js';
 import { AuditService } from '../audit/audit.service.js';
-import { KeyReader } from '../keys/key-reader.service.js';
 import { instant } from '../schemas/instant.js';
-import { isUuid } from '../schemas/uuid.js';
 import { parsedBy, positiveInteger } from './arguments.js';
 import { command, withServices } from './command.js';
 import { findGivenKeyId, idCell } from './key-id.js';
@@ -27,24 +24,20 @@ export const auditCommand = command('audit', 'list the actions of administrators
     withServices(async (services, { key, ...filters }: AuditQuery) => {
       const keyId = await findGivenKeyId(services, key);
       const { entries: events } = await services.get(AuditService).page({ ...filters, key: keyId });
-      return { value: events, text: () => eventsText(services, events) };
+      return { value: events, text: () => eventsText(events) };
     }),
   );
 
-async function eventsText(services: INestApplicationContext, events: AuditEvent[]): Promise<string> {
-  const ids = events.flatMap(({ actor, subject }) => [actor, subject.replace('key:', '')]);
-  const names = await services.get(KeyReader).findNames(ids.filter(isUuid));
+function eventsText(events: AuditEvent[]): string {
   /** A key's name and id; anything else as it is. */
-  const named = (text: string) => {
-    const id = text.replace('key:', '');
-    return names.has(id) ? `"${names.get(id)}" ${idCell(id)}` : text;
-  };
+  const named = (text: string, key: AuditEvent['actorKey']) =>
+    key === null ? text : `"${key.name}" ${idCell(text.replace('key:', ''))}`;
   return tableText(
     events.map((event) => ({
       at: event.at,
-      who: named(event.actor),
+      who: named(event.actor, event.actorKey),
       action: event.action,
-      on: named(event.subject),
+      on: named(event.subject, event.subjectKey),
       changes: describeChanges(event),
     })),
   );

@@ -33,7 +33,10 @@ const keyReads: Command[] = [
       parsedBy(instant),
     )
     .addOption(
-      new Option('--sort <order>', 'oldest, newest, by name, by last use, or by expiry first')
+      new Option(
+        '--sort <order>',
+        'oldest or newest first, by name, by last use, by expiry, or valid keys first',
+      )
         .choices(KEY_SORTS)
         .default('created'),
     )

@@ -4,7 +4,14 @@ import { IssuedKey, overlapSeconds } from './key.schemas.js';
 import { CURSOR_MESSAGE, cursorParameter, enumParameter, limitParameter } from '../schemas/pagination.js';
 import { instant } from '../schemas/instant.js';
 import { restrictions } from './restrictions.js';
-import { BODY_MESSAGE, dateTime, KEY_NAME_MAX_LENGTH, plainText, uuid } from '../schemas/text-schemas.js';
+import {
+  BODY_MESSAGE,
+  dateTime,
+  keyHints,
+  KEY_NAME_MAX_LENGTH,
+  plainText,
+  uuid,
+} from '../schemas/text-schemas.js';
 import {
   DeprecatedCalls,
   deprecatedPart,
@@ -15,16 +22,10 @@ import {
   SEPARATOR,
 } from '../usage/usage.schemas.js';
 
-const KEY_MAX_LENGTH = 64;
 const PATH_MAX_LENGTH = 1024;
 
-const hints = {
-  prefix: plainText('First characters of the key.', KEY_MAX_LENGTH),
-  lastFour: plainText('Last four characters of the key.', 4),
-};
-
 const successor = {
-  ...hints,
+  ...keyHints,
   createdAt: dateTime('When the successor was issued.'),
   expiresAt: dateTime('When the successor expires; null if it never does.').nullable(),
 };
@@ -42,7 +43,7 @@ export const OwnKey = z
       description:
         'Current state of the key. A `rotating` key has a successor, and is valid until it expires.',
     }),
-    ...hints,
+    ...keyHints,
     plan: plainText('The plan that the quota of the key is on.', PLAN_NAME_MAX_LENGTH),
     perMinute: z.int32().min(1).meta({ description: 'Effective limit of requests per UTC minute.' }),
     perDay: z.int32().min(1).meta({ description: 'Effective limit of requests per UTC day.' }),

@@ -31,7 +31,7 @@ const NONE = Prisma.sql`NULL::text`;
 const EXPIRY = Prisma.sql`coalesce(k.expires_at, 'infinity')`;
 const LAST = Prisma.sql`coalesce(used.last_at, '-infinity')`;
 
-const SORT_ORDERS: Record<KeySort, SortOrder> = {
+const SORT_ORDERS: Record<Exclude<KeySort, 'state'>, SortOrder> = {
   created: { value: NONE, by: Prisma.sql`k.id`, isAfter: ({ id }) => Prisma.sql`k.id > ${id}::uuid` },
   '-created': { value: NONE, by: Prisma.sql`k.id DESC`, isAfter: ({ id }) => Prisma.sql`k.id < ${id}::uuid` },
   name: {
@@ -53,6 +53,24 @@ const SORT_ORDERS: Record<KeySort, SortOrder> = {
   },
 };
 
+/**
+ * Returns the order that has valid keys first, each newest first. All pages sort by the validity when the
+ * first page was read, so that a key which is revoked meanwhile is on one page only.
+ */
+function validFirst(cursor: KeyPosition | undefined, nowMs: number): SortOrder {
+  const [, began = new Date(nowMs).toISOString()] = cursor?.value?.split('@') ?? [];
+  const wasValid = Prisma.sql`(
+    coalesce(k.revoked_at > ${began}::timestamptz, true)
+    AND coalesce(k.expires_at > ${began}::timestamptz, true)
+  )`;
+  return {
+    value: Prisma.sql`${wasValid}::text || '@' || ${began}::text`,
+    by: Prisma.sql`${wasValid} DESC, k.id DESC`,
+    isAfter: ({ id, value }) =>
+      Prisma.sql`(${wasValid}, k.id) < (${value?.startsWith('true') ?? true}::boolean, ${id}::uuid)`,
+  };
+}
+
 /** Returns the keys of a page at `nowMs`, and the position of the last one, or null on the last page. */
 export async function findKeyPage(
   database: Database,
@@ -61,7 +79,7 @@ export async function findKeyPage(
   nowMs: number,
 ): Promise<{ records: KeyRecord[]; last: KeyPosition | null }> {
   const { limit, sort = 'created', cursor } = query;
-  const { value, by, isAfter } = SORT_ORDERS[sort];
+  const { value, by, isAfter } = sort === 'state' ? validFirst(cursor, nowMs) : SORT_ORDERS[sort];
   const rows = await database.$queryRaw<{ id: string; value: string | Date | null }[]>`
     SELECT k.id, ${value} AS value
     FROM api_keys k JOIN quotas q ON q.id = k.quota_id
@@ -78,6 +96,20 @@ export async function findKeyPage(
     records: ids.flatMap((id) => byId.get(id) ?? []),
     last: last === undefined ? null : { sort, id: last.id, value: toText(last.value) },
   };
+}
+
+/** Returns the number of keys on all pages at `nowMs`. */
+export async function countKeys(
+  database: Database,
+  query: KeyQuery,
+  bannedQuotas: string[],
+  nowMs: number,
+): Promise<number> {
+  const [row] = await database.$queryRaw<{ count: number }[]>`
+    SELECT count(*)::int
+    FROM api_keys k JOIN quotas q ON q.id = k.quota_id
+    WHERE true ${filters(query, bannedQuotas, nowMs)}`;
+  return row!.count;
 }
 
 /** Returns the usage of each of these keys, by id. Usage that is still in the journal is not included. */

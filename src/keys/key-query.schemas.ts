@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PLAN_NAME_MAX_LENGTH, isPlanName } from '../rate-limit/rules/plan-name.js';
 import { instant, instantParameter } from '../schemas/instant.js';
-import { cursorParameter, enumParameter, limitParameter, once } from '../schemas/pagination.js';
+import { cursorParameter, enumParameter, limitParameter, once, parameter } from '../schemas/pagination.js';
 import { lineParameter } from '../schemas/text-schemas.js';
 import { isUuid, uuidParameter } from '../schemas/uuid.js';
 import { KEY_STATES } from './key.schemas.js';
@@ -12,7 +12,7 @@ const SEARCH_MAX_LENGTH = 64;
 const CURSOR_MAX_LENGTH = 1536;
 const PLAN_MESSAGE = 'must be the name of a plan';
 const SORT_DEFAULT = 'created';
-export const KEY_SORTS = [SORT_DEFAULT, '-created', 'name', 'lastUsed', 'expires'] as const;
+export const KEY_SORTS = [SORT_DEFAULT, '-created', 'name', 'lastUsed', 'expires', 'state'] as const;
 export type KeySort = (typeof KEY_SORTS)[number];
 const SEPARATOR = '|';
 
@@ -21,8 +21,8 @@ export interface KeyPosition {
   sort: KeySort;
   id: string;
   /**
-   * The name, or the instant, by which the key is sorted; null if the key has no such instant, or is sorted
-   * by its `id` alone.
+   * The name, the instant or the validity by which the key is sorted; null if the key has no such instant, or
+   * is sorted by its `id` alone.
    */
   value: string | null;
 }
@@ -40,7 +40,15 @@ const SORTED_VALUES: Record<KeySort, z.ZodType<string>> = {
   name: z.string().refine((name) => !name.includes('\0')),
   lastUsed: sortedInstant,
   expires: sortedInstant,
+  state: parameter(readValidity, 'must be the validity of a key'),
 };
+
+/** Reads whether the key was valid when the walk over the pages began, and when that was: `true@INSTANT`. */
+function readValidity(text: string): string | null {
+  const [wasValid = '', ...began] = text.split('@');
+  const { success, data } = instant.safeParse(began.join('@'));
+  return success && ['true', 'false'].includes(wasValid) ? `${wasValid}@${data.toISOString()}` : null;
+}
 
 /** Returns the position as the text of a cursor. */
 export function keyPositionText({ sort, id, value }: KeyPosition): string {
@@ -87,8 +95,9 @@ export const KeyQuery = z
     sort: enumParameter(
       KEY_SORTS,
       'The order: `created` is oldest first, `-created` newest first, `name` by name, `lastUsed` by ' +
-        'the last request, most ' +
-        'recent first, and `expires` soonest first. Keys that were never used, or never expire, are last.',
+        'the last request, most recent first, and `expires` soonest first. Keys that were never used, or ' +
+        'never expire, are last. `state` has the keys that are valid when the first page is read before ' +
+        'the others, each newest first.',
     ).meta({ default: SORT_DEFAULT }),
     /** The page begins after this key. */
     cursor: cursorParameter(readKeyPosition, CURSOR_MAX_LENGTH),

@@ -6,7 +6,7 @@ import { parseQuotaId, quotaBucketKey } from '../rate-limit/rules/bucket-key.js'
 import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
 import { Clock } from '../settings/clock.js';
 import { UsageJournal } from '../usage/usage.journal.js';
-import { findKeyPage, usageOfKeys } from './key-page.repository.js';
+import { countKeys, findKeyPage, usageOfKeys } from './key-page.repository.js';
 import type { KeyPosition, KeyQuery } from './key-query.schemas.js';
 import { findBanEnd, findKey } from './key.repository.js';
 import type { KeyWithUsage } from './key.schemas.js';
@@ -35,14 +35,21 @@ export class KeyReader {
     return key as KeyWithUsage;
   }
 
-  /** Returns one page of the keys, and the position of the last one, or null on the last page. */
-  async page(query: KeyQuery): Promise<{ entries: KeyWithUsage[]; last: KeyPosition | null }> {
+  /**
+   * Returns one page of the keys, the position of the last one, or null on the last page, and the number of
+   * keys on all pages.
+   */
+  async page(query: KeyQuery): Promise<{ entries: KeyWithUsage[]; last: KeyPosition | null; total: number }> {
     const bans = await this.counters.bans();
     const bannedQuotas = [...bans.keys()].flatMap((bucketKey) => parseQuotaId(bucketKey) ?? []);
     await this.aggregateUsage();
-    const { records, last } = await findKeyPage(this.database, query, bannedQuotas, this.clock.now());
+    const selection = [this.database, query, bannedQuotas, this.clock.now()] as const;
+    const [{ records, last }, total] = await Promise.all([
+      findKeyPage(...selection),
+      countKeys(...selection),
+    ]);
     const entries = await this.withUsage(records, (quotaId) => bans.get(quotaBucketKey(quotaId)) ?? null);
-    return { entries, last };
+    return { entries, last, total };
   }
 
   /** Returns one page of the keys of a quota that holders issued, oldest first, after the id `after`. */

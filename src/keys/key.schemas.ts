@@ -8,7 +8,9 @@ import {
   bodyLine,
   bodyString,
   dateTime,
+  KEY_MAX_LENGTH,
   KEY_NAME_MAX_LENGTH,
+  keyHints,
   plainText,
   uuid,
 } from '../schemas/text-schemas.js';
@@ -17,7 +19,6 @@ import { isUuid, UUID_LENGTH } from '../schemas/uuid.js';
 import { PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
 
 const NOTE_MAX_LENGTH = 1000;
-const KEY_MAX_LENGTH = 64;
 const WARNING_MAX_LENGTH = 1000;
 /** UTC hours whose requests are shown with a key, the current one included. */
 export const HOURS_SHOWN = 24;
@@ -177,8 +178,7 @@ export const Key = z
       description:
         'Current state of the key. A `rotating` key is valid until the overlap with its successor ends.',
     }),
-    prefix: plainText('First characters of the key.', KEY_MAX_LENGTH),
-    lastFour: plainText('Last four characters of the key.', 4),
+    ...keyHints,
     quotaId: uuid('Identifier of its quota. Keys on one quota share its limits, counts and ban.'),
     plan: planName,
     perMinute: shownLimit(

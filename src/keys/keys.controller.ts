@@ -56,7 +56,7 @@ export class KeysController {
     'List keys',
     'Returns one page of the keys with their usage, oldest first unless `sort` has another order.',
   )
-  @PageResponse(KeyWithUsage, 'A page of keys.')
+  @PageResponse(KeyWithUsage, 'A page of keys.', 'X-Total-Count')
   listKeys(
     @Query({ schema: KeyQuery }) query: KeyQuery,
     @Res({ passthrough: true }) reply: FastifyReply,

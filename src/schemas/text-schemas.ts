@@ -4,6 +4,8 @@ import { UUID_LENGTH } from './uuid.js';
 
 /** The maximum length of the name of a key, in characters. */
 export const KEY_NAME_MAX_LENGTH = 255;
+/** The maximum length of a key. */
+export const KEY_MAX_LENGTH = 64;
 const TEXT_MESSAGE = 'must be text without control characters';
 /**
  * Control characters, and those that change the direction of text, so that a name can be displayed as
@@ -25,6 +27,12 @@ export const uuid = (description: string) =>
 /** Returns the schema of another text in a response. */
 export const plainText = (description: string, maxLength: number) =>
   z.string().meta({ description, maxLength });
+
+/** The schemas of what tells keys apart without showing them. */
+export const keyHints = {
+  prefix: plainText('First characters of the key.', KEY_MAX_LENGTH),
+  lastFour: plainText('Last four characters of the key.', 4),
+};
 
 /** Returns the schema of a query parameter that is a line of text. */
 export function lineParameter(description: string, maxLength: number) {

@@ -31,6 +31,8 @@ const counts = (aggregate: '' | 'sum') =>
     ) AS statuses`);
 const SUMS = counts('sum');
 const REQUESTS = Prisma.sql`sum(succeeded + redirected + client_errors + server_errors)::float8 AS requests`;
+/** What tells the key `k` apart. */
+const KEY_FIELDS = Prisma.sql`k.name AS "keyName", k.prefix, k.last_four AS "lastFour"`;
 const COLUMNS = ['succeeded', 'redirected', 'client_errors', 'server_errors', 'refusals'];
 /** The counts of one key by period, as columns of `usage`. */
 const SUMS_BY_START = Prisma.raw(
@@ -151,14 +153,16 @@ export class UsageRepository {
    */
   topKeys(selection: UsageSelection, limit: number, by: 'key' | 'quota' = 'key') {
     return this.read<KeyUsage>(Prisma.sql`
-      SELECT
-        max(key_id::text) AS "keyId",
-        (SELECT name FROM api_keys WHERE id = max(key_id::text)::uuid) AS "keyName",
-        min(quota_id::text) AS "quotaId", ${SUMS}, max(last_at) AS "lastAt"
-      ${selectedUsage(selection)}
-      GROUP BY ${Prisma.raw(`${by}_id`)}
-      ORDER BY requests DESC, "keyId"
-      LIMIT ${limit}`);
+      SELECT top.*, ${KEY_FIELDS}
+      FROM (
+        SELECT
+          max(key_id::text) AS "keyId", min(quota_id::text) AS "quotaId", ${SUMS}, max(last_at) AS "lastAt"
+        ${selectedUsage(selection)}
+        GROUP BY ${Prisma.raw(`${by}_id`)}
+        ORDER BY requests DESC, "keyId"
+        LIMIT ${limit}
+      ) top LEFT JOIN api_keys k ON k.id = "keyId"::uuid
+      ORDER BY requests DESC, "keyId"`);
   }
 
   /** Returns the operations with the most requests, most first, `OPERATIONS_MAX` at most. */
@@ -192,11 +196,11 @@ export class UsageRepository {
     const isAfter = after && Prisma.sql`AND (operation, key_id) > (${after.operation}, ${after.keyId}::uuid)`;
     const rows = await this.read<DeprecatedCalls>(Prisma.sql`
       SELECT
-        operation, key_id AS "keyId", api_keys.name AS "keyName", min(usage.quota_id::text) AS "quotaId",
+        operation, key_id AS "keyId", ${KEY_FIELDS}, min(usage.quota_id::text) AS "quotaId",
         ${REQUESTS}, max(last_at) AS "lastAt"
-      FROM usage LEFT JOIN api_keys ON api_keys.id = key_id
+      FROM usage LEFT JOIN api_keys k ON k.id = key_id
       WHERE period = 'day' AND deprecated ${isAfter ?? Prisma.empty}
-      GROUP BY operation, key_id, api_keys.name
+      GROUP BY operation, key_id, k.id
       ORDER BY operation, key_id
       LIMIT ${limit + 1}`);
     return toPage(rows, limit);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { instant, instantParameter } from '../schemas/instant.js';
 import { cursorParameter, once } from '../schemas/pagination.js';
 import { isUuid } from '../schemas/uuid.js';
-import { dateTime, KEY_NAME_MAX_LENGTH, plainText, uuid } from '../schemas/text-schemas.js';
+import { dateTime, keyHints, KEY_NAME_MAX_LENGTH, plainText, uuid } from '../schemas/text-schemas.js';
 import { PERIODS } from './rules/periods.js';
 
 const PERIOD_DEFAULT = 'day';
@@ -52,6 +52,8 @@ const ofKey = {
     'Name of the key; null if the key was deleted by direct SQL.',
     KEY_NAME_MAX_LENGTH,
   ).nullable(),
+  prefix: keyHints.prefix.nullable(),
+  lastFour: keyHints.lastFour.nullable(),
   quotaId: uuid('Identifier of its quota.'),
 };
 const ofRequests = { ...countFields, lastAt: dateTime('Time of the last request.') };
@@ -98,7 +100,7 @@ export const OwnUsage = UsageTotals.extend({
   deprecated: OperationUsage.shape.deprecated.exactOptional(),
   keyId: ofKey.keyId.exactOptional(),
   keyName: plainText('Name of the key.', KEY_NAME_MAX_LENGTH).exactOptional(),
-  lastFour: plainText('Last four characters of the key.', 4).exactOptional(),
+  lastFour: keyHints.lastFour.exactOptional(),
 }).meta({
   id: 'OwnUsage',
   description:

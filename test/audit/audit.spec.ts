@@ -31,6 +31,9 @@ const setPlan = (name: string, perMinute: number, perDay: number) =>
   sendAsAdmin(`PUT /admin/plans/${name}`, { perMinute, perDay });
 const newest = async (): Promise<AuditEvent> => (await sendAsAdmin('GET /admin/audit?limit=1')).json[0];
 
+/** What tells a key apart in an entry. */
+const hints = ({ name, prefix, lastFour }: IssuedKey) => ({ name, prefix, lastFour });
+
 async function countEntries(): Promise<number> {
   const [row] = await admin.store.database.query<{ count: number }>('SELECT count(*)::int FROM audit_events');
   return row?.count ?? NaN;
@@ -51,6 +54,8 @@ describe('the audit log', () => {
     id: expect.stringMatching(/^\d+$/),
     at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     actor: admin.administrator.id,
+    actorKey: hints(admin.administrator),
+    subjectKey: null,
     ...fields,
   });
 
@@ -66,6 +71,7 @@ describe('the audit log', () => {
       by({
         action: 'key.issued',
         subject: `key:${key?.id}`,
+        subjectKey: key === undefined ? null : hints(key),
         before: null,
         after: { ...issued, ownLimits: true, scopes: null, allowedNetworks: null, expiresAt },
       }),
@@ -122,7 +128,13 @@ describe('the audit log', () => {
     const key = await issue({ name: 'Ann', note: 'first' });
     await ban(admin.store.database, key, UNTIL);
     expect(await collectEntries(() => work(key))).toEqual([
-      by({ action, subject: `key:${key.id}`, before: { ...before }, after: { ...after } }),
+      by({
+        action,
+        subject: `key:${key.id}`,
+        subjectKey: { ...hints(key), name: action === 'key.labeled' ? 'Bob' : 'Ann' },
+        before: { ...before },
+        after: { ...after },
+      }),
     ]);
   });
 
@@ -246,6 +258,16 @@ describe('GET /admin/audit', () => {
     );
     expect(pages.flat().map(({ id }) => id)).toEqual(stored.map(({ id }) => id));
     expect(pages.length).toBeGreaterThan(3);
+  });
+
+  it('returns null for a key that was deleted by SQL, and for an actor that is no key', async () => {
+    const key = await issue({ role: 'admin' });
+    const body = { name: 'Renamed' };
+    await send(`${admin.store.url}/admin/keys/${key.id}/label`, { method: 'PUT', key: key.key, body });
+    const renamed = { name: 'Renamed', prefix: key.prefix, lastFour: key.lastFour };
+    expect(await newest()).toMatchObject({ actor: key.id, actorKey: renamed, subjectKey: renamed });
+    await admin.store.database.query('DELETE FROM api_keys WHERE id = $1', [key.id]);
+    expect(await newest()).toMatchObject({ actor: key.id, actorKey: null, subjectKey: null });
   });
 
   it('returns ids exactly, also beyond 2^53', async () => {

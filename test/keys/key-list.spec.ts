@@ -5,6 +5,7 @@ import { recordUsage } from '../support/keys/usage.js';
 import { useAdministration } from '../support/keys/administration.js';
 import { expectInvalid } from '../support/http/expectations.js';
 import { send } from '../support/http/http.js';
+import { parseLinks } from '../support/http/links.js';
 import { readPages } from '../support/http/pages.js';
 
 const NOON = new Date('2027-03-05T12:00:30.000Z');
@@ -90,6 +91,7 @@ describe('GET /admin/keys?sort=', () => {
     ['name', () => [daysAgo, now, hourAgo, never]],
     ['lastUsed', () => [now, hourAgo, daysAgo, never]],
     ['expires', () => [never, hourAgo, daysAgo, now]],
+    ['state', () => [now, daysAgo, never, hourAgo]],
   ];
 
   it.each(SORTS)('%s returns each key once and in order, over pages of any length', async (sort, keys) => {
@@ -110,6 +112,31 @@ describe('GET /admin/keys?sort=', () => {
     expect(ids.filter((id) => !added.includes(id))).toEqual(keyIds(keys()));
     expect(new Set(ids).size).toBe(ids.length);
     await admin.store.database.query('DELETE FROM api_keys WHERE id = ANY ($1)', [added]);
+  });
+
+  it('state returns valid keys first, and each once while some are revoked between the pages', async () => {
+    const revoked = await admin.issue({ name: 'list revoked' });
+    const expired = await admin.issue({ name: 'list expired' });
+    const last = await admin.issue({ name: 'list last' });
+    admin.store.clock.travelTo(NOON);
+    await admin.send(`POST /admin/keys/${revoked.id}/revoke`);
+    await admin.store.database.query('UPDATE api_keys SET expires_at = $2 WHERE id = $1', [expired.id, NOON]);
+    const expected = keyIds([last, now, daysAgo, never, hourAgo, expired, revoked]);
+    admin.store.clock.travelTo(new Date(NOON.getTime() + HOUR_MS));
+    // The first is on a page already, and the last is not yet.
+    const ids = await walk('sort=state', async () => {
+      admin.store.clock.travelTo(new Date(NOON.getTime() + 2 * HOUR_MS));
+      for (const id of [last.id, hourAgo.id]) {
+        await admin.send(`POST /admin/keys/${id}/revoke`);
+      }
+    });
+    expect(ids).toEqual(expected);
+    admin.store.clock.travelTo(new Date(NOON.getTime() + 3 * HOUR_MS));
+    expect(await walk('sort=state')).toEqual(keyIds([now, daysAgo, never, last, expired, revoked, hourAgo]));
+    const issued = keyIds([last, expired, revoked]);
+    await admin.store.database.query('DELETE FROM api_keys WHERE id = ANY ($1)', [issued]);
+    await admin.store.database.query('UPDATE api_keys SET revoked_at = NULL');
+    admin.store.clock.travelTo(NOON);
   });
 
   it.each(['lastUsed', 'expires'])(
@@ -134,6 +161,27 @@ describe('GET /admin/keys?sort=', () => {
     expect(/cursor=([\w-]+)/.exec(headers.get('link') ?? '')?.[1]?.length).toBeLessThanOrEqual(1536);
     const pages = await readPages<KeyWithUsage>(get, `/admin/keys?limit=1&sort=name&search=${search}`);
     expect(keyIds(pages.flat())).toEqual(keyIds(keys));
+  });
+});
+
+describe('the X-Total-Count of GET /admin/keys', () => {
+  it('is the number of keys on all pages that the filters select', async () => {
+    for (const [query, total] of [
+      ['search=list&limit=1', '4'],
+      ['search=list&limit=100', '4'],
+      ['search=list&expiresBefore=2028-01-01T00:00:00Z&limit=1', '2'],
+      ['search=nothing', '0'],
+    ]) {
+      const { status, headers } = await get(`/admin/keys?${query}`);
+      expect([status, headers.get('x-total-count')]).toEqual([200, total]);
+    }
+  });
+
+  it('is the same on the next page', async () => {
+    const { headers } = await get('/admin/keys?search=list&limit=3');
+    const next = parseLinks({ headers })['next'] ?? '';
+    const { json, headers: second } = await get(next);
+    expect([json.length, second.get('x-total-count')]).toEqual([1, '4']);
   });
 });
 
@@ -194,6 +242,11 @@ describe('GET /admin/keys with an invalid cursor', () => {
       `-created|${UUID}|x`,
       `lastUsed|${UUID}|soon`,
       `expires|${UUID}|0000-01-01T00:00:00.000Z`,
+      `state|${UUID}|`,
+      `state|${UUID}|true`,
+      `state|${UUID}|true@soon`,
+      `state|${UUID}|maybe@2027-03-05T12:00:00.000Z`,
+      `state|${UUID}|true@2027-03-05T12:00:00.000Z@`,
     ].map((position) => ['forged', 'name', position, FAULT]),
   ])('returns 400 for one that is %s: sort=%s, %j', async (_what, sort, position, fault) => {
     expectInvalid(await get(`/admin/keys?sort=${sort}&cursor=${encodeCursor(position)}`), fault);

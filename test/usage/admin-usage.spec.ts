@@ -131,10 +131,16 @@ describe('GET /admin/deprecations', () => {
     store.clock.travelTo(new Date(NOON.getTime() + 3_600_000));
     await send(`${store.url}/v1/pets/1`, { key: admin.key });
     await recordUsage(store);
-    const caller = ({ id: keyId, name: keyName, quotaId }: IssuedKey, requests: number, hour: string) => ({
+    const caller = (
+      { id: keyId, name: keyName, prefix, lastFour, quotaId }: IssuedKey,
+      requests: number,
+      hour: string,
+    ) => ({
       operation: 'getPet',
       keyId,
       keyName,
+      prefix,
+      lastFour,
       quotaId,
       requests,
       lastAt: expect.stringMatching(new RegExp(`^2027-03-05T${hour}:00:3\\d\\.\\d{3}Z$`)),

@@ -142,7 +142,7 @@ describe('GET /admin/usage/totals', () => {
 
 describe('GET /admin/usage/keys', () => {
   const keyUsage = (
-    { id, quotaId }: { id: string; quotaId: string },
+    { id, quotaId, ...hints }: Pick<IssuedKey, 'id' | 'quotaId'> & Partial<IssuedKey>,
     keyName: string | null,
     hour: string,
     statuses: Record<string, number>,
@@ -150,6 +150,8 @@ describe('GET /admin/usage/keys', () => {
   ) => ({
     keyId: id,
     keyName,
+    prefix: hints.prefix ?? null,
+    lastFour: hints.lastFour ?? null,
     quotaId,
     ...counts(statuses, refusals),
     lastAt: `2027-03-04T${hour}:00:00.000Z`,
@@ -195,6 +197,8 @@ describe('GET /admin/usage/keys', () => {
     expect(shop).toEqual({
       keyId: second.id,
       keyName: 'Shop',
+      prefix: second.prefix,
+      lastFour: second.lastFour,
       quotaId: first.quotaId,
       ...counts({ '2xx': 12 }, 1),
       lastAt: '2027-03-02T11:00:00.000Z',

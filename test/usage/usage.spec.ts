@@ -446,7 +446,7 @@ describe('usage of several replicas', () => {
   });
 
   it('returns the callers of deprecated operations by operation and key, and no other callers', async () => {
-    const { id: keyId, quotaId } = await issueKey(database, { name: 'Nightly import' });
+    const { id: keyId, quotaId, prefix, lastFour } = await issueKey(database, { name: 'Nightly import' });
     const of = { keyId, quotaId, operation: 'getPet' };
     const gone = entry({ operation: 'getPet', deprecated: true });
     const days = [0, 1, 2].map((day) => {
@@ -456,12 +456,14 @@ describe('usage of several replicas', () => {
     await append(...days, gone, entry({ keyId, quotaId }), entry({ ...of, lastAtMs: NOON_MS + 9000 }));
     const lastAt = new Date(NOON_MS).toISOString();
     const callers = [
-      { ...of, keyName: 'Nightly import', requests: 6, lastAt },
+      { ...of, keyName: 'Nightly import', prefix, lastFour, requests: 6, lastAt },
       {
         ...of,
         keyId: gone.keyId,
         quotaId: gone.quotaId,
         keyName: null,
+        prefix: null,
+        lastFour: null,
         requests: 1,
         lastAt,
       },
