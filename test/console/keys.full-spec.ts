@@ -1,8 +1,12 @@
+import type { Page } from 'playwright-core';
 import { DAY_MS } from '../support/time/clock.js';
 import { admin, expectSound, open, store, useConsole } from './console-service.js';
 import { send } from '../support/http/http.js';
 
 useConsole();
+
+/** The panel of a key's page with what is stored of it. */
+const facts = (page: Page) => page.getByRole('region', { name: 'Key', exact: true });
 
 describe('the keys page of the console', () => {
   it('keeps the search, the filters, the order and the page in the address', async () => {
@@ -52,6 +56,47 @@ describe('the keys page of the console', () => {
 });
 
 describe('the list of keys of the console', () => {
+  it('shows which of all keys a page has, 20, 50 or 100 of them, as the address says', async () => {
+    for (let number = 0; number < 61; number += 1) {
+      await store.issue({ name: `Paged ${number}` });
+    }
+    const page = await open('/admin/keys?search=paged');
+    await page.getByText('1–20 of 61').waitFor();
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByText('21–40 of 61').waitFor();
+    await page.getByLabel('Rows on a page').selectOption('50 rows');
+    await page.getByText('1–50 of 61').waitFor();
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByText('51–61 of 61').waitFor();
+    await page.reload();
+    await page.getByText('51–61 of 61').waitFor();
+    expect(page.url()).toMatch(/(?=.*limit=50)(?=.*page=2)/);
+    await page.getByLabel('Rows on a page').selectOption('100 rows');
+    await page.getByText('1–61 of 61').waitFor();
+    expect(await page.getByRole('row').count()).toBe(62);
+    await page.getByLabel('Rows on a page').selectOption('20 rows');
+    await page.getByText('1–20 of 61').waitFor();
+    expect(new URL(page.url()).search).toBe('?search=paged');
+  });
+
+  it('has the valid keys first, and tells a key and its successor apart by the masked key', async () => {
+    const old = await store.issue({ name: 'Twin' });
+    const next = await send(`${store.url}/admin/keys/${old.id}/rotate`, {
+      method: 'POST',
+      key: admin.key,
+      body: { overlapSeconds: 0 },
+    });
+    await store.issue({ name: 'Twin: another' });
+    const page = await open('/admin/keys?search=twin');
+    await page.getByRole('row').nth(3).waitFor();
+    const names = await page.locator('tbody td:first-child').allTextContents();
+    expect(names).toEqual([
+      expect.stringMatching(/^Twin: another/),
+      `Twin${next.json.prefix}…${next.json.lastFour}`,
+      `Twin${old.prefix}…${old.lastFour}`,
+    ]);
+  });
+
   it('shows the plan and the ban once for keys on one quota that are beside each other', async () => {
     const { id } = await store.issue({ name: 'Sharing: first', plan: 'pro' });
     const body = { name: 'Sharing: second', quotaOf: id };
@@ -95,8 +140,8 @@ describe('the dialog that issues a key', () => {
     await dialog.getByRole('button', { name: 'Issue key' }).click();
     await page.getByRole('button', { name: 'I have copied it' }).click();
     await page.getByRole('link', { name: 'Narrow' }).click();
-    await page.getByText('orders:read', { exact: true }).waitFor();
-    await page.getByText('203.0.113.0/24', { exact: true }).waitFor();
+    await facts(page).getByText('orders:read', { exact: true }).waitFor();
+    await facts(page).getByText('203.0.113.0/24', { exact: true }).waitFor();
   });
 
   it('asks for a plan, and for a permission if they are selected, with its actions in view', async () => {
@@ -135,7 +180,7 @@ describe('the dialog that issues a key', () => {
     await dialog.getByRole('button', { name: 'Issue key' }).click();
     await page.getByRole('button', { name: 'I have copied it' }).click();
     await page.getByRole('link', { name: 'Changed role' }).click();
-    await page.getByText('orders:read', { exact: true }).waitFor();
+    await facts(page).getByText('orders:read', { exact: true }).waitFor();
   });
 
   it('says beside the fields what is wrong, in the words of the service too', async () => {

@@ -1,10 +1,11 @@
-import { Modal } from '@mantine/core';
+import { Modal, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import type { IssuedKey, Key, KeyWithUsage } from 'animal-store-client';
 import { useState } from 'react';
 import { ScopedButton } from '../form/scoped-button';
 import { focusHeading } from '../layout/page';
 import { useKeyRefresh } from './key-query';
+import { KeyName } from './key-name';
 import { isValid } from './key-state';
 import { LabelForm } from './dialogs/label-form';
 import { NewKeyDialog } from './dialogs/new-key-dialog';
@@ -72,6 +73,9 @@ export function KeyActions({ apiKey }: { apiKey: KeyWithUsage }) {
         </ScopedButton>
       )}
       <Modal opened={isOpen} onClose={dialog.close} title={title}>
+        <Text size="sm" mb="md">
+          <KeyName apiKey={apiKey} />
+        </Text>
         <Form
           key={opening}
           apiKey={apiKey}

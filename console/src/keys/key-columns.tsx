@@ -2,9 +2,9 @@ import { Badge, Stack, Text } from '@mantine/core';
 import type { KeyWithUsage } from 'animal-store-client';
 import { Instant } from '../format/instant';
 import { RelativeInstant } from '../format/relative-instant';
-import { TextLink } from '../layout/text-link';
 import type { Column } from '../table/data-table';
 import { KeyBadges } from './key-badges';
+import { KeyLink } from './key-link';
 import { Sparkline } from './sparkline';
 
 interface RowContext {
@@ -67,12 +67,11 @@ export const KEY_COLUMNS: Column<KeyWithUsage>[] = [
   },
 ];
 
-function Name({ apiKey: { id, name, note } }: { apiKey: KeyWithUsage }) {
+function Name({ apiKey }: { apiKey: KeyWithUsage }) {
+  const { id, note } = apiKey;
   return (
-    <Stack gap={2} maw={220} miw={{ sm: 160 }}>
-      <TextLink to="/admin/keys/$id" params={{ id }} fw={600} size="sm" underline="hover" truncate>
-        <bdi>{name}</bdi>
-      </TextLink>
+    <Stack gap={2} maw={220} className="name-cell">
+      <KeyLink id={id} apiKey={apiKey} />
       {note !== null && (
         <Text size="xs" c="dimmed" truncate title={note}>
           <bdi>{note}</bdi>

@@ -1,22 +1,35 @@
 import { Badge, Group, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import type { KeyWithUsage } from 'animal-store-client';
 import type { ReactNode } from 'react';
+import { CopyButton } from '../feedback/copy-button';
 import { Instant } from '../format/instant';
 import { limitsText } from '../format/limits';
+import { type KeyHints, MaskedKey } from '../format/masked-key';
 import { RelativeInstant } from '../format/relative-instant';
 import { UntrustedText } from '../format/untrusted-text';
 import { Fact } from '../layout/fact';
 import { Panel } from '../layout/panel';
 import { TextLink } from '../layout/text-link';
+import { useStore } from '../session/session';
+import { quotaKeysQuery } from './key-query';
 import { deniedText } from './scopes';
 
 /** Shows what is stored of a key. */
 export function KeyFactsPanel({ apiKey }: { apiKey: KeyWithUsage }) {
   const { note, plan, ownLimits, issuedBy, predecessorId, successorId, revokedAt } = apiKey;
   const denied = deniedText(apiKey);
+  const { data: quotaKeys = [] } = useQuery(quotaKeysQuery(useStore(), apiKey.quotaId));
+  const findKey = (id: string) => quotaKeys.find((each) => each.id === id);
   return (
     <Panel title="Key" h="100%">
       <Stack gap="sm">
+        <Fact label="Id">
+          <Copied value={apiKey.id} what="id" />
+        </Fact>
+        <Fact label="Ending">
+          <Copied value={apiKey.lastFour} what="ending" />
+        </Fact>
         {note !== null && (
           <Fact label="Note">
             <UntrustedText>{note}</UntrustedText>
@@ -51,17 +64,23 @@ export function KeyFactsPanel({ apiKey }: { apiKey: KeyWithUsage }) {
         )}
         {issuedBy !== null && (
           <Fact label="Issued by">
-            <KeyLink id={issuedBy}>The holder of another key</KeyLink>
+            <OtherKey id={issuedBy} hints={findKey(issuedBy)}>
+              The holder of another key
+            </OtherKey>
           </Fact>
         )}
         {predecessorId !== null && (
           <Fact label="Replaces">
-            <KeyLink id={predecessorId}>The key before it</KeyLink>
+            <OtherKey id={predecessorId} hints={findKey(predecessorId)}>
+              The key before it
+            </OtherKey>
           </Fact>
         )}
         {successorId !== null && (
           <Fact label="Replaced by">
-            <KeyLink id={successorId}>Its successor</KeyLink>
+            <OtherKey id={successorId} hints={findKey(successorId)}>
+              Its successor
+            </OtherKey>
           </Fact>
         )}
       </Stack>
@@ -69,10 +88,32 @@ export function KeyFactsPanel({ apiKey }: { apiKey: KeyWithUsage }) {
   );
 }
 
-function KeyLink({ id, children }: { id: string; children: ReactNode }) {
+interface OtherKeyProps {
+  id: string;
+  /** Undefined until the keys of the quota are loaded. */
+  hints: KeyHints | undefined;
+  children: ReactNode;
+}
+
+function OtherKey({ id, hints, children }: OtherKeyProps) {
   return (
-    <TextLink to="/admin/keys/$id" params={{ id }} inherit>
-      {children}
-    </TextLink>
+    <>
+      <TextLink to="/admin/keys/$id" params={{ id }} inherit>
+        {children}
+      </TextLink>{' '}
+      {hints !== undefined && <MaskedKey apiKey={hints} />}
+    </>
+  );
+}
+
+/** Shows a text with a button that copies it. */
+function Copied({ value, what }: { value: string; what: string }) {
+  return (
+    <Group gap="xs">
+      <Text component="span" inherit ff="monospace">
+        {value}
+      </Text>
+      <CopyButton value={value} label={`Copy ${what}`} what={what} size="compact-xs" variant="default" />
+    </Group>
   );
 }

@@ -6,15 +6,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { TextLink } from '../layout/text-link';
 import { useStore } from '../session/session';
-import {
-  FLAGS,
-  isFiltered,
-  type KeysSearch,
-  keysSearch,
-  SEARCH_MAX_LENGTH,
-  SORTS,
-  STATES,
-} from './keys-search';
+import { FLAGS, isFiltered, SEARCH_MAX_LENGTH, SORTS, STATES, toFirstPage } from './keys-search';
 import { plansQuery } from './plans-query';
 
 /** Each search counts as a request. */
@@ -33,11 +25,7 @@ export function KeyFilters() {
   const names = new Set(plans.map(({ name }) => name)).add(search.plan ?? '');
   names.delete('');
   const change = (changes: Record<string, string | undefined>) =>
-    void navigate({
-      search: ({ cursor: _cursor, page: _page, ...now }: KeysSearch) => keysSearch({ ...now, ...changes }),
-      replace: true,
-      resetScroll: false,
-    });
+    void navigate({ search: toFirstPage(changes), replace: true, resetScroll: false });
   return (
     <>
       <Group gap="sm">

@@ -2,7 +2,6 @@ import { queryOptions, useQueryClient } from '@tanstack/react-query';
 import type { AnimalStore, Key } from 'animal-store-client';
 import { serviceNowMs } from '../session/service-clock';
 import { useStore } from '../session/session';
-import { validFirst } from './key-state';
 
 /** The largest page: the valid keys of a quota, and the last of those that no longer are. */
 const SIBLINGS_MAX = 100;
@@ -17,13 +16,13 @@ export const keyQuery = (store: AnimalStore, id: string) =>
     queryFn: ({ signal }) => store.admin.keys.get(id, { signal }),
   });
 
-/** The keys on a quota, those that are valid first, each the newest first. */
+/** The keys on a quota, those that are valid first, each newest first. */
 export const quotaKeysQuery = (store: AnimalStore, quotaId: string) =>
   queryOptions({
     queryKey: ['keys', 'quota', quotaId],
     queryFn: async ({ signal }) => {
-      const query = { quota: quotaId, sort: '-created', limit: SIBLINGS_MAX } as const;
-      return validFirst((await store.admin.keys.list(query, { signal })).items);
+      const query = { quota: quotaId, sort: 'state', limit: SIBLINGS_MAX } as const;
+      return (await store.admin.keys.list(query, { signal })).items;
     },
   });
 

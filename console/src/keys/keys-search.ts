@@ -6,6 +6,7 @@ export const STATES = ['active', 'rotating', 'expired', 'revoked'] as const;
 
 /** The orders of the service, and how the page calls them. The first is the default. */
 export const SORTS = [
+  { value: 'state', label: 'Valid first' },
   { value: '-created', label: 'Newest first' },
   { value: 'created', label: 'Oldest first' },
   { value: 'name', label: 'By name' },
@@ -20,6 +21,9 @@ export const FLAGS = [
   { name: 'unused', label: 'Not used for 30 days' },
 ] as const;
 
+/** How many keys a page has. The first is the default. */
+export const PAGE_SIZES = ['20', '50', '100'] as const;
+
 const DAYS_30_MS = 30 * 86_400_000;
 /** The maximum length that the service accepts. */
 export const SEARCH_MAX_LENGTH = 64;
@@ -33,22 +37,32 @@ const readFilters = searchReader({
   expiring: yes,
   unused: yes,
   sort: oneOf(SORTS.map(({ value }) => value)),
+  limit: oneOf(PAGE_SIZES.slice(1)),
 });
 
-/** The filters, the sort order and the page of the list of keys. */
+/** The filters, the sort order, the length of pages and the page of the list of keys. */
 export const keysSearch = withPage(readFilters);
-export type KeysSearch = ReturnType<typeof keysSearch>;
+type KeysSearch = ReturnType<typeof keysSearch>;
+
+/** Returns the change of an address to the first page of a list with other filters, order or length. */
+export const toFirstPage =
+  (changes: Record<string, string | undefined>) =>
+  ({ cursor: _cursor, page: _page, ...now }: KeysSearch): KeysSearch =>
+    keysSearch({ ...now, ...changes });
 
 /** Returns whether a list is filtered. */
-export function isFiltered({ sort: _sort, cursor: _cursor, page: _page, ...filters }: KeysSearch): boolean {
+export function isFiltered(search: KeysSearch): boolean {
+  const { sort: _sort, limit: _limit, cursor: _cursor, page: _page, ...filters } = search;
   return Object.keys(filters).length > 0;
 }
 
 /** Returns the query of the service for a list. */
 export function toKeyQuery(search: KeysSearch, nowMs: number): KeyQuery {
-  const { search: text, plan, state, banned, expiring, unused, sort = SORTS[0].value } = search;
+  const { search: text, plan, state, banned, expiring, unused } = search;
+  const { sort = SORTS[0].value, limit = PAGE_SIZES[0] } = search;
   return {
     sort,
+    limit: Number(limit),
     ...(text !== undefined && { search: text }),
     ...(plan !== undefined && { plan }),
     ...(state !== undefined && { state }),

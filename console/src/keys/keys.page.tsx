@@ -18,17 +18,16 @@ import { IssueForm } from './dialogs/issue-form';
 import { KEY_COLUMNS } from './key-columns';
 import { KeyFilters } from './key-filters';
 import { useKeyRefresh } from './key-query';
-import { isFiltered, toKeyQuery } from './keys-search';
+import { isFiltered, PAGE_SIZES, toFirstPage, toKeyQuery } from './keys-search';
 import { LeakedKeyDialog } from './dialogs/leaked-key-dialog';
 import { NewKeyDialog } from './dialogs/new-key-dialog';
 import { WithPlans } from './with-plans';
 
-const PAGE_SIZE = 20;
 const route = getRouteApi('/admin/keys');
 
 /**
- * Lists the keys of all clients, finds one, and issues one. The address has the filters, the order and the
- * page.
+ * Lists the keys of all clients, finds one, and issues one. The address has the filters, the order, the
+ * length of pages and the page.
  */
 export function KeysPage() {
   const store = useStore();
@@ -43,10 +42,7 @@ export function KeysPage() {
   const pages = useCursorPages<KeyWithUsage>({
     queryKey: ['keys', 'list', list],
     load: (cursor, signal) =>
-      store.admin.keys.list(
-        { ...toKeyQuery(list, serviceNowMs()), limit: PAGE_SIZE, ...(cursor && { cursor }) },
-        { signal },
-      ),
+      store.admin.keys.list({ ...toKeyQuery(list, serviceNowMs()), ...(cursor && { cursor }) }, { signal }),
     position: useAddressPosition(search),
   });
   const showIssued = (key: IssuedKey) => {
@@ -89,6 +85,11 @@ export function KeysPage() {
             columns={KEY_COLUMNS}
             pages={pages}
             minWidth={880}
+            pageSize={{
+              value: Number(search.limit ?? PAGE_SIZES[0]),
+              choices: PAGE_SIZES,
+              onChange: (limit) => void navigate({ search: toFirstPage({ limit }), resetScroll: false }),
+            }}
             empty={<NoKeys filtered={isFiltered(search)} />}
           />
         </Stack>

@@ -4,11 +4,12 @@ import { useQuery } from '@tanstack/react-query';
 import type { Key, KeyWithUsage } from 'animal-store-client';
 import { EmptyState } from '../feedback/empty-state';
 import { Loaded } from '../feedback/loaded';
+import { MaskedKey } from '../format/masked-key';
 import { Panel } from '../layout/panel';
-import { TextLink } from '../layout/text-link';
 import { useStore } from '../session/session';
 import { IssueOnQuota } from './issue-on-quota';
 import { KeyBadges } from './key-badges';
+import { KeyLink } from './key-link';
 import { quotaKeysQuery } from './key-query';
 import { isValid, VALID_KEYS_MAX } from './key-state';
 
@@ -71,30 +72,14 @@ interface OtherKeyProps {
 function OtherKey({ other, issuer }: OtherKeyProps) {
   return (
     <Group justify="space-between" gap="sm" wrap="nowrap">
-      <div style={{ minWidth: 0 }}>
-        <TextLink
-          to="/admin/keys/$id"
-          params={{ id: other.id }}
-          size="sm"
-          fw={600}
-          underline="hover"
-          truncate
-          display="block"
-        >
-          <bdi>{other.name}</bdi>
-        </TextLink>
-        <Text size="xs" c="dimmed" truncate>
-          <Text component="span" inherit ff="monospace">
-            {other.prefix}…{other.lastFour}
-          </Text>
-          {issuer !== undefined && (
-            <>
-              {' '}
-              · issued by <bdi>{issuer.name}</bdi>
-            </>
-          )}
-        </Text>
-      </div>
+      <KeyLink id={other.id} apiKey={other}>
+        {issuer !== undefined && (
+          <>
+            {' '}
+            · issued by <bdi>{issuer.name}</bdi> <MaskedKey apiKey={issuer} />
+          </>
+        )}
+      </KeyLink>
       <KeyBadges apiKey={{ ...other, bannedUntil: null }} />
     </Group>
   );

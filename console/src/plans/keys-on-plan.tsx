@@ -1,18 +1,18 @@
 import { List, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Loaded } from '../feedback/loaded';
-import { UntrustedText } from '../format/untrusted-text';
+import { KeyLink } from '../keys/key-link';
 import { useStore } from '../session/session';
 import { TextLink } from '../layout/text-link';
 
 const SHOWN = 20;
 
-/** Lists the first keys on a plan. */
+/** Lists the first keys on a plan, those that are valid before the others. */
 export function KeysOnPlan({ plan }: { plan: string }) {
   const store = useStore();
   const query = useQuery({
     queryKey: ['keys', 'on-plan', plan],
-    queryFn: ({ signal }) => store.admin.keys.list({ plan, limit: SHOWN }, { signal }),
+    queryFn: ({ signal }) => store.admin.keys.list({ plan, sort: 'state', limit: SHOWN }, { signal }),
   });
   return (
     <Loaded query={query} skeleton={<Skeleton height={96} radius="md" />}>
@@ -22,15 +22,11 @@ export function KeysOnPlan({ plan }: { plan: string }) {
         ) : (
           <Stack gap="sm">
             <List spacing={6} listStyleType="none">
-              {items.map(({ id, name, lastFour, state }) => (
-                <List.Item key={id}>
-                  <TextLink to="/admin/keys/$id" params={{ id: id }}>
-                    <UntrustedText>{name}</UntrustedText>
-                  </TextLink>{' '}
-                  <Text component="span" c="dimmed" size="sm">
-                    …{lastFour}
-                    {state !== 'active' && `, ${state}`}
-                  </Text>
+              {items.map((apiKey) => (
+                <List.Item key={apiKey.id}>
+                  <KeyLink id={apiKey.id} apiKey={apiKey}>
+                    {apiKey.state !== 'active' && `, ${apiKey.state}`}
+                  </KeyLink>
                 </List.Item>
               ))}
             </List>

@@ -1,8 +1,9 @@
-import { Button, Group, Skeleton, Table, Text } from '@mantine/core';
+import { Button, Group, NativeSelect, Skeleton, Table, Text } from '@mantine/core';
 import { type ColumnDef, type RowData, tableFeatures, useTable } from '@tanstack/react-table';
 import { type ReactNode, useRef } from 'react';
 import { ErrorNotice } from '../feedback/error-notice';
 import { StaleNotice } from '../feedback/stale-notice';
+import { numberText } from '../format/number';
 import { CardCell, CardTable } from './card-table';
 import type { CursorPages } from './use-cursor-pages';
 
@@ -21,11 +22,19 @@ interface DataTableProps<Item extends RowData> {
   /** Opens a row. The first column must have a button or link that does the same for the keyboard. */
   onRowClick?: (item: Item) => void;
   minWidth?: number;
+  pageSize?: PageSize;
+}
+
+/** How many rows a page has, for a list whose reader chooses it. */
+interface PageSize {
+  value: number;
+  choices: readonly string[];
+  onChange: (value: string) => void;
 }
 
 /** A table of one page of a list, with the buttons to the next and the previous page. */
 export function DataTable<Item extends RowData>(props: DataTableProps<Item>) {
-  const { label, columns, pages, empty, onRowClick, minWidth = 640 } = props;
+  const { label, columns, pages, empty, onRowClick, minWidth = 640, pageSize } = props;
   const { query, items } = pages;
   const table = useTable({ features, columns, data: items });
   const viewport = useRef<HTMLDivElement>(null);
@@ -77,8 +86,12 @@ export function DataTable<Item extends RowData>(props: DataTableProps<Item>) {
           </Table.Tr>
         ))}
       </CardTable>
-      {(pages.hasNext || pages.number > 1) && (
-        <Pager pages={pages} onTurn={() => viewport.current && showTop(viewport.current)} />
+      {(pages.hasNext || pages.number > 1 || pageSize !== undefined) && (
+        <Pager
+          pages={pages}
+          pageSize={pageSize}
+          onTurn={() => viewport.current && showTop(viewport.current)}
+        />
       )}
     </>
   );
@@ -97,10 +110,11 @@ function textOf(header: unknown): string | undefined {
 
 interface PagerProps<Item> {
   pages: CursorPages<Item>;
+  pageSize: PageSize | undefined;
   onTurn: () => void;
 }
 
-function Pager<Item>({ pages, onTurn }: PagerProps<Item>) {
+function Pager<Item>({ pages, pageSize, onTurn }: PagerProps<Item>) {
   const isBusy = pages.query.isFetching;
   const turn = (turnPage: () => void) => () => {
     turnPage();
@@ -109,10 +123,24 @@ function Pager<Item>({ pages, onTurn }: PagerProps<Item>) {
   return (
     <Group justify="space-between" pt="md">
       <Text size="sm" c="dimmed" aria-live="polite">
-        Page {pages.number}
+        {pageSize === undefined ? `Page ${pages.number}` : positionText(pages, pageSize.value)}
       </Text>
       <Group gap="xs">
-        <Button size="xs" variant="default" disabled={pages.number === 1 || isBusy} onClick={turn(pages.previous)}>
+        {pageSize !== undefined && (
+          <NativeSelect
+            aria-label="Rows on a page"
+            size="xs"
+            value={String(pageSize.value)}
+            onChange={({ currentTarget }) => pageSize.onChange(currentTarget.value)}
+            data={pageSize.choices.map((value) => ({ value, label: `${value} rows` }))}
+          />
+        )}
+        <Button
+          size="xs"
+          variant="default"
+          disabled={pages.number === 1 || isBusy}
+          onClick={turn(pages.previous)}
+        >
           Previous
         </Button>
         <Button size="xs" variant="default" disabled={!pages.hasNext || isBusy} onClick={turn(pages.next)}>
@@ -121,6 +149,14 @@ function Pager<Item>({ pages, onTurn }: PagerProps<Item>) {
       </Group>
     </Group>
   );
+}
+
+/** Returns which rows of all the page has, such as "21–40 of 134"; a page whose rows are gone has none. */
+function positionText<Item>({ number, items, query }: CursorPages<Item>, size: number): string {
+  const first = (number - 1) * size + 1;
+  const rows = items.length === 0 ? '0' : `${numberText(first)}–${numberText(first + items.length - 1)}`;
+  const total = query.data?.total;
+  return total === undefined ? rows : `${rows} of ${numberText(total)}`;
 }
 
 const LOADING_ROWS = ['header', 'first', 'second', 'third', 'fourth', 'fifth', 'sixth'];

@@ -2,7 +2,7 @@ import { useNavigate, useRouterState } from '@tanstack/react-router';
 import type { PagePosition } from './use-cursor-pages';
 
 /** The page of a list in an address: its cursor, and which page that was. */
-export interface PageSearch {
+interface PageSearch {
   cursor?: string;
   page?: number;
 }

@@ -2,6 +2,7 @@ import { Button, Stack, Text, VisuallyHidden } from '@mantine/core';
 import type { TeamKey } from 'animal-store-client';
 import type { ReactNode } from 'react';
 import { Instant } from '../format/instant';
+import { MaskedKey } from '../format/masked-key';
 import { RelativeInstant } from '../format/relative-instant';
 import { KeyBadges } from '../keys/key-badges';
 import { isValid } from '../keys/key-state';
@@ -77,14 +78,15 @@ export function teamColumns(ownId: string, revoke: (key: TeamKey) => void): Colu
   ];
 }
 
-function Name({ apiKey: { name, prefix, lastFour } }: { apiKey: TeamKey }) {
+function Name({ apiKey }: { apiKey: TeamKey }) {
+  const { name } = apiKey;
   return (
-    <Stack gap={2} maw={200} miw={{ sm: 130 }}>
+    <Stack gap={2} maw={200} className="name-cell">
       <Text size="sm" fw={600} truncate title={name}>
         <bdi>{name}</bdi>
       </Text>
-      <Text size="xs" c="dimmed" ff="monospace">
-        {prefix}…{lastFour}
+      <Text size="xs" c="dimmed">
+        <MaskedKey apiKey={apiKey} />
       </Text>
     </Stack>
   );

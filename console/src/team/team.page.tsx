@@ -7,6 +7,7 @@ import { useMemo, useRef, useState } from 'react';
 import { EmptyState } from '../feedback/empty-state';
 import { ShownOnceDialog } from '../feedback/shown-once-dialog';
 import { RevokeKeyForm } from '../keys/dialogs/revoke-key-form';
+import { KeyName } from '../keys/key-name';
 import { isValid, VALID_KEYS_MAX, validFirst } from '../keys/key-state';
 import { ForKeys } from '../layout/for-keys';
 import { focusHeading, Page } from '../layout/page';
@@ -103,16 +104,21 @@ function TeamKeys({ ownKey }: { ownKey: OwnKey }) {
       </Modal>
       <Modal opened={isRevoking} onClose={closeRevoking} title="Revoke this key?">
         {revoked !== null && (
-          <RevokeKeyForm
-            apiKey={revoked}
-            revoke={() => store.revokeTeamKey(revoked.id)}
-            onClose={closeRevoking}
-            onRevoked={(changed) => {
-              showRevoked(changed);
-              focusHeading();
-              closeRevoking();
-            }}
-          />
+          <>
+            <Text size="sm" mb="md">
+              <KeyName apiKey={revoked} />
+            </Text>
+            <RevokeKeyForm
+              lastUsedAt={revoked.lastUsedAt}
+              revoke={() => store.revokeTeamKey(revoked.id)}
+              onClose={closeRevoking}
+              onRevoked={(changed) => {
+                showRevoked(changed);
+                focusHeading();
+                closeRevoking();
+              }}
+            />
+          </>
         )}
       </Modal>
       <ShownOnceDialog

@@ -2,7 +2,7 @@ import { Group, Stack, Text } from '@mantine/core';
 import { IconCircleCheck } from '@tabler/icons-react';
 import { Countdown } from '../feedback/countdown';
 import { EmptyState } from '../feedback/empty-state';
-import { UntrustedText } from '../format/untrusted-text';
+import { KeyLink } from '../keys/key-link';
 import { useStore } from '../session/session';
 import { TextLink } from '../layout/text-link';
 import { ReportPanel } from './report-panel';
@@ -23,14 +23,12 @@ export function BansPanel() {
           <EmptyState icon={IconCircleCheck} title="No key is banned" />
         ) : (
           <Stack gap="sm">
-            {items.map(({ id, name, bannedUntil }) => (
-              <Group key={id} justify="space-between" gap="md" wrap="nowrap">
-                <TextLink to="/admin/keys/$id" params={{ id: id }} size="sm" truncate>
-                  <UntrustedText>{name}</UntrustedText>
-                </TextLink>
-                {bannedUntil !== null && (
+            {items.map((apiKey) => (
+              <Group key={apiKey.id} justify="space-between" gap="md" wrap="nowrap">
+                <KeyLink id={apiKey.id} apiKey={apiKey} />
+                {apiKey.bannedUntil !== null && (
                   <Text size="sm" style={{ flexShrink: 0 }}>
-                    <Countdown untilMs={Date.parse(bannedUntil)} onEnd={() => void report.refetch()} />
+                    <Countdown untilMs={Date.parse(apiKey.bannedUntil)} onEnd={() => void report.refetch()} />
                   </Text>
                 )}
               </Group>

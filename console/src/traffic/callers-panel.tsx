@@ -1,13 +1,12 @@
-import { Code } from '@mantine/core';
+import { Box, Code } from '@mantine/core';
 import { IconCircleCheck } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import type { DeprecatedCalls } from 'animal-store-client';
 import { EmptyState } from '../feedback/empty-state';
 import { Instant } from '../format/instant';
 import { numberText } from '../format/number';
-import { UntrustedText } from '../format/untrusted-text';
+import { KeyLink } from '../keys/key-link';
 import { Panel } from '../layout/panel';
-import { TextLink } from '../layout/text-link';
 import { useStore } from '../session/session';
 import { type Column, DataTable } from '../table/data-table';
 import { useAddressPosition } from '../table/use-address-position';
@@ -26,9 +25,9 @@ const COLUMNS: Column<DeprecatedCalls>[] = [
     header: 'Key',
     id: 'key',
     cell: ({ row: { original } }) => (
-      <TextLink to="/admin/keys/$id" params={{ id: original.keyId }} size="sm">
-        <UntrustedText>{original.keyName ?? 'A deleted key'}</UntrustedText>
-      </TextLink>
+      <Box maw={320}>
+        <KeyLink id={original.keyId} apiKey={{ ...original, name: original.keyName }} />
+      </Box>
     ),
   },
   { header: 'Requests', id: 'requests', cell: ({ row: { original } }) => numberText(original.requests) },

@@ -1,10 +1,9 @@
 import { Badge, Code, Group, Switch } from '@mantine/core';
 import { useState } from 'react';
 import { countText } from '../format/number';
-import { UntrustedText } from '../format/untrusted-text';
+import { KeyLink } from '../keys/key-link';
 import { serviceNowMs } from '../session/service-clock';
 import { useStore } from '../session/session';
-import { TextLink } from '../layout/text-link';
 import { ReportPanel } from './report-panel';
 import { ShareList } from './share-list';
 import { toQuery, toRange, type TrafficSearch } from './traffic-range';
@@ -36,13 +35,9 @@ export function TopKeys({ search }: { search: TrafficSearch }) {
       {(keys) => (
         <ShareList
           label="Top keys"
-          items={keys.map(({ keyId, keyName, requests, refusals }) => ({
+          items={keys.map(({ keyId, keyName, requests, refusals, ...hints }) => ({
             id: keyId,
-            label: (
-              <TextLink to="/admin/keys/$id" params={{ id: keyId }}>
-                <UntrustedText>{keyName ?? 'A deleted key'}</UntrustedText>
-              </TextLink>
-            ),
+            label: <KeyLink id={keyId} apiKey={{ ...hints, name: keyName }} />,
             note: refusals > 0 ? countText(refusals, 'refusal') : null,
             value: requests,
           }))}

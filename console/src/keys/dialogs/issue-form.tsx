@@ -4,8 +4,8 @@ import { expiryError, ExpiryFields, toExpiry } from '../../form/expiry-fields';
 import { useSubmission } from '../../form/use-submission';
 import { useStore } from '../../session/session';
 import { DialogForm } from '../../form/dialog-form';
-import { UntrustedText } from '../../format/untrusted-text';
 import { limitsText } from '../../format/limits';
+import { KeyName } from '../key-name';
 import { scopesOfRole } from '../scopes';
 import { LabelFields, toLabel } from './label-fields';
 import { PlanFields } from './plan-fields';
@@ -72,8 +72,8 @@ export function IssueForm({ plans = [], quotaOf, onClose, onIssued }: IssueFormP
         <PlanFields form={form} plans={plans} plan={planNamed(form.values.plan)} />
       ) : (
         <Text size="sm">
-          The key shares the quota of <UntrustedText fw={600}>{quotaOf.name}</UntrustedText>: the plan{' '}
-          {quotaOf.plan}, {limitsText(quotaOf)}, its counts and its ban.
+          The key shares the quota of <KeyName apiKey={quotaOf} />: the plan {quotaOf.plan},{' '}
+          {limitsText(quotaOf)}, its counts and its ban.
         </Text>
       )}
       <Input.Wrapper

@@ -1,14 +1,15 @@
 import { Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Plan } from 'animal-store-client';
+import { Fragment } from 'react';
 import { useSubmission } from '../../form/use-submission';
 import { limitsText } from '../../format/limits';
-import { UntrustedText } from '../../format/untrusted-text';
 import { Fact } from '../../layout/fact';
 import { useStore } from '../../session/session';
 import { DialogForm } from '../../form/dialog-form';
 import type { KeyFormProps } from './key-form';
 import { quotaKeysQuery } from '../key-query';
+import { KeyName } from '../key-name';
 import { isValid } from '../key-state';
 import { PlanFields } from './plan-fields';
 import { quotaErrors, quotaFields, toLimits } from './quota-values';
@@ -53,7 +54,12 @@ function LoadedPlanForm({ apiKey, plans, onClose, onChanged }: KeyFormProps & { 
       {others.length > 0 && (
         <Text size="sm" component="div">
           They also apply to the other keys on the quota:{' '}
-          <UntrustedText>{others.map((each) => `${each.name} (…${each.lastFour})`).join(', ')}</UntrustedText>
+          {others.map((each, index) => (
+            <Fragment key={each.id}>
+              {index > 0 && ', '}
+              <KeyName apiKey={each} />
+            </Fragment>
+          ))}
           .
         </Text>
       )}

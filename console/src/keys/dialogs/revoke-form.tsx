@@ -9,7 +9,7 @@ export function RevokeForm({ apiKey, onClose, onChanged }: KeyFormProps) {
   const store = useStore();
   return (
     <RevokeKeyForm
-      apiKey={apiKey}
+      lastUsedAt={apiKey.lastUsedAt}
       revoke={() => store.admin.keys.revoke(apiKey.id)}
       onRevoked={onChanged}
       onClose={onClose}

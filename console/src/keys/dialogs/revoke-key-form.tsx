@@ -1,15 +1,14 @@
-import { Alert, Code, Text } from '@mantine/core';
-import type { KeyWithUsage } from 'animal-store-client';
+import { Alert, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { DialogForm } from '../../form/dialog-form';
 import { useSubmission } from '../../form/use-submission';
 import { RelativeInstant } from '../../format/relative-instant';
-import { UntrustedText } from '../../format/untrusted-text';
 import { Fact } from '../../layout/fact';
 import { serviceNowMs } from '../../session/service-clock';
 
 interface RevokeKeyFormProps<Revoked> {
-  apiKey: Pick<KeyWithUsage, 'name' | 'prefix' | 'lastFour' | 'lastUsedAt'>;
+  /** When the key was last used, as an ISO 8601 date-time; null if it was not. */
+  lastUsedAt: string | null;
   /** Revokes the key. */
   revoke: () => Promise<Revoked>;
   onRevoked: (key: Revoked) => void;
@@ -18,9 +17,9 @@ interface RevokeKeyFormProps<Revoked> {
   children?: ReactNode;
 }
 
-/** Revokes a key, after it has shown which one and when it was last used. */
+/** Revokes the key that its dialog names, after it has shown when that was last used. */
 export function RevokeKeyForm<Revoked>(props: RevokeKeyFormProps<Revoked>) {
-  const { apiKey, revoke, onRevoked, onClose, children } = props;
+  const { lastUsedAt, revoke, onRevoked, onClose, children } = props;
   const submission = useSubmission({ initialValues: {}, send: revoke, onSent: onRevoked });
   return (
     <DialogForm
@@ -30,20 +29,10 @@ export function RevokeKeyForm<Revoked>(props: RevokeKeyFormProps<Revoked>) {
       submission={submission}
       onClose={onClose}
     >
-      <div>
-        <Fact label="Name">
-          <UntrustedText>{apiKey.name}</UntrustedText>
-        </Fact>
-        <Fact label="Key">
-          <Code>
-            {apiKey.prefix}…{apiKey.lastFour}
-          </Code>
-        </Fact>
-        <Fact label="Last used">
-          <RelativeInstant at={apiKey.lastUsedAt} />
-        </Fact>
-      </div>
-      {isToday(apiKey.lastUsedAt) && (
+      <Fact label="Last used">
+        <RelativeInstant at={lastUsedAt} />
+      </Fact>
+      {isToday(lastUsedAt) && (
         <Alert color="orange" title="Used today">
           A program may still need this key.
         </Alert>
