@@ -157,23 +157,27 @@ describe('the drawer of a plan of the console', () => {
     expect(await page.getByRole('dialog').count()).toBe(1);
   });
 
-  it('tells the keys on a plan apart, and leads to one and to all of them', async () => {
-    const van = await store.issue({ plan: 'business', name: 'Old van' });
-    await revoke(van);
-    for (let number = 10; number < 30; number += 1) {
-      await store.issue({ plan: 'business', name: `Van ${number}` });
+  it('tells the keys on a plan apart, valid keys first, and leads to one and to all of them', async () => {
+    const van = await store.issue({ plan: 'free', name: 'Van' });
+    const next = await store.issue({ plan: 'free', name: 'Van' });
+    await revoke(next);
+    for (let number = 0; number < 20; number += 1) {
+      await store.issue({ plan: 'business', name: 'Bus' });
     }
-    const page = await open('/admin/plans?plan=business');
-    const drawer = page.getByRole('dialog', { name: 'Plan business' });
-    const keys = drawer.getByRole('listitem');
-    await keys.filter({ hasText: `Old van …${van.lastFour}, revoked` }).waitFor();
-    expect(await keys.count()).toBe(20);
-    await drawer.getByRole('link', { name: 'All keys on this plan' }).click();
-    await page.getByRole('link', { name: 'Van 29' }).waitFor();
+    const page = await open('/admin/plans?plan=free');
+    const drawer = page.getByRole('dialog', { name: 'Plan free' });
+    const keys = drawer.getByRole('listitem').filter({ hasText: 'Van' });
+    await keys.nth(1).waitFor();
+    expect(await keys.allTextContents()).toEqual([
+      `Van${van.prefix}…${van.lastFour}`,
+      `Van${next.prefix}…${next.lastFour}, revoked`,
+    ]);
+    await keys.first().getByRole('link').click();
+    await page.getByRole('heading', { name: 'Van', level: 1 }).waitFor();
+    await page.goto(`${store.url}/console/admin/plans?plan=business`);
+    await page.getByRole('link', { name: 'All keys on this plan' }).click();
+    await page.getByRole('link', { name: 'Bus' }).first().waitFor();
     expect(new URL(page.url()).searchParams.get('plan')).toBe('business');
-    await page.goBack();
-    await drawer.getByRole('link', { name: 'Old van' }).click();
-    await page.getByRole('heading', { name: 'Old van' }).waitFor();
   });
 });
 
@@ -182,7 +186,29 @@ describe('the page of the audit of the console', () => {
     const name = '2026-99-99T99:99:99Z';
     const { id } = await store.issue({ name });
     const page = await open(`/admin/audit?key=${id}`);
-    await page.getByText(name).waitFor();
+    await page.getByText(`Name: ${name}`).waitFor();
+  });
+
+  it('says in words who did what to which key, and what changed', async () => {
+    const { id, prefix, lastFour } = await store.issue({ name: 'Old name', note: 'Old note' });
+    const put = (body: object) =>
+      send(`${store.url}/admin/keys/${id}/label`, { method: 'PUT', key: admin.key, body });
+    await put({ name: 'New name', note: 'Old note' });
+    await put({ name: 'New name' });
+    await send(`${store.url}/admin/keys/${id}/restrictions`, {
+      method: 'PATCH',
+      key: admin.key,
+      body: { scopes: ['pets:read', 'orders:read'] },
+    });
+    const page = await open(`/admin/audit?key=${id}`);
+    await page.getByText('Permissions changed from all of its role to pets:read, orders:read').waitFor();
+    await page.getByText('Name changed from Old name to New name').waitFor();
+    await page.getByRole('row', { name: /Changed the note.*Note changed from Old note to none/ }).waitFor();
+    await page.getByRole('cell', { name: 'Renamed a key', exact: true }).waitFor();
+    expect(await page.getByRole('cell', { name: `New name ${prefix}…${lastFour}` }).count()).toBe(4);
+    expect(await page.getByRole('table').textContent()).not.toMatch(/[{}[\]"]|key …/);
+    await page.getByRole('link', { name: 'New name' }).first().click();
+    await page.getByRole('heading', { name: 'New name', level: 1 }).waitFor();
   });
 
   it('keeps the focus and every character while filters are typed', async () => {
@@ -203,26 +229,26 @@ describe('the page of the audit of the console', () => {
     const rows = page.getByRole('row');
     await page.getByText('Issued a key').last().waitFor();
     expect(await rows.count()).toBe(4);
-    await page.getByLabel('Action').selectOption({ label: 'Renamed a key' });
+    await page.getByLabel('Action').selectOption({ label: 'Renamed a key, or changed its note' });
     await page.getByRole('cell', { name: 'Issued a key' }).waitFor({ state: 'detached' });
     expect(await rows.count()).toBe(3);
     await page.getByLabel('Actor').fill(admin.id);
-    await page.getByText('Renamed by another').waitFor({ state: 'detached' });
+    await page.getByText('to Renamed by another').waitFor({ state: 'detached' });
     await page.getByLabel('From').fill('2026-01-01T00:00');
     await page.getByLabel('Until').fill('2098-01-01T00:00');
     await page.waitForURL(/until=/);
-    await page.getByText('Renamed by Ann').waitFor();
+    await page.getByText('to Renamed by Ann').waitFor();
     expect(await rows.count()).toBe(2);
     await page.getByLabel('From').fill('2097-01-01T00:00');
     await page.getByText('No action matches these filters.').waitFor();
     await page.getByLabel('From').fill('2026-01-01T00:00');
-    await page.getByText('Renamed by Ann').waitFor();
+    await page.getByText('to Renamed by Ann').waitFor();
     await page.getByLabel('Until').fill('2026-01-02T00:00');
     await page.getByText('No action matches these filters.').waitFor();
     await page.getByLabel('Key id').press('End');
     await page.keyboard.type('typed');
     await page.getByRole('button', { name: 'Clear' }).click();
     expect(await page.locator('select:focus').count()).toBe(1);
-    await page.getByText('Renamed by another').waitFor();
+    await page.getByText('to Renamed by another').waitFor();
   });
 });

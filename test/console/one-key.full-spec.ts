@@ -50,6 +50,8 @@ async function listKeysOf(quotaId: string): Promise<{ id: string; name: string }
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
 const confirm = (page: Page, name: string) => page.getByRole('dialog').getByRole('button', { name }).click();
 const nameField = (page: Page) => page.getByRole('textbox', { name: 'Name', exact: true });
+/** The panel with what is stored of the key. */
+const facts = (page: Page) => page.getByRole('region', { name: 'Key', exact: true });
 /** The text of a new key, which a dialog shows once. */
 const newKey = async (page: Page) => (await page.locator('.new-key').textContent()) ?? '';
 
@@ -72,6 +74,48 @@ describe("a key's page of the console", () => {
     await page.getByText('No key is banned').waitFor();
     await page.goto(`${store.url}/console/admin/keys?banned=yes`);
     await page.getByText('No key matches').waitFor();
+  });
+
+  it('tells a ban once', async () => {
+    const { id } = await issueBanned('Banned once');
+    const page = await open(`/admin/keys/${id}`);
+    await page.getByRole('heading', { name: 'Banned', exact: true }).waitFor();
+    await page.getByText('Last used', { exact: true }).waitFor();
+    expect(await page.getByText('Banned', { exact: true }).count()).toBe(1);
+  });
+
+  it.each([
+    ['is revoked', 'This key is revoked', 'revoked_at = now()'],
+    ['has expired', 'This key has expired', "expires_at = now() - interval '1 hour'"],
+  ])('begins with the fact that a key %s instead of what is left', async (_what, title, change) => {
+    const { id } = await store.issue({ name: 'Ended' });
+    await store.database.query(`UPDATE api_keys SET ${change} WHERE id = $1`, [id]);
+    const page = await open(`/admin/keys/${id}`);
+    await page.getByRole('alert').getByText(title).waitFor();
+    await page.getByText(/requests with it get 401/).waitFor();
+    await page.getByText('Last used', { exact: true }).waitFor();
+    expect(await page.getByText(/left$/).count()).toBe(0);
+    await expectSound(page);
+  });
+
+  it('has the id and the ending of the key to copy, and names it in its dialogs', async () => {
+    const { id, prefix, lastFour } = await store.issue({ name: 'Copied' });
+    const page = await open(`/admin/keys/${id}`);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    for (const [button, text] of [
+      ['Copy id', id],
+      ['Copy ending', lastFour],
+    ] as const) {
+      await press(page, button);
+      await page.getByRole('button', { name: 'Copied', exact: true }).last().waitFor();
+      await until(async () => (await page.evaluate('navigator.clipboard.readText()')) === text);
+    }
+    for (const name of ['Rename', 'Change plan', 'Restrict', 'Rotate', 'Revoke']) {
+      await press(page, name);
+      await page.getByRole('dialog').getByText(`Copied ${prefix}…${lastFour}`).waitFor();
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+    }
   });
 
   it('says that there is no such key', async () => {
@@ -324,8 +368,8 @@ describe('the dialog that restricts a key', () => {
     expect(await page.getByRole('alert').count()).toBe(0);
     await page.getByLabel('Allowed networks').fill('127.0.0.0/8\n2001:db8::/32');
     await press(page, 'Save');
-    await page.getByText('127.0.0.0/8, 2001:db8::/32').waitFor();
-    await page.getByText('pets:read', { exact: true }).waitFor();
+    await facts(page).getByText('127.0.0.0/8, 2001:db8::/32').waitFor();
+    await facts(page).getByText('pets:read', { exact: true }).waitFor();
     await page.getByText('add animals, read orders, place orders').waitFor();
     await until(async () => (await createPet(key)) === 403);
   });
@@ -341,8 +385,8 @@ describe('the dialog that restricts a key', () => {
       body: { allowedNetworks: ['127.0.0.0/8'] },
     });
     await press(page, 'Save');
-    await page.getByText('127.0.0.0/8', { exact: true }).waitFor();
-    await page.getByText('pets:read', { exact: true }).waitFor();
+    await facts(page).getByText('127.0.0.0/8', { exact: true }).waitFor();
+    await facts(page).getByText('pets:read', { exact: true }).waitFor();
   });
 });
 

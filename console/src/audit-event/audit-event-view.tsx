@@ -11,10 +11,10 @@ export function AuditEventView({ entry }: { entry: AuditEvent }) {
     <Stack gap={4}>
       <Group justify="space-between" gap="xs">
         <Text size="sm" fw={600}>
-          {actionText(entry.action)}
+          {actionText(entry)}
         </Text>
         <Text size="sm" c="dimmed" component="div">
-          <Instant at={entry.at} />, by <ActorText actor={entry.actor} />
+          <Instant at={entry.at} />, by <ActorText entry={entry} />
         </Text>
       </Group>
       <Changes entry={entry} />

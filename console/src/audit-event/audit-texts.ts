@@ -5,7 +5,7 @@ export const ACTIONS: Record<string, string> = {
   'key.issued': 'Issued a key',
   'key.rotated': 'Rotated a key',
   'key.revoked': 'Revoked a key',
-  'key.labeled': 'Renamed a key',
+  'key.labeled': 'Renamed a key, or changed its note',
   'key.plan_changed': 'Changed the plan of a key',
   'key.restricted': 'Restricted a key',
   'key.unbanned': 'Lifted a ban',
@@ -18,50 +18,74 @@ export const ACTIONS: Record<string, string> = {
   'webhook.deleted': 'Deleted a webhook',
   'webhook.delivery_resent': 'Sent a delivery again',
 };
-const FIELDS: Record<string, string> = {
-  name: 'Name',
-  note: 'Note',
-  role: 'Role',
-  scopes: 'Scopes',
-  allowedNetworks: 'Networks',
-  plan: 'Plan',
-  perMinute: 'Per minute',
-  perDay: 'Per day',
-  ownLimits: 'Limits of its own',
-  expiresAt: 'Expires',
-  revokedAt: 'Revoked',
-  bannedUntil: 'Banned until',
-  successorId: 'Successor',
-  successorExpiresAt: 'Successor expires',
-  url: 'URL',
-  events: 'Events',
-  delivery: 'Delivery',
-  event: 'Event',
-  paused: 'Paused',
-  previousSecretEndsAt: 'Old secret signs until',
+
+/** How a field is called, and what it means that it has no value. */
+interface Field {
+  label: string;
+  none: string;
+}
+
+const FIELDS: Record<string, Field> = {
+  name: { label: 'Name', none: 'none' },
+  note: { label: 'Note', none: 'none' },
+  role: { label: 'Role', none: 'none' },
+  scopes: { label: 'Permissions', none: 'all of its role' },
+  allowedNetworks: { label: 'Networks', none: 'anywhere' },
+  plan: { label: 'Plan', none: 'none' },
+  perMinute: { label: 'Limit per minute', none: 'set for each key' },
+  perDay: { label: 'Limit per day', none: 'set for each key' },
+  ownLimits: { label: 'Own limits', none: 'no' },
+  expiresAt: { label: 'Expiry', none: 'never' },
+  revokedAt: { label: 'Revoked', none: 'no' },
+  bannedUntil: { label: 'Banned until', none: 'none' },
+  successorId: { label: 'Successor', none: 'none' },
+  successorExpiresAt: { label: 'Expiry of the successor', none: 'never' },
+  url: { label: 'URL', none: 'none' },
+  events: { label: 'Events', none: 'none' },
+  delivery: { label: 'Delivery', none: 'none' },
+  event: { label: 'Event', none: 'none' },
+  paused: { label: 'Paused', none: 'no' },
+  previousSecretEndsAt: { label: 'Old secret', none: 'none' },
 };
 
 /** A field that an action changed. */
-export interface Change {
+export interface Change extends Field {
   name: string;
-  label: string;
   /** Undefined if the action created the subject. */
   before: unknown;
   after: unknown;
 }
 
-/** Returns an action in words, or its name if this console does not know it. */
-export function actionText(action: string): string {
+/** Returns what was done in words, or the name of an action that this console does not know. */
+export function actionText({
+  action,
+  before,
+  after,
+}: Pick<AuditEvent, 'action' | 'before' | 'after'>): string {
+  if (action === 'key.labeled') {
+    return before?.['name'] === after['name'] ? 'Changed the note of a key' : 'Renamed a key';
+  }
   return ACTIONS[action] ?? action;
 }
 
-/** Returns the fields that an action set to another value, in the same order for every action. */
+/**
+ * Returns the fields that an action set to another value, in the same order for every action; of what it
+ * created, those that have a value.
+ */
 export function listChanges({ before, after }: Pick<AuditEvent, 'before' | 'after'>): Change[] {
+  const isChanged = (name: string, value: unknown) =>
+    before === null
+      ? value !== null && value !== false
+      : JSON.stringify(before[name] ?? null) !== JSON.stringify(value);
   return Object.entries(after)
-    .filter(([name, value]) => JSON.stringify(before?.[name]) !== JSON.stringify(value))
-    .filter(([, value]) => before !== null || value !== null)
+    .filter(([name, value]) => isChanged(name, value))
     .toSorted(([one], [other]) => fieldRank(one) - fieldRank(other))
-    .map(([name, value]) => ({ name, label: FIELDS[name] ?? name, before: before?.[name], after: value }));
+    .map(([name, value]) => ({
+      name,
+      ...(FIELDS[name] ?? { label: name, none: 'none' }),
+      before: before === null ? undefined : (before[name] ?? null),
+      after: value,
+    }));
 }
 
 /** Fields that this console does not know yet come last. */

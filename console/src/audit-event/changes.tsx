@@ -1,47 +1,76 @@
-import { Group, Text } from '@mantine/core';
+import { Stack, Text } from '@mantine/core';
 import type { AuditEvent } from 'animal-store-client';
+import { Fragment, type ReactNode } from 'react';
 import { Instant } from '../format/instant';
 import { numberText } from '../format/number';
 import { UntrustedText } from '../format/untrusted-text';
+import { TextLink } from '../layout/text-link';
+import { eventText } from '../webhooks/event-texts';
 import { type Change, listChanges } from './audit-texts';
-import { Subject } from './subject';
 
-/** Lists the fields that an action changed, from what to what. */
+/** Says what an action created, or which fields it changed from what to what, one a line. */
 export function Changes({ entry }: { entry: AuditEvent }) {
-  return (
-    <Group gap="2px 12px">
-      {listChanges(entry).map((change) => (
-        <ChangeText key={change.name} change={change} />
-      ))}
-    </Group>
-  );
-}
-
-function ChangeText({ change: { name, label, before, after } }: { change: Change }) {
-  return (
-    <Text size="sm" component="div">
-      <Text span inherit c="dimmed">
-        {label}:{' '}
+  const changes = listChanges(entry);
+  if (entry.before === null) {
+    return (
+      <Text size="sm" component="div">
+        {changes.map(({ name, label, none, after }, index) => (
+          <Fragment key={name}>
+            {index > 0 && '; '}
+            {label}: <Value value={after} none={none} />
+          </Fragment>
+        ))}
       </Text>
-      {before !== undefined && (
-        <>
-          <Value value={before} /> →{' '}
-        </>
-      )}
-      {name === 'successorId' ? <Subject subject={`key:${String(after)}`} /> : <Value value={after} />}
-    </Text>
+    );
+  }
+  return (
+    <Stack gap={2}>
+      {changes.map((change) => (
+        <Text key={change.name} size="sm" component="div">
+          <ChangeText change={change} />
+        </Text>
+      ))}
+    </Stack>
   );
 }
 
-function Value({ value }: { value: unknown }) {
+function ChangeText({ change: { name, label, none, before, after } }: { change: Change }) {
+  const from = <Value value={before} none={none} />;
+  const to = <Value value={after} none={none} />;
+  switch (name) {
+    case 'successorId':
+      return (
+        <TextLink to="/admin/keys/$id" params={{ id: String(after) }} inherit>
+          Replaced by another key
+        </TextLink>
+      );
+    case 'revokedAt':
+      return <>Stopped working on {to}</>;
+    case 'bannedUntil':
+      return <>The ban would have ended on {from}</>;
+    case 'previousSecretEndsAt':
+      return <>The old secret signs until {to}</>;
+    default:
+      return (
+        <>
+          {label} changed from {from} to {to}
+        </>
+      );
+  }
+}
+
+function Value({ value, none }: { value: unknown; none: string }): ReactNode {
   if (value === null) {
-    return 'none';
+    return none;
   }
   if (typeof value === 'boolean') {
     return value ? 'yes' : 'no';
   }
   if (typeof value === 'number' || typeof value === 'bigint') {
     return numberText(value);
+  }
+  if (Array.isArray(value)) {
+    return <UntrustedText>{value.map((item) => eventText(String(item))).join(', ')}</UntrustedText>;
   }
   if (typeof value !== 'string') {
     return <UntrustedText>{JSON.stringify(value) ?? ''}</UntrustedText>;

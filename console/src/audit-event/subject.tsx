@@ -1,20 +1,26 @@
+import type { AuditEvent } from 'animal-store-client';
+import { KeyLink } from '../keys/key-link';
 import { TextLink } from '../layout/text-link';
 
 const ENDING = 8;
+const DELETED = { name: null, prefix: null, lastFour: null };
 
-/** Shows `key:ID`, `plan:NAME` or `webhook:ID` as a link to it. */
-export function Subject({ subject }: { subject: string }) {
-  const [, kind, name = ''] = /^(key|plan|webhook):(.*)$/.exec(subject) ?? [];
+/** Shows what an action changed, `key:ID`, `plan:NAME` or `webhook:ID`, as a link to it. */
+export function Subject({ entry: { subject, subjectKey } }: { entry: AuditEvent }) {
+  const [, kind, id = ''] = /^(key|plan|webhook):(.*)$/.exec(subject) ?? [];
+  if (kind === 'key') {
+    return <KeyLink id={id} apiKey={subjectKey ?? DELETED} />;
+  }
   if (kind === 'plan') {
     return (
-      <TextLink to="/admin/plans" search={{ plan: name }} inherit>
-        plan {name}
+      <TextLink to="/admin/plans" search={{ plan: id }} inherit>
+        plan {id}
       </TextLink>
     );
   }
-  return kind === 'key' || kind === 'webhook' ? (
-    <TextLink to={`/admin/${kind}s/$id`} params={{ id: name }} inherit className="one-line">
-      {kind} …{name.slice(-ENDING)}
+  return kind === 'webhook' ? (
+    <TextLink to="/admin/webhooks/$id" params={{ id }} inherit className="one-line">
+      webhook …{id.slice(-ENDING)}
     </TextLink>
   ) : (
     subject

@@ -1,4 +1,4 @@
-import { Text } from '@mantine/core';
+import { Box, Text } from '@mantine/core';
 import { IconHistory } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import type { AuditEvent, AuditQuery } from 'animal-store-client';
@@ -25,20 +25,24 @@ const COLUMNS: Column<AuditEvent>[] = [
     header: 'Actor',
     id: 'actor',
     cell: ({ row: { original } }) => (
-      <Text component="div" inherit truncate maw={180}>
-        <ActorText actor={original.actor} />
+      <Text component="div" inherit lineClamp={2} maw={180}>
+        <ActorText entry={original} />
       </Text>
     ),
   },
   {
     header: 'Action',
     id: 'action',
-    cell: ({ row: { original } }) => actionText(original.action),
+    cell: ({ row: { original } }) => actionText(original),
   },
   {
     header: 'Subject',
     id: 'subject',
-    cell: ({ row: { original } }) => <Subject subject={original.subject} />,
+    cell: ({ row: { original } }) => (
+      <Box maw={200}>
+        <Subject entry={original} />
+      </Box>
+    ),
   },
   { header: 'Change', id: 'change', cell: ({ row: { original } }) => <Changes entry={original} /> },
 ];

@@ -1,20 +1,23 @@
-import { Code, Grid, Group, Skeleton, Stack } from '@mantine/core';
+import { Grid, Group, Skeleton, Stack } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { useQuery } from '@tanstack/react-query';
 import { type KeyWithUsage, NotFoundError, PermissionDeniedError } from 'animal-store-client';
 import type { ReactNode } from 'react';
 import { ErrorNotice } from '../feedback/error-notice';
 import { StaleNotice } from '../feedback/stale-notice';
+import { MaskedKey } from '../format/masked-key';
 import { NotFoundPage } from '../layout/not-found.page';
 import { Page } from '../layout/page';
 import { TextLink } from '../layout/text-link';
 import { useStore } from '../session/session';
+import { EndedKey } from './ended-key';
 import { KeyActions } from './key-actions';
 import { KeyAuditPanel } from './key-audit-panel';
 import { KeyBadges } from './key-badges';
 import { KeyFactsPanel } from './key-facts-panel';
 import { KeyLimits } from './key-limits';
 import { keyQuery } from './key-query';
+import { isValid } from './key-state';
 import { KeyUsagePanels } from './key-usage-panels';
 import { QuotaKeysPanel } from './quota-keys-panel';
 import { WhatIfPanel } from './what-if-panel';
@@ -58,22 +61,21 @@ function LoadedKey({ apiKey, children }: { apiKey: KeyWithUsage; children: React
   return (
     <Page
       title={apiKey.name}
-      badge={<KeyBadges apiKey={apiKey} />}
+      // The limits below have the ban.
+      badge={<KeyBadges apiKey={{ ...apiKey, bannedUntil: null }} />}
       description={
         <Group component="span" gap="xs">
           <TextLink to="/admin/keys" inherit>
             Keys
           </TextLink>
-          <Code>
-            {apiKey.prefix}…{apiKey.lastFour}
-          </Code>
+          <MaskedKey apiKey={apiKey} />
         </Group>
       }
       actions={<KeyActions apiKey={apiKey} />}
     >
       <Stack gap="lg">
         {children}
-        <KeyLimits id={apiKey.id} />
+        {isValid(apiKey) ? <KeyLimits id={apiKey.id} /> : <EndedKey apiKey={apiKey} />}
         <Grid gap="lg">
           <Grid.Col span={{ base: 12, lg: 6 }}>
             <KeyFactsPanel apiKey={apiKey} />

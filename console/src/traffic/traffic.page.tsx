@@ -26,8 +26,8 @@ export function TrafficPage() {
         <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
           <TopKeys search={search} />
           <TopOperations search={search} />
-          <BansPanel />
         </SimpleGrid>
+        <BansPanel />
         <CallersPanel />
       </Stack>
     </Page>

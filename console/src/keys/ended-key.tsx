@@ -1,0 +1,15 @@
+import { Alert } from '@mantine/core';
+import type { Key } from 'animal-store-client';
+import { Instant } from '../format/instant';
+
+/** Says since when a key no longer works, in the place of what is left of its limits. */
+export function EndedKey({ apiKey: { revokedAt, expiresAt } }: { apiKey: Key }) {
+  return (
+    <Alert
+      color={revokedAt === null ? 'gray' : 'red'}
+      title={revokedAt === null ? 'This key has expired' : 'This key is revoked'}
+    >
+      Since <Instant at={revokedAt ?? expiresAt} />, requests with it get 401.
+    </Alert>
+  );
+}
