@@ -31,7 +31,10 @@ export function waitFor(error: Error): Wait | null {
     : null;
 }
 
-/** Returns when such a wait ends, by the service's clock, for an error that happened at a time of this machine. */
+/**
+ * Returns when such a wait ends, by the service's clock, for an error that happened at a time of this
+ * machine.
+ */
 export function waitEndMs(error: Error, atMs: number): number {
   const retryAfterMs = error instanceof AnimalStoreError ? error.retryAfterMs : null;
   const waitMs = retryAfterMs !== null && Number.isFinite(retryAfterMs) ? retryAfterMs : UNKNOWN_WAIT_MS;

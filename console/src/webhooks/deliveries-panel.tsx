@@ -58,7 +58,7 @@ export function DeliveriesPanel({ webhook }: { webhook: Webhook }) {
             disabled={webhook.paused}
             send={() => store.admin.webhooks.test(webhook.id)}
             // To the first page of all deliveries, where the test is.
-            onSent={() => filter(undefined)}
+            onSent={() => void filter(undefined)}
             failure="The test event was not sent"
           >
             Send a test event
