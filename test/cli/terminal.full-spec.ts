@@ -332,8 +332,10 @@ describe('animal-store audit', () => {
       id: expect.stringMatching(/^\d+$/),
       at: expect.any(String),
       actor: TERMINAL,
+      actorKey: null,
       action: 'plan.changed',
       subject: 'plan:audited',
+      subjectKey: null,
       before: { perMinute: 1, perDay: 2 },
       after: { perMinute: 1, perDay: 3 },
     });

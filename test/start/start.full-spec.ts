@@ -45,7 +45,7 @@ describe('a service with an embedded database', () => {
     await service.waitForOutput(/Try it:\n.*\n/);
     expect(service.stdout).toContain(`${url}/docs`);
     keys = keysPrinted();
-    expect(Object.keys(keys)).toEqual(['free', 'pro', 'business', 'enterprise', 'admin']);
+    expect(Object.keys(keys)).toEqual(['free', 'pro', 'business', 'enterprise', 'admin', 'team']);
     const line = /^ {2}(curl .*)$/m.exec(service.stdout)?.[1] ?? '';
     const { stdout } = await promisify(execFile)('sh', ['-c', line]);
     expect(stdout).toMatch(/^HTTP\/1.1 200 OK/);
