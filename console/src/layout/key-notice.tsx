@@ -1,6 +1,7 @@
-import { Alert, Code } from '@mantine/core';
+import { Alert } from '@mantine/core';
 import type { OwnKey } from 'animal-store-client';
 import { Instant } from '../format/instant';
+import { MaskedKey } from '../format/masked-key';
 import { useOwnKey } from '../session/own-key';
 import { serviceNowMs } from '../session/service-clock';
 import { PAGE_WIDTH } from './page';
@@ -18,7 +19,7 @@ function replacedNotice({ successor, expiresAt }: OwnKey) {
   if (successor === null) {
     return null;
   }
-  const name = <Code>{`${successor.prefix}…${successor.lastFour}`}</Code>;
+  const name = <MaskedKey apiKey={successor} />;
   const end = (
     <>
       This key works until <Instant at={expiresAt} />.

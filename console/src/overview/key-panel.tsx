@@ -1,7 +1,8 @@
-import { Badge, Code, Group, Stack, Text } from '@mantine/core';
+import { Badge, Group, Stack, Text } from '@mantine/core';
 import type { OwnKey } from 'animal-store-client';
 import { Instant } from '../format/instant';
 import { limitsText } from '../format/limits';
+import { MaskedKey } from '../format/masked-key';
 import { deniedText } from '../keys/scopes';
 import { Fact } from '../layout/fact';
 import { Panel } from '../layout/panel';
@@ -10,15 +11,13 @@ import { RotateOwnKey } from './rotate-own-key';
 
 /** Shows the signed-in key: its plan, and when it ends. */
 export function KeyPanel({ ownKey }: { ownKey: OwnKey }) {
-  const { name, plan, perMinute, perDay, ownLimits, prefix, lastFour, createdAt, expiresAt } = ownKey;
+  const { name, plan, perMinute, perDay, ownLimits, createdAt, expiresAt } = ownKey;
   return (
     <Panel title="Key">
       <Stack gap="sm">
         <Fact label="Name">{name}</Fact>
         <Fact label="Key">
-          <Code>
-            {prefix}…{lastFour}
-          </Code>
+          <MaskedKey apiKey={ownKey} />
         </Fact>
         <Fact label="Plan">
           <Group gap="xs">
