@@ -77,8 +77,8 @@ export default {
       name: 'the-verifier-shares-no-code',
       comment: 'It would share mistakes too.',
       severity: 'error',
-      from: { path: '^prove/(verify\\.ts|verifier/)' },
-      to: { pathNot: '^prove/(verify\\.ts|verifier/)', dependencyTypesNot: ['core'] },
+      from: { path: '^chaos/(verify\\.ts|verifier/)' },
+      to: { pathNot: '^chaos/(verify\\.ts|verifier/)', dependencyTypesNot: ['core'] },
     },
     {
       name: 'source-does-not-import-tests',

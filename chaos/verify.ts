@@ -28,16 +28,16 @@ export function verify(evidence: Evidence): Claim[] {
 }
 
 /** Returns the claims that were broken or never checked. A run without an exception need not check (f). */
-export const unproven = (claims: Claim[]): Claim[] =>
+export const notHeld = (claims: Claim[]): Claim[] =>
   claims.filter(({ letter, checked, broken }) => broken > 0 || (checked === 0 && letter !== 'f'));
 
-/** Returns the result as a table, and why claims are not proven. */
+/** Returns the result as a table, and why claims have not held. */
 function describe(claims: Claim[]): string {
   const rows = claims.map(
     ({ letter, text, checked, weakened, broken }) =>
       `| (${letter}) ${text} | ${checked} | ${weakened} | ${broken} |`,
   );
-  const reasons = unproven(claims).flatMap(({ letter, checked, violations }) =>
+  const reasons = notHeld(claims).flatMap(({ letter, checked, violations }) =>
     (checked === 0 ? ['was never checked'] : violations).map((text) => `- (${letter}) ${text}`),
   );
   return [
@@ -49,11 +49,11 @@ function describe(claims: Claim[]): string {
   ].join('\n');
 }
 
-function main(folder = 'prove/out'): void {
+function main(folder = 'chaos/out'): void {
   try {
     const claims = verify(readEvidence(folder));
     process.stdout.write(`${describe(claims)}\n`);
-    process.exitCode = unproven(claims).length > 0 ? 1 : 0;
+    process.exitCode = notHeld(claims).length > 0 ? 1 : 0;
   } catch (error) {
     if (!(error instanceof EvidenceError)) {
       throw error;

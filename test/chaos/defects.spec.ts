@@ -5,7 +5,7 @@ import path from 'node:path';
 import ts from 'typescript';
 
 const ROOT = path.join(__dirname, '..', '..');
-const DEFECTS = path.join(ROOT, 'prove', 'defects');
+const DEFECTS = path.join(ROOT, 'chaos', 'defects');
 
 describe('The defects that the verifier must find', () => {
   const names = readdirSync(DEFECTS);

@@ -1,4 +1,4 @@
-// `npm run prove`: tries to break what docs/proof.md claims.
+// `npm run chaos`: tries to break what docs/fault-tests.md claims.
 
 import { runScript } from './processes.js';
 

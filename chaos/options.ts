@@ -20,13 +20,13 @@ export interface Options {
 const MAX_SEED = 2 ** 31 - 1;
 
 /**
- * Reads the options of `npm run prove`. Without `--seed`, each run has another one.
+ * Reads the options of `npm run chaos`. Without `--seed`, each run has another one.
  *
  * @throws Refusal that names the option and what it accepts.
  */
 export function readOptions(args: string[]): Options {
   const seed = Math.floor(Math.random() * MAX_SEED);
-  return new Command('npm run prove --')
+  return new Command('npm run chaos --')
     .option('--minutes <number>', 'how long it runs', parseNumber('number', 0.5, 24 * 60), 10)
     .option('--replicas <count>', 'of the service', parseNumber('whole number', 1, 8), 3)
     .addOption(

@@ -26,7 +26,7 @@ const CLIENTS = ['client-1', 'client-2', 'client-3'];
  * @param interruption ends the run early, with the report so far.
  * @returns whether every claim held, and the run was whole.
  */
-export async function runProof(options: Options, interruption: AbortSignal): Promise<boolean> {
+export async function runFaultTest(options: Options, interruption: AbortSignal): Promise<boolean> {
   await claimFolder();
   rmSync(OUT, { recursive: true, force: true });
   mkdirSync(OUT, { recursive: true });
@@ -69,10 +69,10 @@ export async function runProof(options: Options, interruption: AbortSignal): Pro
     }
     const endedMs = monotonicMs();
     writeRun({ startedMs: progress.startMs, startedAt, endedMs });
-    const { isProven, verdict } = await judge(stage.databaseUrl);
+    const { hasHeld, verdict } = await judge(stage.databaseUrl);
     const report = { options, startedAt, endedMs, progress, faults: faults.seen, failure, verdict };
     log(`${verdict}\nThe report is in ${path.relative(process.cwd(), writeReport(report))}`);
-    return isProven && failure === null;
+    return hasHeld && failure === null;
 
     /** Starts the clients and the administrator. Resolves once the first keys are issued. */
     function startLoad(): Promise<void> {
@@ -126,7 +126,7 @@ export async function runProof(options: Options, interruption: AbortSignal): Pro
  */
 async function claimFolder(): Promise<void> {
   const name = createHash('sha256').update(OUT).digest('hex');
-  const claim = createServer().listen(`\0animal-store-prove-${name}`).unref();
+  const claim = createServer().listen(`\0animal-store-chaos-${name}`).unref();
   await once(claim, 'listening').catch((error: unknown) => {
     throw new Refusal(`Another run writes ${OUT}: wait for its end, or use another checkout`, {
       cause: error,
@@ -137,17 +137,17 @@ async function claimFolder(): Promise<void> {
 /**
  * Runs the verifier on the ledger and the final tables. Returns its verdict, or why it reached no verdict.
  */
-async function judge(databaseUrl: string): Promise<{ isProven: boolean; verdict: string }> {
+async function judge(databaseUrl: string): Promise<{ hasHeld: boolean; verdict: string }> {
   try {
     await dumpTables(databaseUrl);
-    const verifier = ['--silent', 'run', 'prove:verify', '--', OUT];
+    const verifier = ['--silent', 'run', 'chaos:verify', '--', OUT];
     const { stdout } = await promisify(execFile)('npm', verifier, { cwd: ROOT });
-    return { isProven: true, verdict: stdout };
+    return { hasHeld: true, verdict: stdout };
   } catch (error) {
     const { stdout, message } = error as Error & { stdout?: string };
     // The verifier prints its table if it has found violations. Without one, it failed, or the tables could
     // not be read.
-    return { isProven: false, verdict: stdout || `There is no verdict: ${message}` };
+    return { hasHeld: false, verdict: stdout || `There is no verdict: ${message}` };
   }
 }
 

@@ -24,7 +24,7 @@ export class RedisSentinels implements Server, FailoverGroup {
   }
 
   static async create(guard: Guard): Promise<RedisSentinels> {
-    const group = await SentinelGroup.start('prove');
+    const group = await SentinelGroup.start('chaos');
     const watch = new FailoverWatch(NAME, await group.masterPort(), async (found) => {
       const port = await group.masterPort();
       // A promoted server counts as the master once it has a replica, because the former master has no

@@ -1,4 +1,4 @@
-// `npm run prove:defect -- 1 6`: puts each of these defects into a copy of the service, and checks, all at
+// `npm run chaos:defect -- 1 6`: puts each of these defects into a copy of the service, and checks, all at
 // once, that the verifier finds it.
 
 import { execFile, execFileSync } from 'node:child_process';
@@ -32,7 +32,7 @@ async function isFound(name: string): Promise<boolean> {
     BUILT.forEach((folder) => cpSync(path.join(ROOT, folder), path.join(copy, folder), { recursive: true }));
     await start('git', ['apply', patch], { cwd: copy });
     await start(path.join(copy, 'node_modules/.bin/nest'), ['build'], { cwd: copy });
-    const args = [path.join(copy, 'node_modules/.bin/jiti'), path.join(copy, 'prove/main.ts'), ...RUN];
+    const args = [path.join(copy, 'node_modules/.bin/jiti'), path.join(copy, 'chaos/main.ts'), ...RUN];
     // It ends with 1 once it has found violations.
     const { stderr } = await start(process.execPath, args, { cwd: copy }).catch(
       (error: { stderr: string }) => error,

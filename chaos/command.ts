@@ -1,7 +1,7 @@
 import { readOptions } from './options.js';
 import { Refusal } from './refusal.js';
 import { requirePrograms } from './requirements.js';
-import { runProof } from './run.js';
+import { runFaultTest } from './run.js';
 
 const interruption = new AbortController();
 const interrupt = () => interruption.abort(new Refusal('it was interrupted'));
@@ -16,7 +16,7 @@ async function main(): Promise<boolean> {
   try {
     const options = readOptions(process.argv.slice(2));
     requirePrograms(options.store);
-    return await runProof(options, interruption.signal);
+    return await runFaultTest(options, interruption.signal);
   } catch (error) {
     const text = error instanceof Refusal ? error.message : (error as Error).stack;
     process.stderr.write(`${text}\n`);
@@ -25,4 +25,4 @@ async function main(): Promise<boolean> {
 }
 
 // Otherwise what a failed start left open would keep the process alive.
-void main().then((isProven) => process.exit(isProven ? 0 : 1));
+void main().then((hasHeld) => process.exit(hasHeld ? 0 : 1));

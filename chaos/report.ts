@@ -27,10 +27,10 @@ export function writeReport(run: Run): string {
   const lasted = ((endedMs - startMs) / 60_000).toFixed(1);
   writeFileSync(path.join(OUT, 'throughput.svg'), drawThroughput(progress.seconds, faults, startMs));
   const lines = [
-    '# A run of `npm run prove`',
+    '# A run of `npm run chaos`',
     '',
     `It started at ${startedAt} and lasted ${lasted} of ${minutes} minutes. To repeat its schedule:`,
-    `\`npm run prove -- --minutes ${minutes} --replicas ${replicas} --store ${store} --seed ${seed}\``,
+    `\`npm run chaos -- --minutes ${minutes} --replicas ${replicas} --store ${store} --seed ${seed}\``,
     ...(failure === null ? [] : ['', `**It ended early: ${failure}**`]),
     '',
     '## Claims',

@@ -19,16 +19,16 @@ let output: KeptOutput;
 
 /** Starts a run in a checkout of its own, so that it leaves the results of this one as they are. */
 function start(): void {
-  copy = mkdtempSync(path.join(tmpdir(), 'animal-store-prove-'));
-  const results = path.join(ROOT, 'prove', 'out');
-  cpSync(path.join(ROOT, 'prove'), path.join(copy, 'prove'), {
+  copy = mkdtempSync(path.join(tmpdir(), 'animal-store-chaos-'));
+  const results = path.join(ROOT, 'chaos', 'out');
+  cpSync(path.join(ROOT, 'chaos'), path.join(copy, 'chaos'), {
     recursive: true,
     filter: (file) => !file.startsWith(results),
   });
   for (const entry of ['dist', 'node_modules', 'package.json', 'src', 'test']) {
     symlinkSync(path.join(ROOT, entry), path.join(copy, entry));
   }
-  const args = ['node_modules/jiti/lib/jiti-cli.mjs', 'prove/main.ts', '--store', 'redis', '--seed', '5'];
+  const args = ['node_modules/jiti/lib/jiti-cli.mjs', 'chaos/main.ts', '--store', 'redis', '--seed', '5'];
   // As a shell does, which sends the SIGINT of Ctrl-C to all processes of a command.
   run = spawn(process.execPath, args, { cwd: copy, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   output = new KeptOutput(run);
@@ -38,7 +38,7 @@ if (FAKETIME === undefined) {
   reportMissing('the package faketime');
 }
 
-(hasRedis() && FAKETIME !== undefined ? describeOnDebianPostgres : describe.skip)('npm run prove', () => {
+(hasRedis() && FAKETIME !== undefined ? describeOnDebianPostgres : describe.skip)('npm run chaos', () => {
   beforeEach(start);
 
   afterEach(() => {
@@ -51,7 +51,7 @@ if (FAKETIME === undefined) {
     process.kill(-(run.pid ?? NaN), 'SIGINT');
     const [code] = await once(run, 'exit');
     expect(output.output).toContain('The run ended early: it was interrupted');
-    const report = readFileSync(path.join(copy, 'prove', 'out', 'REPORT.md'), 'utf8');
+    const report = readFileSync(path.join(copy, 'chaos', 'out', 'REPORT.md'), 'utf8');
     expect(report).toMatch(/^\| \(a\) .* \| [1-9]\d* \| \d+ \| 0 \|$/m);
     expect(report.match(/^\| \([a-f]\) .* \| 0 \|$/gm)).toHaveLength(6);
     expect(code).toBe(1);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { CALM_MS, FAULT_KINDS, planFaults } from '../../prove/faults/schedule.js';
+import { CALM_MS, FAULT_KINDS, planFaults } from '../../chaos/faults/schedule.js';
 
 const TARGETS = {
   replicas: ['replica-1', 'replica-2'],

@@ -95,7 +95,7 @@ export const COUNTER_STORES: Record<
 };
 
 async function createDataFolder(guard: Guard): Promise<string> {
-  const folder = await createFolder('prove-redis-');
+  const folder = await createFolder('chaos-redis-');
   guard.removeAtEnd(folder);
   return folder;
 }

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Change, Evidence, Fault, Request } from '../../prove/verifier/evidence.js';
-import { readEvidence } from '../../prove/verifier/evidence.js';
-import { unproven, verify } from '../../prove/verify.js';
+import type { Change, Evidence, Fault, Request } from '../../chaos/verifier/evidence.js';
+import { readEvidence } from '../../chaos/verifier/evidence.js';
+import { notHeld, verify } from '../../chaos/verify.js';
 import { refusalsBeforeBan } from '../support/keys/bans.js';
 
 /** The monotonic time at which a minute of the wall clock begins. */
@@ -571,11 +571,11 @@ describe('verify does not call a violation', () => {
 });
 
 describe('a claim', () => {
-  it('is proven once it was checked and holds; a run may have had no exception', () => {
+  it('has held once it was checked without a violation; a run may have had no exception', () => {
     useUp();
-    expect(unproven(verify(evidence)).map(({ letter }) => letter)).toEqual(['d', 'e']);
+    expect(notHeld(verify(evidence)).map(({ letter }) => letter)).toEqual(['d', 'e']);
     add({}, LIMIT);
-    expect(unproven(verify(evidence)).map(({ letter }) => letter)).toEqual(['a', 'b', 'd', 'e']);
+    expect(notHeld(verify(evidence)).map(({ letter }) => letter)).toEqual(['a', 'b', 'd', 'e']);
   });
 });
 
@@ -583,7 +583,7 @@ describe('readEvidence', () => {
   let folder: string;
 
   beforeEach(() => {
-    folder = mkdtempSync(path.join(tmpdir(), 'animal-store-prove-'));
+    folder = mkdtempSync(path.join(tmpdir(), 'animal-store-chaos-'));
     ['ledger', 'tables'].forEach((name) => mkdirSync(path.join(folder, name)));
     ['pets', 'orders', 'keys', 'stored_responses'].forEach((name) =>
       writeFileSync(path.join(folder, 'tables', `${name}.jsonl`), ''),

@@ -1,6 +1,6 @@
-import { readOptions } from '../../prove/options.js';
+import { readOptions } from '../../chaos/options.js';
 
-describe('the options of npm run prove', () => {
+describe('the options of npm run chaos', () => {
   it('run ten minutes on three replicas that count in PostgreSQL by default, each with another seed', () => {
     const { seed, ...rest } = readOptions([]);
     expect(rest).toEqual({ minutes: 10, replicas: 3, store: 'postgres' });
