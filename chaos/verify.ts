@@ -16,7 +16,7 @@ export function verify(evidence: Evidence): Claim[] {
     'no remaining count is reported twice, and it falls along the order of time',
   );
   const creations = new Claim('c', 'every acknowledged creation is there once, as sent');
-  const keys = new Claim('d', 'no revoked or expired key is served later than 1 s after its end');
+  const keys = new Claim('d', 'no key acts later than 1 s after its end, or does what it may no longer do');
   const bans = new Claim('e', 'a ban starts at the refusal that reaches the threshold');
   const exceptions = new Claim('f', 'every exception is declared, and within its bound');
   checkHeaders(evidence, { limits, remaining });

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Ledger } from '../ledger.js';
-import type { Change } from '../verifier/evidence.js';
+import type { Change, Request } from '../verifier/evidence.js';
 import { Random } from '../random.js';
-import { exchange } from './exchange.js';
+import { exchange, type PlannedRequest, requestLine } from './exchange.js';
 import { receive, report, type Setup } from './messages.js';
 import { FIRST_QUOTAS, type NewQuota, OTHER_LIMITS, OTHER_QUOTAS } from './quotas.js';
 
@@ -14,6 +14,11 @@ interface LiveKey {
   perMinute: number;
   perDay: number;
   weight: number;
+  secret: string;
+  /** What it may do unless it is restricted; null for what keys may do that are issued without scopes. */
+  scopes: string[] | null;
+  /** Whether a holder issued it. */
+  isOfHolder: boolean;
 }
 
 /** The parts of a response with a key that the administrator uses. */
@@ -28,21 +33,33 @@ const ATTEMPTS = 20;
 const RETRY_MS = 500;
 /** At least as many keys stay live. */
 const FEWEST_KEYS = FIRST_QUOTAS.length;
+/** Those of a key whose holder issues further ones. */
+const HOLDER_SCOPES = ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'keys:write'];
+const HOLDER_SHARE = 0.4;
+const READ_ONLY = ['pets:read', 'orders:read'];
 
-/** A process that issues keys for the clients, and then changes keys, plans and bans until it is stopped. */
+/**
+ * A process that issues keys for the clients, and then changes keys, plans and bans until it is stopped, also
+ * as a holder.
+ */
 class Administrator {
-  private readonly ledger = new Ledger<Change>('administrator');
+  private readonly ledger = new Ledger<Change | Request>('administrator');
   private readonly random: Random;
   /** The keys that may be changed; those of the first quota never are. */
   private readonly keys: LiveKey[] = [];
   private issued = 0;
+  private sent = 0;
   private quotas = 0;
   private isOver = false;
 
   private readonly changes = [
     { weight: 3, change: () => this.issue(this.random.pick(OTHER_QUOTAS)) },
     { weight: 2, change: () => this.issue(this.random.pick(OTHER_QUOTAS), this.random.integer(3, 20)) },
-    { weight: 3, change: () => this.revoke(this.random.pick(this.keys)) },
+    { weight: 1, change: () => this.addKey(this.random.pick(this.keys)) },
+    { weight: 3, change: () => this.issueAsHolder() },
+    { weight: 4, change: () => this.revoke(this.random.pick(this.keys)) },
+    { weight: 3, change: () => this.revokeAsHolder() },
+    { weight: 4, change: () => this.restrict(this.random.pick(this.keys)) },
     { weight: 4, change: () => this.rotate(this.random.pick(this.keys)) },
     { weight: 5, change: () => this.changePlan(this.random.pick(this.keys)) },
     { weight: 8, change: () => this.liftBan(this.random.pick(this.keys)) },
@@ -73,19 +90,53 @@ class Administrator {
 
   /** @param lifeSeconds when the key expires; never if it is left out. */
   private async issue({ weight, ...limits }: NewQuota, lifeSeconds?: number): Promise<void> {
-    this.issued += 1;
     this.quotas += 1;
-    const key = { name: `k${this.issued}`, quota: `q${this.quotas}`, weight, ...limits };
+    const scopes = this.random.chance(HOLDER_SHARE) ? HOLDER_SCOPES : null;
+    const key = {
+      name: this.nextName(),
+      quota: `q${this.quotas}`,
+      weight,
+      ...limits,
+      scopes,
+      isOfHolder: false,
+    };
     const endsAt = lifeSeconds === undefined ? null : isoIn(lifeSeconds);
     const body = {
       name: key.name,
       plan: 'enterprise',
       ...limits,
+      ...(scopes !== null && { scopes }),
       ...(endsAt !== null && { expiresAt: endsAt }),
     };
     const issued = await this.send('POST', '/admin/keys', body, key, () => ({ change: 'issue', endsAt }));
-    if (issued !== null) {
-      this.publish({ id: issued.id, ...key }, issued.key, lifeSeconds);
+    this.publish(key, issued, lifeSeconds);
+  }
+
+  /** Issues a further key on the quota of a key. */
+  private async addKey(sibling: LiveKey): Promise<void> {
+    const key = { ...sibling, name: this.nextName(), scopes: null, isOfHolder: false };
+    const body = { name: key.name, quotaOf: sibling.id };
+    this.publish(key, await this.send('POST', '/admin/keys', body, key, () => ({ change: 'addKey' })));
+  }
+
+  private async issueAsHolder(): Promise<void> {
+    const holder = this.pickHolder();
+    if (holder !== undefined) {
+      const key = {
+        ...holder,
+        name: this.nextName(),
+        scopes: holder.scopes?.filter((scope) => scope !== 'keys:write') ?? null,
+        isOfHolder: true,
+      };
+      const issued = await this.send(
+        'POST',
+        '/v1/keys',
+        { name: key.name },
+        key,
+        () => ({ change: 'addKey' }),
+        holder,
+      );
+      this.publish(key, issued);
     }
   }
 
@@ -95,10 +146,26 @@ class Administrator {
     await this.send('POST', `/admin/keys/${key.id}/revoke`, null, key, () => ({ change: 'revoke' }));
   }
 
+  private async revokeAsHolder(): Promise<void> {
+    const key = this.keys.find(({ isOfHolder }) => isOfHolder);
+    const holder = key && this.pickHolder(key.quota);
+    if (key !== undefined && holder !== undefined) {
+      this.forget(key);
+      await report({ type: 'ended', key: key.name });
+      await this.send('POST', `/v1/keys/${key.id}/revoke`, null, key, () => ({ change: 'revoke' }), holder);
+    }
+  }
+
+  /** Takes from a key what it may do, or gives it back. */
+  private async restrict(key: LiveKey): Promise<void> {
+    const scopes = this.random.chance(0.5) ? READ_ONLY : key.scopes;
+    const path = `/admin/keys/${key.id}/restrictions`;
+    await this.send('PATCH', path, { scopes }, key, () => ({ change: 'restrict', scopes }));
+  }
+
   private async rotate(key: LiveKey): Promise<void> {
     this.forget(key);
-    this.issued += 1;
-    const successor = `k${this.issued}`;
+    const name = this.nextName();
     const overlapSeconds = this.random.integer(0, 6);
     const path = `/admin/keys/${key.id}/rotate`;
     const rotated = await this.send('POST', path, { overlapSeconds }, key, () => ({
@@ -107,9 +174,7 @@ class Administrator {
       endsAt: isoIn(overlapSeconds),
     }));
     setTimeout(() => void report({ type: 'ended', key: key.name }), overlapSeconds * 1000);
-    if (rotated !== null) {
-      this.publish({ ...key, id: rotated.id, name: successor }, rotated.key);
-    }
+    this.publish({ ...key, name }, rotated);
   }
 
   private async changePlan(key: LiveKey): Promise<void> {
@@ -126,15 +191,36 @@ class Administrator {
     await this.send('POST', `/admin/keys/${key.id}/unban`, null, key, () => ({ change: 'liftBan' }));
   }
 
-  /** Gives a key to the clients, and to this process if it does not end by itself. */
-  private publish(key: LiveKey, secret: string, lifeSeconds?: number): void {
+  /**
+   * Gives a key that was issued to the clients, and to this process if it does not end by itself.
+   *
+   * @param issued null if it was not.
+   */
+  private publish(key: Omit<LiveKey, 'id' | 'secret'>, issued: KeyBody | null, lifeSeconds?: number): void {
+    if (issued === null) {
+      return;
+    }
     const { name, quota, weight } = key;
+    const { id, key: secret } = issued;
     void report({ type: 'key', key: { name, quota, secret, weight } });
     if (lifeSeconds === undefined) {
-      this.keys.push(key);
+      this.keys.push({ ...key, id, secret });
     } else {
       setTimeout(() => void report({ type: 'ended', key: name }), lifeSeconds * 1000);
     }
+  }
+
+  private nextName(): string {
+    this.issued += 1;
+    return `k${this.issued}`;
+  }
+
+  /** Returns a key whose holder may issue and revoke others, of this quota if one is given. */
+  private pickHolder(quota?: string): LiveKey | undefined {
+    const holders = this.keys.filter(
+      (key) => key.scopes === HOLDER_SCOPES && key.quota === (quota ?? key.quota),
+    );
+    return holders.length === 0 ? undefined : this.random.pick(holders);
   }
 
   private forget(key: LiveKey): void {
@@ -144,19 +230,22 @@ class Administrator {
   /**
    * Sends a change of a key to any replica until one carries it out or rejects it. Returns the body of
    * success, else null.
+   *
+   * @param holder by whose key it is sent; null for the administrator's.
    */
   private async send(
     method: string,
     path: string,
     body: object | null,
-    { name, quota, perMinute, perDay }: Omit<LiveKey, 'id'>,
+    { name, quota, perMinute, perDay }: Pick<LiveKey, 'name' | 'quota' | 'perMinute' | 'perDay'>,
     describe: () => Pick<Change, 'change'> & Partial<Change>,
+    holder: LiveKey | null = null,
   ): Promise<KeyBody | null> {
     const { adminKey = '', replicas } = this.setup;
-    const request = {
+    const request: PlannedRequest = {
       method,
       path,
-      key: { name: 'administrator', quota: null, secret: adminKey },
+      key: holder ?? { name: 'administrator', quota: null, secret: adminKey },
       body: body === null ? null : JSON.stringify(body),
       record: null,
       idempotencyKey: null,
@@ -164,14 +253,24 @@ class Administrator {
     };
     const key = { key: name, quota, perMinute, perDay, endsAt: null };
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-      const outcome = await exchange(this.random.pick(replicas), request);
+      const replica = this.random.pick(replicas);
+      const outcome = await exchange(replica, request);
       if (outcome !== null) {
         const { sentMs, receivedMs, status } = outcome;
         this.ledger.write({ kind: 'change', sentMs, receivedMs, status, ...key, ...describe() });
+        if (holder !== null) {
+          // It counts against the quota, as all that a holder sends.
+          this.sent += 1;
+          this.ledger.write(
+            requestLine({ id: `${this.setup.name}-${this.sent}`, replica: replica.name }, request, outcome),
+          );
+        }
         if (receivedMs !== null && status !== null && status < 300) {
           return JSON.parse(outcome.body ?? '');
         }
-        if (receivedMs !== null && status !== null && status < 500 && status !== 429) {
+        // A holder whose quota is used up waits for a minute.
+        const isRejected = status !== null && status < 500 && (status !== 429 || holder !== null);
+        if (receivedMs !== null && isRejected) {
           return null;
         }
       }

@@ -22,6 +22,7 @@ const MINUTE_MS = 60_000;
 const BURST_MS = 150;
 const BURST_REQUESTS = 40;
 const TWIN_INTERVAL_MS = 250;
+const HELD_INTERVAL_MS = 100;
 
 /** A process that sends requests until it is stopped, and writes each into its ledger. */
 class Client {
@@ -49,7 +50,7 @@ class Client {
       this.counts = { ...NO_COUNTS };
     }, REPORT_INTERVAL_MS);
     const loops = Array.from({ length: LOOPS }, () => this.loop());
-    await Promise.all([...loops, this.sendBursts(), this.sendTwins()]);
+    await Promise.all([...loops, this.sendBursts(), this.sendTwins(), this.sendHeld()]);
     clearInterval(reporting);
     await this.ledger.close();
     await report({ type: 'counts', counts: this.counts });
@@ -93,6 +94,22 @@ class Client {
         await this.send(replica, this.workload.twin(`twin-${Math.floor(Date.now() / TWIN_INTERVAL_MS)}`));
       }
     }
+  }
+
+  /** Sends creations whose bodies arrive seconds after their heads, beside the others. */
+  private async sendHeld(): Promise<void> {
+    const sending = new Set<Promise<unknown>>();
+    while (!this.isOver) {
+      await pause(HELD_INTERVAL_MS);
+      const replica = this.keys.isEmpty ? undefined : this.chooseReplica();
+      if (replica !== undefined) {
+        const sent: Promise<unknown> = this.send(replica, this.workload.held()).finally(() =>
+          sending.delete(sent),
+        );
+        sending.add(sent);
+      }
+    }
+    await Promise.all(sending);
   }
 
   /**

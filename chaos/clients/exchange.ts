@@ -17,10 +17,13 @@ export interface PlannedRequest {
   record: Row | null;
   /** When the client closes the connection, whatever came until then; null: never. */
   abandonAfterMs: number | null;
+  /** How long the last bytes of the body are held back; left out: not at all. */
+  heldMs?: number;
 }
 
 /** What came back; all but the times is null if no complete response came. */
 export interface Outcome {
+  /** When the request was sent whole. */
   sentMs: number;
   receivedMs: number | null;
   /** Also known if the body of the response was lost. */
@@ -31,19 +34,20 @@ export interface Outcome {
 
 /** Longer than any response may take. */
 const PATIENCE_MS = 10_000;
+/** What is sent at once of a body that is held back. */
+const FIRST_BYTES = 5;
 
 const agent = new Agent({ keepAlive: true });
 
 /** Sends a request. Returns null if it was not sent, because the replica does not listen. */
 export function exchange(replica: ReplicaAddress, planned: PlannedRequest): Promise<Outcome | null> {
-  const { method, path, key, idempotencyKey, body, abandonAfterMs } = planned;
+  const { method, path, key, idempotencyKey, body, abandonAfterMs, heldMs } = planned;
   const headers = {
     ...(key !== null && { authorization: `Bearer ${key.secret}` }),
     ...(idempotencyKey !== null && { 'idempotency-key': idempotencyKey }),
     ...(body !== null && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
   };
-  const sentMs = monotonicMs();
-  const lost: Outcome = { sentMs, receivedMs: null, status: null, headers: {}, body: null };
+  const lost: Outcome = { sentMs: monotonicMs(), receivedMs: null, status: null, headers: {}, body: null };
   return new Promise((resolve) => {
     const outgoing = request({ agent, host: '127.0.0.1', port: replica.port, method, path, headers });
     const timer = setTimeout(() => outgoing.destroy(), abandonAfterMs ?? PATIENCE_MS);
@@ -62,20 +66,29 @@ export function exchange(replica: ReplicaAddress, planned: PlannedRequest): Prom
       clearTimeout(timer);
       resolve(error.code === 'ECONNREFUSED' ? null : lost);
     });
-    outgoing.end(body ?? undefined);
+    if (heldMs === undefined || body === null) {
+      outgoing.end(body ?? undefined);
+      return;
+    }
+    outgoing.write(body.slice(0, FIRST_BYTES));
+    setTimeout(() => {
+      lost.sentMs = monotonicMs();
+      outgoing.end(body.slice(FIRST_BYTES));
+    }, heldMs);
   });
 }
 
 /** Returns the line of the ledger for a request and its outcome. */
 export function requestLine(
   { id, replica }: Pick<Request, 'id' | 'replica'>,
-  { key, method, path, idempotencyKey, record }: PlannedRequest,
+  { key, method, path, idempotencyKey, record, heldMs }: PlannedRequest,
   { sentMs, receivedMs, status, headers, body }: Outcome,
 ): Request {
   return {
     kind: 'request',
     id,
     sentMs,
+    ...(heldMs !== undefined && { heldMs }),
     receivedMs,
     replica,
     key: key?.name ?? null,

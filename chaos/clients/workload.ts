@@ -2,7 +2,7 @@ import type { Random } from '../random.js';
 import type { Outcome, PlannedRequest } from './exchange.js';
 import type { KeyRing } from './key-ring.js';
 
-type Draft = Omit<PlannedRequest, 'key' | 'abandonAfterMs'>;
+type Draft = Omit<PlannedRequest, 'key' | 'abandonAfterMs' | 'heldMs'>;
 
 const ABANDONED_SHARE = 0.02;
 const KEPT = 300;
@@ -66,6 +66,12 @@ export class Workload {
       'sold',
     );
     return { ...draft, idempotencyKey: name, key: this.keys.shared, abandonAfterMs: null };
+  }
+
+  /** Returns a creation whose body is held back for longer than a change takes until it has its effect. */
+  held(): PlannedRequest {
+    const heldMs = this.random.integer(500, 4000);
+    return { ...this.animalToCreate(false), key: this.keys.pick(), abandonAfterMs: null, heldMs };
   }
 
   /** Remembers what a response makes possible: animals to read, creations to repeat. */

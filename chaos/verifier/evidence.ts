@@ -29,6 +29,7 @@ export interface Request {
   kind: 'request';
   id: string;
   sentMs: number;
+  heldMs?: number;
   receivedMs: number | null;
   replica: string;
   key: string | null;
@@ -45,17 +46,19 @@ export interface Request {
   recordId: string | null;
 }
 
-/** What an administrator did to a key. */
+/** What an administrator, or a holder, did to a key. */
 export interface Change {
   kind: 'change';
   sentMs: number;
   receivedMs: number | null;
-  change: 'issue' | 'rotate' | 'revoke' | 'plan' | 'liftBan';
+  change: 'issue' | 'addKey' | 'rotate' | 'revoke' | 'restrict' | 'plan' | 'liftBan';
   key: string;
   quota: string;
   perMinute: number;
   perDay: number;
   endsAt: string | null;
+  /** What the key may do after a `restrict`; null for everything. */
+  scopes?: string[] | null;
   status: number | null;
 }
 

@@ -1,9 +1,18 @@
 import type { Claim } from './claim.js';
-import type { Evidence, Request } from './evidence.js';
+import type { Change, Evidence, Request } from './evidence.js';
+import { groupBy } from './group.js';
 import { EFFECT_MS, type History, isAcknowledged, isRejected } from './history.js';
 
-/** No revoked or expired key is served later than a second after its end. */
-export function checkKeys({ requests, changes }: Evidence, history: History, claim: Claim): void {
+/**
+ * No revoked or expired key is served later than a second after its end, and none creates a second after it
+ * was restricted.
+ */
+export function checkKeys(evidence: Evidence, history: History, claim: Claim): void {
+  checkEnds(evidence, history, claim);
+  checkRestrictions(evidence, claim);
+}
+
+function checkEnds({ requests, changes }: Evidence, history: History, claim: Claim): void {
   const ends = new Map<string, number>();
   /** When a key may have been rotated or revoked, though no response said so. */
   const mayEnd = new Map<string, number>();
@@ -32,6 +41,31 @@ export function checkKeys({ requests, changes }: Evidence, history: History, cla
     }
   }
 }
+
+function checkRestrictions({ requests, changes }: Evidence, claim: Claim): void {
+  const restrictions = groupBy(
+    changes.filter((change) => change.change === 'restrict' && !isRejected(change)),
+    ({ key }) => key,
+  );
+  for (const { id, key, method, path, sentMs, receivedMs, status } of requests) {
+    const ofKey = restrictions.get(key ?? '') ?? [];
+    const inForce = ofKey.findLast(
+      (change) => isAcknowledged(change) && (change.receivedMs ?? 0) + EFFECT_MS < sentMs,
+    );
+    if (inForce === undefined || receivedMs === null || method !== 'POST' || !CREATIONS.has(path)) {
+      continue;
+    }
+    const possible = ofKey.filter((each) => each.sentMs >= inForce.sentMs && each.sentMs < receivedMs);
+    if (possible.every(isReadOnly)) {
+      claim.check(status !== 201, () => `${id} created, though ${key} may only read since ${inForce.sentMs}`);
+    } else if (possible.some(isReadOnly)) {
+      claim.weaken();
+    }
+  }
+}
+
+const CREATIONS = new Set(['/v1/pets', '/v1/store/orders']);
+const isReadOnly = ({ scopes }: Change) => scopes?.every((scope) => scope.endsWith(':read')) ?? false;
 
 /** Keeps the earliest time of a key. */
 function setEarliest(times: Map<string, number>, key: string, timeMs: number): void {

@@ -111,6 +111,10 @@ function useUp(): void {
   }
 }
 
+function restrict(scopes: string[] | null, sentMs = MINUTE_MS): void {
+  evidence.changes.push(change({ change: 'restrict', scopes, sentMs, receivedMs: sentMs + 10 }));
+}
+
 const refuse = (code = 'rate_limit_exceeded') => add({ status: 429, code }, LIMIT);
 
 /** Adds a creation, and the record that it made. */
@@ -321,6 +325,14 @@ describe('verify finds by the claim about creations', () => {
 });
 
 describe('verify finds by the claim about keys', () => {
+  it('a creation by a key that may only read for longer than a second', () => {
+    restrict(['pets:read']);
+    create('Rex', { sentMs: MINUTE_MS + 1011 });
+    expect(broken()).toEqual(['d']);
+    restrict(null, MINUTE_MS + 20);
+    expect(broken()).toStrictEqual([]);
+  });
+
   it('a revoked key that is served later than a second after the acknowledgement', () => {
     evidence.changes.push(change({ change: 'revoke' }));
     add({ sentMs: MINUTE_MS + 1500 });
@@ -446,6 +458,29 @@ describe('verify finds by the claim about exceptions', () => {
 });
 
 describe('verify does not call a violation', () => {
+  it('a local decision shortly after another fault, which kept the replica from finding its store', () => {
+    evidence.faults.push(
+      fault({ fault: 'link-cut', target: 'replica-1:postgres', endMs: MINUTE_MS + 500 }),
+      fault({ fault: 'replica-freeze', target: 'replica-2', endMs: MINUTE_MS + 9000 }),
+      fault({ fault: 'replica-freeze', target: 'replica-1', endMs: MINUTE_MS + 3000 }),
+    );
+    const request = add({ sentMs: MINUTE_MS + 5000 });
+    request.headers.degraded = true;
+    expect(broken()).toStrictEqual([]);
+    request.sentMs += 1;
+    expect(broken()).toEqual(['f']);
+  });
+
+  it('a creation by a key that may only read, within a second of that, or once it may write again', () => {
+    restrict(['pets:read']);
+    create('Rex', { sentMs: MINUTE_MS + 1010 });
+    evidence.changes.push(
+      change({ change: 'restrict', scopes: null, sentMs: MINUTE_MS + 3000, receivedMs: null }),
+    );
+    create('Tom', { sentMs: MINUTE_MS + 2999, receivedMs: MINUTE_MS + 3001 });
+    expect(broken()).toStrictEqual([]);
+  });
+
   it('a request without a response, which weakens the claims', () => {
     useUp();
     refuseTimes(refusalsBeforeBan(LIMIT) - 2);
