@@ -1,3 +1,4 @@
+import type { Server } from 'node:net';
 import { readOptions } from './options.js';
 import { Refusal } from './refusal.js';
 import { requirePrograms } from './requirements.js';
@@ -6,6 +7,8 @@ import { runFaultTest } from './run.js';
 const interruption = new AbortController();
 const interrupt = () => interruption.abort(new Refusal('it was interrupted'));
 process.on('disconnect', interrupt);
+// This process claims the folder too, because it outlives the one that started it if that is killed.
+process.once('message', (_name, claim) => (claim as Server).unref());
 if (!process.connected) {
   interrupt(); // It came while this process started.
 }

@@ -32,7 +32,8 @@ export function drawThroughput(seconds: Second[], faults: Fault[], startMs: numb
     const box =
       `<rect x="${from.toFixed(1)}" y="${TOP}" width="${Math.max(1, to - from).toFixed(1)}" ` +
       `height="${HEIGHT - TOP - BOTTOM}" fill="${COLOURS.fault}"/>`;
-    return box + text((from + to) / 2, TOP + 12, String(index + 1));
+    // Two at once may be at the same place.
+    return box + text((from + to) / 2, TOP + 12 + (index % 2) * 14, String(index + 1));
   });
   const step = DECISIONS_A_GRID_LINE.find((candidate) => greatest / candidate < 6) ?? greatest;
   const grid = Array.from({ length: Math.floor(greatest / step) + 1 }, (_, index) => {

@@ -1,19 +1,17 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { FromProcess, ToProcess } from './clients/messages.js';
 import { Faults } from './faults/faults.js';
+import { canLosePackets, openOwnNetwork } from './faults/packet-loss.js';
 import { CALM_MS, planFaults } from './faults/schedule.js';
 import { monotonicMs, OUT } from './ledger.js';
 import type { Options } from './options.js';
 import { LoadProcess, ROOT } from './processes.js';
 import { Progress } from './progress.js';
-import { Refusal } from './refusal.js';
 import { writeReport } from './report.js';
 import { BAN_DURATIONS_S, Stage } from './stage/stage.js';
 import { dumpTables } from './tables.js';
@@ -27,7 +25,6 @@ const CLIENTS = ['client-1', 'client-2', 'client-3'];
  * @returns whether every claim held, and the run was whole.
  */
 export async function runFaultTest(options: Options, interruption: AbortSignal): Promise<boolean> {
-  await claimFolder();
   rmSync(OUT, { recursive: true, force: true });
   mkdirSync(OUT, { recursive: true });
   const stage = new Stage();
@@ -35,6 +32,9 @@ export async function runFaultTest(options: Options, interruption: AbortSignal):
   const over = AbortSignal.any([interruption, broken.signal]);
   const processes: LoadProcess[] = [];
   try {
+    if (canLosePackets) {
+      openOwnNetwork();
+    }
     log(`Starting ${options.replicas} replicas; counters: ${options.store}, seed ${options.seed}`);
     const adminKey = await stage.start(options);
     interruption.throwIfAborted();
@@ -46,12 +46,11 @@ export async function runFaultTest(options: Options, interruption: AbortSignal):
     let failure: string | null = null;
     try {
       const endMs = monotonicMs() + options.minutes * 60_000;
-      for (const planned of planFaults(options.seed, options.minutes, faults.targets)) {
-        await pause(planned.calmMs);
-        if (over.aborted) {
+      for (const episode of planFaults(options.seed, options.minutes, faults.targets)) {
+        if (!(await pause(episode.calmMs))) {
           break;
         }
-        await faults.run(planned, pause);
+        await faults.run(episode.faults, pause);
       }
       await pause(Math.max(CALM_MS, endMs - monotonicMs()));
       failure = over.aborted ? (over.reason as Error).message : null;
@@ -106,9 +105,10 @@ export async function runFaultTest(options: Options, interruption: AbortSignal):
     await stage.close();
   }
 
-  /** Waits, but no longer than the run. */
-  function pause(ms: number): Promise<void> {
-    return sleep(Math.max(0, ms), undefined, { signal: over }).catch(() => {});
+  /** Waits, but no longer than the run. Returns whether that goes on. */
+  async function pause(ms: number): Promise<boolean> {
+    await sleep(Math.max(0, ms), undefined, { signal: over }).catch(() => {});
+    return !over.aborted;
   }
 
   function writeRun(times: { startedMs: number; startedAt: string; endedMs: number }): void {
@@ -116,22 +116,6 @@ export async function runFaultTest(options: Options, interruption: AbortSignal):
     const run = { ...options, ...times, banDurations: BAN_DURATIONS_S, clock };
     writeFileSync(path.join(OUT, 'run.json'), `${JSON.stringify(run, null, 2)}\n`);
   }
-}
-
-/**
- * Claims the folder of a run for as long as this process lives, by a socket of its name (unix(7), "Abstract
- * sockets").
- *
- * @throws Refusal if another run of this checkout has it.
- */
-async function claimFolder(): Promise<void> {
-  const name = createHash('sha256').update(OUT).digest('hex');
-  const claim = createServer().listen(`\0animal-store-chaos-${name}`).unref();
-  await once(claim, 'listening').catch((error: unknown) => {
-    throw new Refusal(`Another run writes ${OUT}: wait for its end, or use another checkout`, {
-      cause: error,
-    });
-  });
 }
 
 /**

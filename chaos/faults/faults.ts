@@ -6,6 +6,10 @@ import type { Replica } from '../stage/replica.js';
 import type { Server } from '../stage/server.js';
 import type { Stage } from '../stage/stage.js';
 import type { FaultKind, PlannedFault, Targets } from './schedule.js';
+import { canLosePackets, losePackets, losePacketsNoMore } from './packet-loss.js';
+
+/** Waits, but no longer than the run. Returns whether that goes on. */
+type Pause = (ms: number) => Promise<boolean>;
 
 /** How a fault is caused, and how it is undone. */
 interface Driver {
@@ -29,13 +33,21 @@ export class Faults {
       servers: names(servers),
       links: names(links),
       groups: names(groups),
+      networks: canLosePackets ? names([...links, ...replicas]) : [],
     };
   }
 
-  /** Causes a fault, waits for as long as it lasts, or until the run is aborted, and undoes it. */
-  async run(planned: PlannedFault, pause: (ms: number) => Promise<void>): Promise<void> {
-    const { fault, target, lastsMs } = planned;
+  /** Causes the faults of an episode, and undoes each once it has lasted, or once the run is aborted. */
+  async run(faults: PlannedFault[], pause: Pause): Promise<void> {
     await this.settle();
+    await Promise.all(faults.map((planned) => this.runOne(planned, pause)));
+  }
+
+  private async runOne(planned: PlannedFault, pause: Pause): Promise<void> {
+    const { fault, target, afterMs, lastsMs } = planned;
+    if (afterMs > 0 && !(await pause(afterMs))) {
+      return;
+    }
     const driver = this.driver(planned);
     const line: Fault = {
       kind: 'fault',
@@ -51,7 +63,9 @@ export class Faults {
       line.causedMs = monotonicMs();
       await pause(lastsMs);
       await driver.undo();
-      await this.settle(line);
+      if (this.stage.groups.some(({ name }) => name === target)) {
+        await this.settle(line);
+      }
       line.endMs = monotonicMs();
     } finally {
       this.ledger.write(line);
@@ -108,7 +122,15 @@ export class Faults {
       'link-cut': { cause: () => proxy.goAway(), undo: () => proxy.comeBack() },
       'link-slow': { cause: () => proxy.slowDown(byMs), undo: () => proxy.comeBack() },
       'link-half-open': { cause: () => proxy.loseReplies(), undo: () => proxy.comeBack() },
+      'link-loss': { cause: () => losePackets(this.portOf(target), byMs), undo: () => losePacketsNoMore() },
     };
     return drivers[fault];
+  }
+
+  /** Returns the port of a link, or of a replica. */
+  private portOf(target: string): number {
+    const link = this.stage.links.find(({ name }) => name === target);
+    const replica = this.stage.replicas.find(({ name }) => name === target);
+    return link === undefined ? (replica as Replica).port : Number(new URL(link.proxy.url).port);
   }
 }

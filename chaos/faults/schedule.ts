@@ -9,6 +9,8 @@ export interface Targets {
   links: string[];
   /** Servers of which one is the master, and another can take over. */
   groups: string[];
+  /** The links and replicas whose packets the kernel can lose; none where it refuses. */
+  networks: string[];
 }
 
 /** The kinds of faults, and what each happens to. */
@@ -23,6 +25,7 @@ const KINDS = {
   'link-cut': 'links',
   'link-slow': 'links',
   'link-half-open': 'links',
+  'link-loss': 'networks',
 } as const satisfies Record<string, keyof Targets>;
 export type FaultKind = keyof typeof KINDS;
 export const FAULT_KINDS = Object.keys(KINDS) as FaultKind[];
@@ -30,49 +33,85 @@ export const FAULT_KINDS = Object.keys(KINDS) as FaultKind[];
 export interface PlannedFault {
   fault: FaultKind;
   target: string;
-  /** The time without a fault before it. */
-  calmMs: number;
+  /** The time since the start of the fault that it comes on top of; 0 for one that does not. */
+  afterMs: number;
   lastsMs: number;
   /**
-   * For `link-slow`, how long each chunk of data is held; for `clock-skew`, how far the clock is ahead, or
-   * behind if negative.
+   * For `link-slow`, how long each chunk of data is held; for `link-loss`, each packet; for `clock-skew`, how
+   * far the clock is ahead, or behind if negative.
    */
   byMs: number;
+}
+
+/** A time with a fault, and maybe a second one that begins while the first lasts. */
+export interface Episode {
+  /** The time without a fault before it. */
+  calmMs: number;
+  faults: PlannedFault[];
 }
 
 /** The time without a fault at the start and at the end of a run. */
 export const CALM_MS = 5000;
 /** Shorter than the queries that find a store away, and longer. */
 const DELAYS_MS = [20, 100, 300, 1000];
+const LOSS_DELAYS_MS = [1, 10, 50];
+/** How many of the faults that could come on top of another do. */
+const SECOND_SHARE = 0.5;
 const HOUR_MS = 3_600_000;
 
 /**
- * Returns the faults of a run, one after another with calm between; the run lasts longer if it takes long to
- * undo some. No kind that has a target comes again before all others came. The same arguments always give the
- * same faults.
+ * Returns the faults of a run, with calm between; two at once happen to different targets. The run lasts
+ * longer if it takes long to undo some. No kind that has a target comes again before all others came. The
+ * same arguments always give the same faults.
  */
-export function planFaults(seed: number, minutes: number, targets: Targets): PlannedFault[] {
+export function planFaults(seed: number, minutes: number, targets: Targets): Episode[] {
   const random = new Random(seed, 'faults');
   const kinds = FAULT_KINDS.filter((kind) => targets[KINDS[kind]].length > 0);
-  const faults: PlannedFault[] = [];
+  const episodes: Episode[] = [];
   let leftMs = minutes * 60_000 - CALM_MS;
   for (let calmMs = CALM_MS; ;) {
-    for (const fault of random.shuffle(kinds)) {
-      const target = random.pick(targets[KINDS[fault]]);
-      const lastsMs = random.integer(1500, 6000);
-      leftMs -= calmMs + lastsMs;
-      if (leftMs < 0) {
-        return faults;
+    for (const kind of random.shuffle(kinds)) {
+      const fault = planFault(kind, targets, random);
+      const last = episodes.at(-1);
+      const first = last?.faults.length === 1 ? last.faults[0] : undefined;
+      const isSecond = first !== undefined && canCoincide(first, fault) && random.chance(SECOND_SHARE);
+      if (isSecond) {
+        fault.afterMs = random.integer(0, first.lastsMs);
+        leftMs -= Math.max(0, fault.afterMs + fault.lastsMs - first.lastsMs);
+      } else {
+        leftMs -= calmMs + fault.lastsMs;
       }
-      faults.push({ fault, target, calmMs, lastsMs, byMs: extent(fault, random) });
-      calmMs = random.integer(3000, 7000);
+      if (leftMs < 0) {
+        return episodes;
+      }
+      if (isSecond) {
+        last?.faults.push(fault);
+      } else {
+        episodes.push({ calmMs, faults: [fault] });
+        calmMs = random.integer(3000, 7000);
+      }
     }
   }
 }
 
-function extent(fault: FaultKind, random: Random): number {
-  if (fault === 'link-slow') {
-    return random.pick(DELAYS_MS);
-  }
-  return fault === 'clock-skew' ? random.integer(1, 12) * HOUR_MS * (random.chance(0.5) ? 1 : -1) : 0;
+function planFault(fault: FaultKind, targets: Targets, random: Random): PlannedFault {
+  const target = random.pick(targets[KINDS[fault]]);
+  return {
+    fault,
+    target,
+    afterMs: 0,
+    lastsMs: random.integer(1500, 6000),
+    byMs: EXTENTS[fault]?.(random) ?? 0,
+  };
 }
+
+/** Undoing one of two faults of a kind, or of a target, would undo the other. */
+const canCoincide = (first: PlannedFault, second: PlannedFault) =>
+  first.fault !== second.fault && first.target !== second.target;
+
+/** How the faults that have an extent get it. */
+const EXTENTS: Partial<Record<FaultKind, (random: Random) => number>> = {
+  'link-slow': (random) => random.pick(DELAYS_MS),
+  'link-loss': (random) => random.pick(LOSS_DELAYS_MS),
+  'clock-skew': (random) => random.integer(1, 12) * HOUR_MS * (random.chance(0.5) ? 1 : -1),
+};

@@ -1,5 +1,5 @@
 import { groupBy } from './group.js';
-import type { Change, Evidence, Request } from './evidence.js';
+import type { Change, Evidence, Fault, Request } from './evidence.js';
 
 export const MINUTE_MS = 60_000;
 export const DAY_MS = 86_400_000;
@@ -168,16 +168,31 @@ export class History {
    * before.
    */
   mayBeAway(replica: string, fromMs: number, toMs: number): boolean {
-    return this.evidence.faults.some(({ fault, target, startMs, endMs }) => {
-      const [first = '', second] = target.split(':');
+    return this.evidence.faults.some((fault) => {
+      const [first = '', second] = fault.target.split(':');
       const concerns =
         (second ?? first).startsWith(this.serverName) && (second === undefined || first === replica);
-      // Connections that have lost their replies never get one again, however short the fault is.
-      const leastMs = fault === 'link-half-open' ? REPLACED_MS : 0;
-      const backMs = Math.max(startMs + leastMs, endMs ?? Infinity);
-      const isHere = startMs <= toMs && fromMs <= backMs + this.recoveryMs;
-      return concerns && isHere && /^(store|link)-/.test(fault);
+      const isHere = fault.startMs <= toMs && fromMs <= this.findBackMs(fault, replica) + this.recoveryMs;
+      return concerns && isHere && /^(store|link)-/.test(fault.fault);
     });
+  }
+
+  /**
+   * Returns when a replica has its store back after a fault, but for its recovery: not while another fault
+   * lasts too, as it may hang until then. Connections that have lost their replies never get one again,
+   * however short the fault is.
+   */
+  private findBackMs(fault: Fault, replica: string): number {
+    const endMs = fault.endMs ?? Infinity;
+    const others = this.evidence.faults.filter(
+      (other) =>
+        other !== fault &&
+        other.startMs <= endMs &&
+        (other.endMs ?? Infinity) >= fault.startMs &&
+        (other.target.startsWith(replica) || !other.target.startsWith('replica-')),
+    );
+    const freeMs = Math.max(fault.startMs, ...others.map((other) => other.endMs ?? Infinity));
+    return Math.max(endMs, fault.fault === 'link-half-open' ? freeMs + REPLACED_MS : freeMs);
   }
 
   /** Returns how often a replica was ended in this time, and forgot what it had counted by itself. */
