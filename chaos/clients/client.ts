@@ -22,7 +22,7 @@ const MINUTE_MS = 60_000;
 const BURST_MS = 150;
 const BURST_REQUESTS = 40;
 const TWIN_INTERVAL_MS = 250;
-const HELD_INTERVAL_MS = 100;
+const HELD_INTERVAL_MS = 50;
 
 /** A process that sends requests until it is stopped, and writes each into its ledger. */
 class Client {

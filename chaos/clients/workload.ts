@@ -70,7 +70,7 @@ export class Workload {
 
   /** Returns a creation whose body is held back for longer than a change takes until it has its effect. */
   held(): PlannedRequest {
-    const heldMs = this.random.integer(500, 4000);
+    const heldMs = this.random.integer(1500, 5000);
     return { ...this.animalToCreate(false), key: this.keys.pick(), abandonAfterMs: null, heldMs };
   }
 
