@@ -1,13 +1,10 @@
 import { groupBy } from './group.js';
 import type { Claim } from './claim.js';
 import type { Evidence, Request } from './evidence.js';
-import { type Counted, type History, isCounted, MINUTE_MS } from './history.js';
+import { type Counted, type History, isCounted, MINUTE_MS, PATIENCE_MS } from './history.js';
 
 /** Returns how many refusals within a minute start a ban: the documented rule. */
 const refusalsBeforeBan = (perMinute: number): number => perMinute;
-
-/** The longest time for which a client waits for a response. */
-const PATIENCE_MS = 10_000;
 
 /** A ban starts at the refusal that reaches the threshold: in its minute, one less were refused before. */
 export function checkBans({ requests, run }: Evidence, history: History, claim: Claim): void {

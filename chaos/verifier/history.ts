@@ -5,8 +5,8 @@ export const MINUTE_MS = 60_000;
 export const DAY_MS = 86_400_000;
 /** The time within which a change takes effect on every replica. */
 export const EFFECT_MS = 1000;
-/** The time after which a change without a response has happened, or never will. */
-const UNKNOWN_MS = 10_000;
+/** How long a client waits for a response. What had none until then has happened, or never will. */
+export const PATIENCE_MS = 10_000;
 /**
  * The time after which a connection without replies is replaced: three queries in a row and, half a second
  * later, a ping have no reply within 750 ms. That takes 3.5 s, and longer in a Cluster, where queries to
@@ -131,7 +131,7 @@ export class History {
   mayLiftBan(quota: string, fromMs: number, toMs: number): boolean {
     return (this.byQuota.get(quota) ?? []).some(
       ({ change, sentMs, receivedMs }) =>
-        change === 'liftBan' && sentMs <= toMs && (receivedMs ?? sentMs + UNKNOWN_MS) + EFFECT_MS >= fromMs,
+        change === 'liftBan' && sentMs <= toMs && (receivedMs ?? sentMs + PATIENCE_MS) + EFFECT_MS >= fromMs,
     );
   }
 

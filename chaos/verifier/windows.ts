@@ -1,7 +1,15 @@
 import { groupBy } from './group.js';
 import type { Claim } from './claim.js';
-import type { Evidence } from './evidence.js';
-import { type Counted, DAY_MS, type History, isCounted, isDenied, MINUTE_MS } from './history.js';
+import type { Evidence, Request } from './evidence.js';
+import {
+  type Counted,
+  DAY_MS,
+  type History,
+  isCounted,
+  isDenied,
+  MINUTE_MS,
+  PATIENCE_MS,
+} from './history.js';
 
 const WINDOWS = [
   { name: 'minute', lengthMs: MINUTE_MS, limit: 'perMinute' },
@@ -22,17 +30,19 @@ export function checkWindows(
   const shared = counted.filter(({ headers }) => headers.degraded === undefined);
   // A ban leaves the windows as they are, but its responses report that nothing remains.
   const used = shared.filter(({ code }) => code !== 'api_key_banned');
-  const lost = groupBy(
-    requests.filter(({ quota, receivedMs }) => quota !== null && receivedMs === null),
-    ({ quota }) => quota as string,
-  );
   shared.forEach((response) => checkReport(response, history, claims));
   for (const window of WINDOWS) {
+    const uncertain = groupBy(
+      requests.filter((request) => mayBeCounted(request, window, history)),
+      ({ quota }) => quota as string,
+    );
     for (const [name, group] of groupByWindow(used, window, history, claims.limits)) {
       checkLimit(name, group, window, history, claims);
-      if (lost.get(group.quota)?.some(({ sentMs }) => sentMs >= group.fromMs && sentMs <= group.toMs)) {
+      const unknown = (uncertain.get(group.quota) ?? []).filter((request) => mayBeIn(group, request)).length;
+      if (unknown > 0) {
         claims.limits.weaken();
       }
+      checkTaken(name, group, window, unknown, claims.remaining);
       checkKept(name, group.responses, window, history, claims.exceptions);
       for (const epoch of groupBy(group.responses, (response) => history.findEpoch(response))) {
         if (epoch[0] === null) {
@@ -139,6 +149,38 @@ function checkLimit(
   } else {
     limits.check(excess <= 0, describe);
   }
+}
+
+/** Whether the shared store may have counted a request in a window, or in the next, or not at all. */
+function mayBeCounted(request: Request, { name, lengthMs }: Window, history: History): boolean {
+  const { quota, receivedMs, status, headers } = request;
+  return (
+    quota !== null &&
+    (receivedMs === null ||
+      status === 503 ||
+      headers.degraded === true ||
+      (isCounted(request) && history.findWindow(request, lengthMs, request.headers[name].t) === null))
+  );
+}
+
+/** Whether a request may have been counted in the window of a group. */
+const mayBeIn = ({ fromMs, toMs }: Group, { sentMs, receivedMs }: Request) =>
+  sentMs <= toMs && (receivedMs ?? sentMs + PATIENCE_MS) >= fromMs;
+
+/** Nothing is taken from a window but by requests; so a denied one, which reports it full, had no room. */
+function checkTaken(
+  name: string,
+  { responses }: Group,
+  { name: window }: Window,
+  unknown: number,
+  claim: Claim,
+): void {
+  const taken = Math.max(...responses.map(({ headers }) => headers[window].q - headers[window].r));
+  const allowed = responses.filter((response) => !isDenied(response)).length;
+  claim.check(
+    taken <= allowed + unknown,
+    () => `${name} reports ${taken} taken, but allowed ${allowed}, and ${unknown} more at most`,
+  );
 }
 
 /**

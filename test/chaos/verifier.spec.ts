@@ -250,6 +250,22 @@ describe('verify finds by the claim about remaining counts', () => {
     refuse().headers.retryAfter = 1;
     expect(broken()).toEqual(['b']);
   });
+
+  it('a window from which more was taken than was allowed, or may have been', () => {
+    add({}, 1);
+    const { headers } = add({}, 3);
+    expect(broken()).toEqual(['b']);
+    headers.degraded = true;
+    add({}, 3);
+    evidence.faults.push(fault({ fault: 'link-cut', endMs: MINUTE_MS + 5000 }));
+    expect(broken()).toStrictEqual([]);
+  });
+
+  it('a denial while there is room', () => {
+    add({}, LIMIT - 1);
+    refuse();
+    expect(broken()).toEqual(['b']);
+  });
 });
 
 describe('verify finds by the claim about creations', () => {
@@ -307,6 +323,7 @@ describe('verify finds by the claim about creations', () => {
   });
 
   it('a record of a denied request', () => {
+    useUp();
     create('Rex', { recordId: null, status: 429, code: 'rate_limit_exceeded' }, undefined, LIMIT);
     expect(broken()).toEqual(['c']);
   });
@@ -390,7 +407,7 @@ describe('verify finds by the claim about exceptions', () => {
     useUp();
     evidence.faults.push(fault({ startMs: MINUTE_MS + 5000, endMs: MINUTE_MS + 5100 }));
     add({ sentMs: MINUTE_MS + 6000 }, LIMIT - 1, LIMIT + 1);
-    evidence.requests.splice(0, 1);
+    evidence.requests[0]!.receivedMs = null;
     expect(broken()).toEqual(['f']);
   });
 
@@ -522,8 +539,8 @@ describe('verify does not call a violation', () => {
   });
 
   it('a denial with nothing remaining of a limit that was lowered below what is used', () => {
-    add({}, 3);
-    evidence.changes.push(change({ perMinute: 2, sentMs: MINUTE_MS + 1012, receivedMs: MINUTE_MS + 1014 }));
+    useUp();
+    evidence.changes.push(change({ perMinute: 2, sentMs: MINUTE_MS + 1032, receivedMs: MINUTE_MS + 1034 }));
     const { sentMs, headers } = refuse();
     Object.assign(headers, report(sentMs, { q: 2, r: 0 }, { q: DAY_LIMIT, r: DAY_LIMIT - 3 }));
     expect(broken()).toStrictEqual([]);
