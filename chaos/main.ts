@@ -12,7 +12,7 @@ async function main(): Promise<void> {
   const claim = await claimFolder();
   const network = findOwnNetwork();
   if (typeof network === 'string') {
-    process.stderr.write(`No packets are lost, because this kernel refuses: ${network}\n`);
+    process.stderr.write(`No packets are lost in this run: ${network}\n`);
   }
   // Ctrl-C reaches a whole process group, but stores and replicas must last until the report: the run has a
   // group of its own.
