@@ -180,7 +180,8 @@ export class History {
   /**
    * Returns when a replica has its store back after a fault, but for its recovery: not while another fault
    * lasts too, as it may hang until then. Connections that have lost their replies never get one again,
-   * however short the fault is.
+   * however short the fault is; those that lost packets at its end may repeat them late (RFC 6298, section
+   * 5.5).
    */
   private findBackMs(fault: Fault, replica: string): number {
     const endMs = fault.endMs ?? Infinity;
@@ -192,7 +193,15 @@ export class History {
         (other.target.startsWith(replica) || !other.target.startsWith('replica-')),
     );
     const freeMs = Math.max(fault.startMs, ...others.map((other) => other.endMs ?? Infinity));
-    return Math.max(endMs, fault.fault === 'link-half-open' ? freeMs + REPLACED_MS : freeMs);
+    const overMs = Math.max(endMs, freeMs);
+    switch (fault.fault) {
+      case 'link-half-open':
+        return Math.max(overMs, freeMs + REPLACED_MS);
+      case 'link-loss':
+        return overMs + REPLACED_MS;
+      default:
+        return overMs;
+    }
   }
 
   /** Returns how often a replica was ended in this time, and forgot what it had counted by itself. */

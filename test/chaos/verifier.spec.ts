@@ -488,6 +488,15 @@ describe('verify does not call a violation', () => {
     expect(broken()).toEqual(['f']);
   });
 
+  it('a local decision once packets that were lost at the end of a fault may not have been repeated', () => {
+    evidence.faults.push(fault({ fault: 'link-loss', target: 'replica-1:postgres', endMs: MINUTE_MS + 500 }));
+    const request = add({ sentMs: MINUTE_MS + 7500 });
+    request.headers.degraded = true;
+    expect(broken()).toStrictEqual([]);
+    request.sentMs += 1;
+    expect(broken()).toEqual(['f']);
+  });
+
   it('a creation by a key that may only read, within a second of that, or once it may write again', () => {
     restrict(['pets:read']);
     create('Rex', { sentMs: MINUTE_MS + 1010 });
