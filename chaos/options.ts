@@ -4,10 +4,18 @@ import { parsedBy } from '../src/cli/arguments.js';
 import { Refusal } from './refusal.js';
 
 /**
- * Where a run has the service count: in its database, which `patroni` fails over, or in a Redis, which
- * `sentinel` fails over.
+ * Where a run has the service count: in its database, which `patroni` fails over; in a Redis or a Cluster of
+ * it, which is Valkey for two of them; or in a Redis that `sentinel` fails over.
  */
-export const STORES = ['postgres', 'patroni', 'redis', 'cluster', 'sentinel'] as const;
+export const STORES = [
+  'postgres',
+  'patroni',
+  'redis',
+  'cluster',
+  'sentinel',
+  'valkey',
+  'valkey-cluster',
+] as const;
 export type StoreName = (typeof STORES)[number];
 
 export interface Options {

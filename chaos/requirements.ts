@@ -7,6 +7,7 @@ import { Refusal } from './refusal.js';
 import { FAKETIME } from '../test/support/time/faketime.js';
 
 const REDIS = { 'redis-server': 'redis-server' };
+const VALKEY = { 'valkey-server': 'valkey-server' };
 /** The programs that a store needs, by their Debian packages. */
 const PROGRAMS: Record<StoreName, Record<string, string>> = {
   postgres: {},
@@ -14,6 +15,8 @@ const PROGRAMS: Record<StoreName, Record<string, string>> = {
   redis: REDIS,
   cluster: REDIS,
   sentinel: REDIS,
+  valkey: VALKEY,
+  'valkey-cluster': VALKEY,
 };
 
 /** @throws Refusal that names all that a run with this store lacks on this machine. */
@@ -28,7 +31,8 @@ export function requirePrograms(store: StoreName): void {
     packages.push('faketime');
   }
   if (packages.length > 0) {
-    throw new Refusal(`This machine lacks Debian packages: apt-get install ${packages.join(' ')}`);
+    const hint = packages.includes('valkey-server') ? '\nDebian 12 has Valkey in bookworm-backports.' : '';
+    throw new Refusal(`This machine lacks Debian packages: apt-get install ${packages.join(' ')}${hint}`);
   }
   if (!existsSync(path.join(import.meta.dirname, '..', 'dist', 'main.js'))) {
     throw new Refusal('The service is not built: npm run build');

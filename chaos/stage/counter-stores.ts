@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { startRedis, startRedisCluster } from '../../test/support/programs/redis.js';
+import { type RedisProgram, startRedis, startRedisCluster } from '../../test/support/programs/redis.js';
 import { type DatabaseProxy, startDatabaseProxy } from '../../test/support/programs/database-proxy.js';
 import { createFolder } from '../../test/support/programs/programs.js';
 import type { StoreName } from '../options.js';
@@ -24,40 +24,39 @@ interface CounterStoreOnStage {
   addresses: string[];
 }
 
+/** Starts a counter store, and leads the replicas of these names to it. */
+type StartStore = (replicas: string[], guard: Guard) => Promise<CounterStoreOnStage>;
+
 /** The service counts in its own database. */
-const inDatabase = async (replicas: string[]): Promise<CounterStoreOnStage> => ({
+const inDatabase: StartStore = async (replicas) => ({
   servers: [],
   links: [],
   addresses: replicas.map(() => ''),
 });
 
-/** Starts the counter store of a name, and leads the replicas of these names to it. */
-export const COUNTER_STORES: Record<
-  StoreName,
-  (replicas: string[], guard: Guard) => Promise<CounterStoreOnStage>
-> = {
-  postgres: inDatabase,
-  patroni: inDatabase,
-
-  redis: async (replicas, guard) => {
+const inServer =
+  (program: RedisProgram): StartStore =>
+  async (replicas, guard) => {
     const settings = RedisServer.settings(await createDataFolder(guard));
-    const running = await startRedis(settings);
+    const running = await startRedis(settings, { program });
     const links = await Promise.all(
       replicas.map(async (name) => ({ name: `${name}:redis`, proxy: await startDatabaseProxy(running.url) })),
     );
     return {
-      servers: [new RedisServer('redis', running, settings, guard)],
+      servers: [new RedisServer('redis', program, running, settings, guard)],
       links,
       addresses: links.map(({ proxy }) => proxy.url),
     };
-  },
+  };
 
-  /** Its nodes name their links as their addresses, so one link leads all replicas to one node. */
-  cluster: async (replicas, guard) => {
+/** The nodes of a Cluster name their links as their addresses, so one link leads all replicas to one node. */
+const inCluster =
+  (program: RedisProgram): StartStore =>
+  async (replicas, guard) => {
     const folder = await createDataFolder(guard);
     const links: Link[] = [];
     const settings: Record<string, string>[] = [];
-    const { masters } = await startRedisCluster(async (port, busPort) => {
+    const { masters } = await startRedisCluster(program, async (port, busPort) => {
       const name = `redis-${links.length + 1}`;
       const dir = path.join(folder, name);
       await mkdir(dir);
@@ -76,22 +75,33 @@ export const COUNTER_STORES: Record<
     const address = links.map(({ proxy }) => proxy.url).join(',');
     return {
       servers: masters.map(
-        (master, index) => new RedisServer(`redis-${index + 1}`, master, settings[index] ?? {}, guard),
+        (master, index) =>
+          new RedisServer(`redis-${index + 1}`, program, master, settings[index] ?? {}, guard),
       ),
       links,
       addresses: replicas.map(() => address),
     };
-  },
+  };
 
-  /** Sentinels name each server by its link, which leads everybody to it. */
-  sentinel: async (replicas, guard) => {
-    const sentinels = await RedisSentinels.create(guard);
-    return {
-      servers: [sentinels],
-      links: [sentinels],
-      addresses: replicas.map(() => sentinels.url),
-    };
-  },
+/** Sentinels name each server by its link, which leads everybody to it. */
+const withSentinels: StartStore = async (replicas, guard) => {
+  const sentinels = await RedisSentinels.create(guard);
+  return {
+    servers: [sentinels],
+    links: [sentinels],
+    addresses: replicas.map(() => sentinels.url),
+  };
+};
+
+/** Every counter store by its name. */
+export const COUNTER_STORES: Record<StoreName, StartStore> = {
+  postgres: inDatabase,
+  patroni: inDatabase,
+  redis: inServer('redis-server'),
+  cluster: inCluster('redis-server'),
+  sentinel: withSentinels,
+  valkey: inServer('valkey-server'),
+  'valkey-cluster': inCluster('valkey-server'),
 };
 
 async function createDataFolder(guard: Guard): Promise<string> {

@@ -1,5 +1,9 @@
 import { until } from '../../test/support/eventually.js';
-import { type RedisServer as RunningRedis, startRedis } from '../../test/support/programs/redis.js';
+import {
+  type RedisProgram,
+  type RedisServer as RunningRedis,
+  startRedis,
+} from '../../test/support/programs/redis.js';
 import type { Guard } from './guard.js';
 import type { Server } from './server.js';
 
@@ -9,6 +13,7 @@ const PATIENCE_MS = 60_000;
 export class RedisServer implements Server {
   constructor(
     readonly name: string,
+    private readonly program: RedisProgram,
     private running: RunningRedis,
     /** The settings of each start. */
     private readonly settings: Record<string, string>,
@@ -23,7 +28,8 @@ export class RedisServer implements Server {
   }
 
   async start(): Promise<void> {
-    this.running = await startRedis(this.settings, this.running.port, PATIENCE_MS);
+    const { program, settings, running } = this;
+    this.running = await startRedis(settings, { program, port: running.port, deadlineMs: PATIENCE_MS });
     this.guard.watch(this.name, this.running.pid);
     if (this.settings['cluster-enabled'] === 'yes') {
       const info = () => this.running.operator.call('CLUSTER', 'INFO');

@@ -25,6 +25,8 @@ const LOSS_MS: Record<string, number> = {
   redis: 2000,
   cluster: 2000,
   sentinel: 1000,
+  valkey: 2000,
+  'valkey-cluster': 2000,
 };
 /** Where a server that is killed loses counts by the failover that follows. */
 const FAILING_OVER = new Set(['patroni', 'sentinel']);

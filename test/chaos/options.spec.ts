@@ -17,7 +17,10 @@ describe('the options of npm run chaos', () => {
     ['--minutes=soon', /'soon' is invalid. It must be a number from 0.5 to 1440/],
     ['--replicas=0', /'--replicas <count>' argument '0' is invalid. It must be a whole number from 1 to 8/],
     ['--replicas=1.5', /'1.5' is invalid. It must be a whole number from 1 to 8/],
-    ['--store=mysql', /'mysql' is invalid. Allowed choices are postgres, patroni, redis, cluster, sentinel/],
+    [
+      '--store=mysql',
+      /'mysql' is invalid. Allowed choices are postgres, patroni, redis, cluster, sentinel, valkey/,
+    ],
     ['--seed=-1', /'-1' is invalid. It must be a whole number from 0 to 2147483647/],
     ['--fast', /unknown option '--fast'\nThe options are --minutes, --replicas, --store and --seed/],
     ['redis', /too many arguments/],

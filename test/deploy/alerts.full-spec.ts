@@ -137,7 +137,7 @@ describeWithFaults('an alert that is resolved after its fault', () => {
     const { port } = redis;
     await redis.stop();
     await expectAlert(alert);
-    redis = await startRedis({}, port);
+    redis = await startRedis({}, { port });
     await expectResolution(alert);
   });
 

@@ -68,7 +68,7 @@ describeOnRedis('a service under load that counts in Redis', () => {
         happen: () => first.stop(),
         lastsMs: 1000,
         end: async () => {
-          first = await startRedis({}, first.port);
+          first = await startRedis({}, { port: first.port });
         },
       },
     ],

@@ -71,7 +71,7 @@ async function startServer(certificate: Certificate): Promise<Store> {
 
 async function startCluster(certificate: Certificate): Promise<Store> {
   const tlsPorts: number[] = [];
-  const cluster = await startRedisCluster(async () => {
+  const cluster = await startRedisCluster('redis-server', async () => {
     const port = await freePort();
     tlsPorts.push(port);
     // The certificate has no address.

@@ -11,7 +11,12 @@ import { redisKey } from '../support/counter-stores.js';
 import { consume, descending, newBucket, NOON, remaining } from './counting.js';
 import { eventually, until } from '../support/eventually.js';
 import getPort from 'get-port';
-import { describeOnMovableRedis, type RedisServer, startMovableRedis } from '../support/programs/redis.js';
+import {
+  describeOnMovableRedisAndValkey,
+  type RedisProgram,
+  type RedisServer,
+  startMovableRedis,
+} from '../support/programs/redis.js';
 
 /**
  * The time limit of a query while the server is away or hangs: the deadline of a response, with some
@@ -36,8 +41,8 @@ afterEach(async () => {
 });
 
 /** Starts a Redis that ends with the test. */
-async function startServer(...given: Parameters<typeof startMovableRedis>): Promise<RedisServer> {
-  const server = await startMovableRedis(...given);
+async function startServer(program: RedisProgram, given: { port?: number } = {}): Promise<RedisServer> {
+  const server = await startMovableRedis({}, { program, ...given });
   servers.push(server);
   return server;
 }
@@ -61,9 +66,9 @@ async function quickRejection(pending: Promise<unknown>): Promise<unknown> {
   return reason;
 }
 
-describeOnMovableRedis('RedisCounterStore', () => {
+describeOnMovableRedisAndValkey('RedisCounterStore', (program) => {
   it('fails only the requests of a bucket that Redis rejects, and does not count as away', async () => {
-    const server = await startServer();
+    const server = await startServer(program);
     const store = await open(server.url);
     const [bad, good] = [newBucket(60), newBucket(60)];
     await server.operator.set(redisKey(bad.bucketKey), 'of somebody else');
@@ -77,7 +82,7 @@ describeOnMovableRedis('RedisCounterStore', () => {
   let server: RedisServer;
 
   beforeAll(async () => {
-    server = await startMovableRedis();
+    server = await startMovableRedis({}, { program });
   });
   afterAll(() => server.stop());
 
@@ -178,16 +183,16 @@ describeOnMovableRedis('RedisCounterStore', () => {
   });
 });
 
-describeOnMovableRedis('several addresses of Redis', () => {
+describeOnMovableRedisAndValkey('several addresses of Redis', (program) => {
   it('abort the start when they are not of a Cluster', async () => {
-    const server = await startServer();
+    const server = await startServer(program);
     await expect(open(`${server.url},redis://localhost:${server.port}`)).rejects.toThrow(
       'COUNTER_STORE has several addresses, which only a Cluster may have',
     );
   });
 });
 
-describeOnMovableRedis('RedisCounterStore, while Redis is away', () => {
+describeOnMovableRedisAndValkey('RedisCounterStore, while Redis is away', (program) => {
   it('does not abort the start: queries fail immediately until Redis is there', async () => {
     const port = await getPort({ host: '127.0.0.1' });
     const store = await open(`redis://127.0.0.1:${port}`);
@@ -204,12 +209,12 @@ describeOnMovableRedis('RedisCounterStore, while Redis is away', () => {
       expect(reason).toMatchObject({ kind: 'refused' });
       expect((reason as Error).message).toContain('ECONNREFUSED');
     }
-    await startServer({}, port);
+    await startServer(program, { port });
     await eventually(async () => expect((await store.consume(request)).allowed).toBe(true));
   });
 
   it('fails queries within the deadline when Redis hangs, and counts again once it responds', async () => {
-    const server = await startServer();
+    const server = await startServer(program);
     const store = await open(server.url);
     await store.consume(newBucket());
     server.pause();
@@ -224,7 +229,7 @@ describeOnMovableRedis('RedisCounterStore, while Redis is away', () => {
   });
 
   it('rejects each request of a batch when Redis cannot write, and counts none', async () => {
-    const server = await startServer();
+    const server = await startServer(program);
     const store = await open(server.url);
     const requests = [newBucket(), newBucket(), newBucket()];
     await store.consume(requests[0] as RateLimitRequest);
@@ -239,7 +244,7 @@ describeOnMovableRedis('RedisCounterStore, while Redis is away', () => {
   it.each([800, 2500])(
     'keeps the connection if only this process was blocked for %i ms, and reads the responses that arrived',
     async (heldUpMs) => {
-      const server = await startServer();
+      const server = await startServer(program);
       const warn = jest.spyOn(Logger.prototype, 'warn');
       const store = await open(server.url);
       await store.consume(newBucket());
@@ -257,7 +262,7 @@ describeOnMovableRedis('RedisCounterStore, while Redis is away', () => {
   );
 
   it('rejects queries with the reason why it cannot connect again', async () => {
-    const server = await startServer();
+    const server = await startServer(program);
     await server.operator.acl('SETUSER', 'store', 'on', '>first', '~*', '+@all');
     const store = await open(server.url.replace('redis://', 'redis://store:first@'));
     expect((await store.consume(newBucket())).allowed).toBe(true);
@@ -274,7 +279,7 @@ describeOnMovableRedis('RedisCounterStore, while Redis is away', () => {
   });
 
   it('closes its connections when the service ends', async () => {
-    const server = await startServer();
+    const server = await startServer(program);
     const store = await open(server.url);
     await store.consume(newBucket());
     store.onApplicationShutdown();

@@ -15,6 +15,7 @@ import { send } from '../support/http/http.js';
 import { issueKey } from '../support/keys/keys.js';
 import {
   describeOnRedis,
+  describeOnRedisAndValkey,
   type RedisServer,
   startRedis,
   startRedisCluster,
@@ -26,12 +27,12 @@ const BURST_MS = 5_000;
 
 beforeAll(() => Logger.overrideLogger(false));
 
-describeOnRedis('a Cluster of three masters', () => {
+describeOnRedisAndValkey('a Cluster of three masters', (program) => {
   let cluster: Awaited<ReturnType<typeof startRedisCluster>>;
   let stores: RedisCounterStore[] = [];
 
   beforeAll(async () => {
-    cluster = await startRedisCluster();
+    cluster = await startRedisCluster(program);
   });
   afterAll(() => cluster.stop());
   beforeEach(() => untilMinuteLasts(10_000));
@@ -161,7 +162,7 @@ describeOnRedis('a service that counts in Redis', () => {
     const urls = await Promise.all(replicas.map((replica) => replica.listening()));
     await pause(1500);
     expect(replicas[0].stdout.match(/Redis is away/g)).toHaveLength(1);
-    const server = await startRedis({}, port);
+    const server = await startRedis({}, { port });
     try {
       const issued = await issueKey(database, { plan: 'enterprise', perMinute: 60, perDay: 1000 });
       await Promise.all(

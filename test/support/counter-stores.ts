@@ -4,7 +4,7 @@ import { LocalCounterStore } from '../../src/rate-limit/stores/local-counter-sto
 import { PostgresCounterStore } from '../../src/rate-limit/stores/postgres-counter-store.js';
 import { RedisCounterStore } from '../../src/rate-limit/stores/redis-counter-store.js';
 import { createDatabase, type TestDatabase } from './database/database.js';
-import { hasMovableRedis, type RedisServer, startMovableRedis } from './programs/redis.js';
+import { hasMovableRedis, type RedisProgram, type RedisServer, startMovableRedis } from './programs/redis.js';
 import { testTimeAheadMs } from './time/test-time.js';
 import { openPrisma } from './database/queries.js';
 
@@ -110,8 +110,8 @@ export async function postgresHome(): Promise<ServiceHome> {
   };
 }
 
-async function redisHome(): Promise<ServiceHome> {
-  const [database, server] = await Promise.all([createDatabase(), startMovableRedis()]);
+async function redisHome(program: RedisProgram): Promise<ServiceHome> {
+  const [database, server] = await Promise.all([createDatabase(), startMovableRedis({}, { program })]);
   await database.followTestTime();
   const settings = { APP_ENV: 'staging', DATABASE_URL: database.url, COUNTER_STORE: server.url } as const;
   const opened: RedisCounterStore[] = [];
@@ -180,14 +180,20 @@ function timeOfTurn(): () => number {
   };
 }
 
+type Home<Type> = [name: string, start: () => Promise<Type>];
+
+const redisIfHere = (name: string, program: RedisProgram): Home<ServiceHome>[] =>
+  hasMovableRedis(program) ? [[name, () => redisHome(program)]] : [];
+
 /** The counter stores that several services can share, by name, with a function that starts one. */
-export const sharedStores: [name: string, start: () => Promise<ServiceHome>][] = [
+export const sharedStores: Home<ServiceHome>[] = [
   ['PostgreSQL', postgresHome],
-  ...(hasMovableRedis() ? [['Redis', redisHome] as [string, typeof redisHome]] : []),
+  ...redisIfHere('Redis', 'redis-server'),
 ];
 
 /** All counter stores, by name, with a function that starts one. */
-export const counterStores: [name: string, start: () => Promise<CounterHome>][] = [
+export const counterStores: Home<CounterHome>[] = [
   ...sharedStores,
+  ...redisIfHere('Valkey', 'valkey-server'),
   ['memory', localHome],
 ];

@@ -5,6 +5,17 @@ import { FAKETIME } from '../time/faketime.js';
 import { findProgram, reportMissing, startProgram } from './programs.js';
 import { commandOfTestTime } from '../time/test-time.js';
 
+/** A server that tests start as Redis, named as its program and its Debian package. */
+export type RedisProgram = 'redis-server' | 'valkey-server';
+
+interface StartOptions {
+  program?: RedisProgram;
+  port?: number;
+  deadlineMs?: number;
+  /** The words before its settings. */
+  command?: string[];
+}
+
 export interface RedisServer {
   url: string;
   port: number;
@@ -21,14 +32,15 @@ export interface RedisServer {
  * Returns whether this machine has a Redis server. Without one, its tests are skipped with a message; in CI
  * they fail.
  */
-export const hasRedis = () => findProgram('redis-server', 'redis-server') !== undefined;
+export const hasRedis = (program: RedisProgram = 'redis-server') =>
+  findProgram(program, program) !== undefined;
 
 /** Returns whether this machine also has what moves the time of a Redis server. */
-export function hasMovableRedis(): boolean {
+export function hasMovableRedis(program?: RedisProgram): boolean {
   if (FAKETIME === undefined) {
     reportMissing('the package faketime');
   }
-  return hasRedis() && FAKETIME !== undefined;
+  return hasRedis(program) && FAKETIME !== undefined;
 }
 
 /** Tests with the Redis of this machine. */
@@ -36,25 +48,31 @@ export function describeOnRedis(name: string, tests: () => void): void {
   (hasRedis() ? describe : describe.skip)(name, tests);
 }
 
-/** Tests with a Redis whose time they move. */
-export function describeOnMovableRedis(name: string, tests: () => void): void {
-  (hasMovableRedis() ? describe : describe.skip)(name, tests);
-}
+const describeOnEach =
+  (isHere: (program: RedisProgram) => boolean) =>
+  (name: string, tests: (program: RedisProgram) => void): void => {
+    for (const program of ['redis-server', 'valkey-server'] as const) {
+      (isHere(program) ? describe : describe.skip)(`${name} (${program})`, () => tests(program));
+    }
+  };
+
+/** Tests with the Redis of this machine, and with its Valkey. */
+export const describeOnRedisAndValkey = describeOnEach(hasRedis);
+
+/** Tests with both, whose time they move. */
+export const describeOnMovableRedisAndValkey = describeOnEach(hasMovableRedis);
 
 /** Starts a server that takes its time from this test file. */
-export const startMovableRedis = (settings?: Record<string, string>, onPort?: number): Promise<RedisServer> =>
-  startRedis(settings, onPort, undefined, commandOfTestTime());
+export const startMovableRedis = (
+  settings?: Record<string, string>,
+  options?: StartOptions,
+): Promise<RedisServer> =>
+  startRedis(settings, { ...options, command: commandOfTestTime(options?.program ?? 'redis-server') });
 
-/**
- * Starts a server that stores nothing on disk, on a free port unless one is given.
- *
- * @param prefix the words before its command.
- */
+/** Starts a server that stores nothing on disk, on a free port unless one is given. */
 export async function startRedis(
   settings: Record<string, string> = {},
-  onPort?: number,
-  deadlineMs?: number,
-  prefix: string[] = [],
+  { program = 'redis-server', command = [program], port: onPort, deadlineMs }: StartOptions = {},
 ): Promise<RedisServer> {
   const port = onPort ?? (await freePort());
   const all = {
@@ -68,11 +86,12 @@ export async function startRedis(
   };
   const { operator, isReady } = createOperator(port, settings['requirepass']);
   const options = Object.entries(all).flatMap(([name, value]) => [`--${name}`, value]);
-  const command = [...prefix, 'redis-server', ...options];
-  const server = await startProgram(command, {}, isReady, deadlineMs).catch((error: unknown) => {
-    operator.disconnect();
-    throw error;
-  });
+  const server = await startProgram([...command, ...options], {}, isReady, deadlineMs).catch(
+    (error: unknown) => {
+      operator.disconnect();
+      throw error;
+    },
+  );
   return {
     url: `redis://127.0.0.1:${port}`,
     port,
@@ -117,6 +136,7 @@ export function createOperator(
  * @param moreSettings returns further settings of a master, by its port and the port of its bus.
  */
 export async function startRedisCluster(
+  program: RedisProgram = 'redis-server',
   moreSettings: (port: number, busPort: number) => Promise<Record<string, string>> = async () => ({}),
 ): Promise<{ masters: RedisServer[]; stop(): Promise<void> }> {
   const masters: RedisServer[] = [];
@@ -124,7 +144,7 @@ export async function startRedisCluster(
     await Promise.all(masters.map((master) => master.stop()));
   };
   try {
-    await formCluster(masters, moreSettings);
+    await formCluster(masters, program, moreSettings);
   } catch (error) {
     await stop();
     throw error;
@@ -135,6 +155,7 @@ export async function startRedisCluster(
 /** Starts the masters, and adds each to `masters`. */
 async function formCluster(
   masters: RedisServer[],
+  program: RedisProgram,
   moreSettings: (port: number, busPort: number) => Promise<Record<string, string>>,
 ): Promise<void> {
   const SLOTS = 16_384;
@@ -144,7 +165,8 @@ async function formCluster(
     busPorts.push(busPort);
     // The bus has by default a port 10,000 above, which a free port of this machine may not have.
     const settings = { 'cluster-enabled': 'yes', 'cluster-port': String(busPort) };
-    masters.push(await startRedis({ ...settings, ...(await moreSettings(port, busPort)) }, port));
+    Object.assign(settings, await moreSettings(port, busPort));
+    masters.push(await startRedis(settings, { program, port }));
   }
   const [first, ...others] = masters as [RedisServer, ...RedisServer[]];
   for (const [index, { operator }] of masters.entries()) {

@@ -169,7 +169,7 @@ export class SentinelGroup {
         requirepass: this.password,
         masterauth: this.password,
       },
-      port,
+      { port },
     );
   }
 

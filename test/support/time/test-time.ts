@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { locateProgram } from '../programs/programs.js';
 import { FAKETIME } from './faketime.js';
 
 let aheadMs = 0;
@@ -36,20 +37,33 @@ export function sqlOfTestTime(): string {
     END $$`;
 }
 
-/** Returns the words before a command that make a program take its time from this test file. */
-export function commandOfTestTime(): string[] {
+/** Returns the command of a program that takes its time from this test file. */
+export function commandOfTestTime(program: string): string[] {
   // Without the C library's own memory functions, jemalloc reads the time before faketime is ready.
   const libraries = `LD_PRELOAD=${FAKETIME}:libc.so.6`;
   const time = `FAKETIME_TIMESTAMP_FILE=${openFile()}`;
-  return ['env', libraries, time, 'FAKETIME_NO_CACHE=1', 'FAKETIME_DONT_FAKE_MONOTONIC=1'];
+  const settings = [libraries, time, 'FAKETIME_NO_CACHE=1', 'FAKETIME_DONT_FAKE_MONOTONIC=1'];
+  return ['env', ...settings, copyWithoutJemalloc(program)];
 }
 
-function openFile(): string {
+/** Returns a copy of a program that frees memory by `free` instead of jemalloc's own `sdallocx`. */
+function copyWithoutJemalloc(program: string): string {
+  const copy = path.join(testFolder(), `${program}-${randomUUID()}`);
+  const code = readFileSync(locateProgram(program) ?? program, 'latin1');
+  writeFileSync(copy, code.replace('\0sdallocx\0', '\0free\0\0\0\0\0'), { encoding: 'latin1', mode: 0o755 });
+  return copy;
+}
+
+function testFolder(): string {
   const folder = process.env['TEST_FOLDER'];
   if (folder === undefined) {
     throw new Error('TEST_FOLDER is not set: the global setup did not run');
   }
-  file ??= path.join(folder, `time-${randomUUID()}`);
+  return folder;
+}
+
+function openFile(): string {
+  file ??= path.join(testFolder(), `time-${randomUUID()}`);
   write(file);
   return file;
 }
