@@ -1,5 +1,14 @@
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
-import { admin, expectSound, HOSTILE_NAME, open, revoke, store, useConsole } from './console-service.js';
+import {
+  admin,
+  expectSound,
+  HOSTILE_NAME,
+  LONGEST_NAME,
+  open,
+  revoke,
+  store,
+  useConsole,
+} from './console-service.js';
 import { send } from '../support/http/http.js';
 
 let shop: IssuedKey;
@@ -209,6 +218,17 @@ describe('the page of the audit of the console', () => {
     expect(await page.getByRole('table').textContent()).not.toMatch(/[{}[\]"]|key …/);
     await page.getByRole('link', { name: 'New name' }).first().click();
     await page.getByRole('heading', { name: 'New name', level: 1 }).waitFor();
+  });
+
+  it('shows the ending of the key that acted, however long its name is', async () => {
+    const { id } = await store.issue();
+    const actor = await store.issue({ role: 'admin', plan: 'business', name: LONGEST_NAME });
+    await send(`${store.url}/admin/keys/${id}/revoke`, { method: 'POST', key: actor.key });
+    const page = await open(`/admin/audit?key=${id}`);
+    const row = page.getByRole('row', { name: /Revoked a key/ });
+    const ending = await row.getByText(`${actor.prefix}…${actor.lastFour}`).boundingBox();
+    const { y = 0, height = 0 } = (await row.boundingBox()) ?? {};
+    expect(ending?.y).toBeLessThan(y + height);
   });
 
   it('keeps the focus and every character while filters are typed', async () => {

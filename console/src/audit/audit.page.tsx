@@ -8,6 +8,7 @@ import { Changes } from '../audit-event/changes';
 import { Subject } from '../audit-event/subject';
 import { EmptyState } from '../feedback/empty-state';
 import { Instant } from '../format/instant';
+import { KeyLink } from '../keys/key-link';
 import { Page } from '../layout/page';
 import { Panel } from '../layout/panel';
 import { useStore } from '../session/session';
@@ -24,11 +25,7 @@ const COLUMNS: Column<AuditEvent>[] = [
   {
     header: 'Actor',
     id: 'actor',
-    cell: ({ row: { original } }) => (
-      <Text component="div" inherit lineClamp={2} maw={180}>
-        <ActorText entry={original} />
-      </Text>
-    ),
+    cell: ({ row: { original } }) => <Actor entry={original} />,
   },
   {
     header: 'Action',
@@ -46,6 +43,19 @@ const COLUMNS: Column<AuditEvent>[] = [
   },
   { header: 'Change', id: 'change', cell: ({ row: { original } }) => <Changes entry={original} /> },
 ];
+
+function Actor({ entry }: { entry: AuditEvent }) {
+  const { actor, actorKey } = entry;
+  return actorKey === null ? (
+    <Text component="div" inherit lineClamp={2} maw={180}>
+      <ActorText entry={entry} />
+    </Text>
+  ) : (
+    <Box maw={180}>
+      <KeyLink id={actor} apiKey={actorKey} />
+    </Box>
+  );
+}
 
 /** Lists what administrators did, newest first. The address has the filters and the page. */
 export function AuditPage() {
