@@ -13,27 +13,29 @@ import { UsagePanel } from './usage-panel';
 /** What a key holder wants to see first: what is left, what was used, and what needs attention. */
 export function OverviewPage() {
   const key = useOwnKey();
+  const status = useQuery(rateLimitQuery(useStore()));
+  // Then nothing else can be loaded before the ban ends, and the limits say so.
+  const isBanned = key.data === undefined && typeof status.data?.bannedUntil === 'string';
   return (
     <Page title="Overview" description="The limits and the use of your API key">
       <Stack gap="lg">
-        <Limits />
-        <UsagePanel />
-        <Grid gap="lg">
-          <Grid.Col span={{ base: 12, lg: 5 }}>
-            <Loaded query={key} skeleton={<Skeleton height={300} radius="lg" />}>
-              {(ownKey) => <KeyPanel ownKey={ownKey} />}
-            </Loaded>
-          </Grid.Col>
-          <Grid.Col span={{ base: 12, lg: 7 }}>
-            <DeprecationsPanel />
-          </Grid.Col>
-        </Grid>
+        <LimitGauges query={status} onEnd={() => void status.refetch()} />
+        {!isBanned && (
+          <>
+            <UsagePanel />
+            <Grid gap="lg">
+              <Grid.Col span={{ base: 12, lg: 5 }}>
+                <Loaded query={key} skeleton={<Skeleton height={300} radius="lg" />}>
+                  {(ownKey) => <KeyPanel ownKey={ownKey} />}
+                </Loaded>
+              </Grid.Col>
+              <Grid.Col span={{ base: 12, lg: 7 }}>
+                <DeprecationsPanel />
+              </Grid.Col>
+            </Grid>
+          </>
+        )}
       </Stack>
     </Page>
   );
-}
-
-function Limits() {
-  const status = useQuery(rateLimitQuery(useStore()));
-  return <LimitGauges query={status} onEnd={() => void status.refetch()} />;
 }
