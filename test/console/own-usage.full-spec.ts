@@ -78,11 +78,13 @@ describe('the requests of a quota in the console', () => {
     await panel.getByText('No operation (404, 405)').waitFor();
   });
 
-  it('are shown by key, with the names and last characters of all keys', async () => {
+  it('are shown by key, with the names of all keys and what is shown of each', async () => {
     const { panel } = await openSplit('By key');
     const table = panel.getByRole('table', { name: 'Requests by key' });
-    await table.getByRole('row', { name: `${HOSTILE_NAME} …${next.lastFour} This key` }).waitFor();
-    const other = table.getByRole('row', { name: `${LONGEST_NAME} …${old.lastFour}` });
+    await table
+      .getByRole('row', { name: `${HOSTILE_NAME} ${next.prefix}…${next.lastFour} This key` })
+      .waitFor();
+    const other = table.getByRole('row', { name: `${LONGEST_NAME} ${old.prefix}…${old.lastFour}` });
     expect((await other.getByRole('cell').allTextContents()).slice(2)).toEqual(['2', '0']);
     expect(await table.getByRole('row').count()).toBe(3);
   });

@@ -36,8 +36,8 @@ export function KeyPanel({ ownKey }: { ownKey: OwnKey }) {
           <Instant at={expiresAt} />
         </Fact>
         <Group gap="sm">
-          <RotateOwnKey isOffered={ownKey.successor === null} />
-          {ownKey.successor === null && <ReplaceLeakedKey />}
+          <RotateOwnKey ownKey={ownKey} />
+          {ownKey.successor === null && <ReplaceLeakedKey ownKey={ownKey} />}
         </Group>
       </Stack>
     </Panel>

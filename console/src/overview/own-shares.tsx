@@ -1,7 +1,8 @@
 import { Badge, Group, Stack, Text } from '@mantine/core';
-import type { OwnUsage } from 'animal-store-client';
+import type { OwnKey, OwnUsage } from 'animal-store-client';
 import type { Range } from '../charts/ranges';
 import { operationShare, type Share, ShareTable } from '../charts/share-table';
+import { MaskedKey } from '../format/masked-key';
 import { countText } from '../format/number';
 
 interface OwnSharesProps {
@@ -9,12 +10,12 @@ interface OwnSharesProps {
   entries: OwnUsage[];
   by: 'operation' | 'key';
   range: Range;
-  /** The id of the signed-in key. */
-  ownId?: string | undefined;
+  /** The signed-in key; undefined until it is loaded. */
+  ownKey: OwnKey | undefined;
 }
 
 /** Shows the requests of a range for each operation, or of each key of the quota. */
-export function OwnShares({ entries, by, range, ownId }: OwnSharesProps) {
+export function OwnShares({ entries, by, range, ownKey }: OwnSharesProps) {
   const sums = sumGroups(entries);
   const requests = sums.reduce((total, each) => total + each.requests, 0);
   return (
@@ -24,7 +25,7 @@ export function OwnShares({ entries, by, range, ownId }: OwnSharesProps) {
       </Text>
       <ShareTable
         header={by === 'key' ? 'Key' : 'Operation'}
-        shares={sums.map((sum) => toShare(sum, ownId))}
+        shares={sums.map((sum) => toShare(sum, ownKey))}
         empty="None were sent in this range."
       />
     </>
@@ -46,8 +47,8 @@ function sumGroups(entries: OwnUsage[]): OwnUsage[] {
   return [...sums.values()].toSorted((one, other) => other.requests - one.requests);
 }
 
-function toShare(sum: OwnUsage, ownId: string | undefined): Share {
-  const { keyId, keyName = '', lastFour, operation = '', deprecated = false } = sum;
+function toShare(sum: OwnUsage, ownKey: OwnKey | undefined): Share {
+  const { keyId, keyName = '', lastFour = '', operation = '', deprecated = false } = sum;
   return keyId === undefined
     ? operationShare(operation, deprecated, sum)
     : {
@@ -61,9 +62,10 @@ function toShare(sum: OwnUsage, ownId: string | undefined): Share {
             </Text>
             <Group gap="xs" wrap="nowrap">
               <Text size="xs" c="dimmed">
-                …{lastFour}
+                {/* Every key of the quota has the same prefix. */}
+                <MaskedKey apiKey={{ prefix: ownKey?.prefix ?? '', lastFour }} />
               </Text>
-              {keyId === ownId && (
+              {keyId === ownKey?.id && (
                 <Badge size="xs" variant="light" miw="max-content">
                   This key
                 </Badge>

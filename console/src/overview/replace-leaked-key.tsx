@@ -1,9 +1,11 @@
 import { Button, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
+import type { OwnKey } from 'animal-store-client';
 import { useState } from 'react';
 import { ShownOnceDialog } from '../feedback/shown-once-dialog';
 import { FormDialog } from '../form/form-dialog';
 import { useSubmission } from '../form/use-submission';
+import { MaskedKey } from '../format/masked-key';
 import { useSession, useSessionHold, useStore } from '../session/session';
 
 const NO_RESPONSE =
@@ -11,7 +13,7 @@ const NO_RESPONSE =
   'if you are signed out, ask an administrator for another key, because nobody has seen its successor.';
 
 /** Ends the signed-in key because it leaked, shows its successor once, and signs in with that. */
-export function ReplaceLeakedKey() {
+export function ReplaceLeakedKey({ ownKey }: { ownKey: OwnKey }) {
   const store = useStore();
   const { signIn } = useSession();
   const [isOpen, dialog] = useDisclosure(false);
@@ -41,6 +43,9 @@ export function ReplaceLeakedKey() {
         submission={submission}
         onClose={dialog.close}
       >
+        <Text size="sm">
+          <MaskedKey apiKey={ownKey} />
+        </Text>
         <Text size="sm">
           Your key stops working at once, and so do the keys that were issued by it. Programs that use them
           get 401.

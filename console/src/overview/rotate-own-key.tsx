@@ -1,10 +1,12 @@
 import { Button, Input, SegmentedControl, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
+import type { OwnKey } from 'animal-store-client';
 import { useState } from 'react';
 import { ShownOnceDialog } from '../feedback/shown-once-dialog';
 import { FormDialog } from '../form/form-dialog';
 import { useSubmission } from '../form/use-submission';
+import { MaskedKey } from '../format/masked-key';
 import { focusHeading } from '../layout/page';
 import { useSessionHold, useStore } from '../session/session';
 
@@ -18,7 +20,7 @@ const NO_RESPONSE =
   'if it has a successor, ask an administrator for another key, because nobody has seen that one.';
 
 /** Rotates the signed-in key, and shows its successor once, also if the key is read again meanwhile. */
-export function RotateOwnKey({ isOffered }: { isOffered: boolean }) {
+export function RotateOwnKey({ ownKey }: { ownKey: OwnKey }) {
   const store = useStore();
   const queries = useQueryClient();
   const [isOpen, dialog] = useDisclosure(false);
@@ -40,7 +42,7 @@ export function RotateOwnKey({ isOffered }: { isOffered: boolean }) {
   };
   return (
     <>
-      {isOffered && (
+      {ownKey.successor === null && (
         <Button variant="default" size="sm" onClick={dialog.open}>
           Rotate key
         </Button>
@@ -54,6 +56,9 @@ export function RotateOwnKey({ isOffered }: { isOffered: boolean }) {
         submission={submission}
         onClose={dialog.close}
       >
+        <Text size="sm">
+          <MaskedKey apiKey={ownKey} />
+        </Text>
         <Text size="sm">You get a new key on the same plan. It is shown once.</Text>
         <Input.Wrapper label="Old key stops working" labelElement="div">
           <SegmentedControl

@@ -55,7 +55,7 @@ export function UsagePanel() {
               limit={{ minute: key?.perMinute, hour: null, day: key?.perDay }[shown.period] ?? null}
             />
           ) : (
-            <OwnShares entries={entries} by={shown.split} range={RANGES[shown.period]} ownId={key?.id} />
+            <OwnShares entries={entries} by={shown.split} range={RANGES[shown.period]} ownKey={key} />
           )
         }
       </Loaded>
