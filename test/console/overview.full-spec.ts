@@ -101,8 +101,14 @@ describe('the overview of the console', () => {
     expect(await other.getByText('This key expires soon').count()).toBe(0);
   });
 
+  it('shows initials of a name that begins with a symbol', async () => {
+    const { key } = await store.issue({ name: '\u{1F436} Corner shop' });
+    const page = await open('', { apiKey: key });
+    await page.locator('.mantine-Avatar-root', { hasText: /^CS$/ }).waitFor();
+  });
+
   it("rotates the reader's own key, shows the successor once, and says what the key may not do", async () => {
-    const { key } = await store.issue({
+    const { key, prefix, lastFour } = await store.issue({
       plan: 'pro',
       scopes: ['pets:read'],
       allowedNetworks: ['127.0.0.0/8'],
@@ -113,6 +119,7 @@ describe('the overview of the console', () => {
     await page.getByText('127.0.0.0/8. Requests from elsewhere get 403.').waitFor();
     await page.getByRole('button', { name: 'Rotate key' }).click();
     const dialog = page.getByRole('dialog');
+    await dialog.getByText(`${prefix}…${lastFour}`).waitFor();
     await dialog.getByText('1 hour').click();
     await expectSound(page);
     await dialog.getByRole('button', { name: 'Rotate key' }).click();
@@ -125,12 +132,14 @@ describe('the overview of the console', () => {
   });
 
   it('replaces a leaked key, shows the successor once, and signs in with it', async () => {
-    const { key } = await store.issue({ plan: 'pro', scopes: ['pets:read', 'keys:write'] });
+    const issued = await store.issue({ plan: 'pro', scopes: ['pets:read', 'keys:write'] });
+    const { key, prefix, lastFour } = issued;
     const body = { name: 'Derived' };
     const derived = await send(`${store.url}/v1/keys`, { method: 'POST', key, body });
     const page = await open('', { apiKey: key });
     await page.getByRole('button', { name: 'My key leaked' }).click();
     const dialog = page.getByRole('dialog');
+    await dialog.getByText(`${prefix}…${lastFour}`).waitFor();
     await dialog.getByText('so do the keys that were issued by it').waitFor();
     await expectSound(page);
     await dialog.getByRole('button', { name: 'Replace key' }).click();

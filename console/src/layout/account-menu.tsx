@@ -16,6 +16,8 @@ const SCHEMES = [
   { value: 'light', label: 'Light', icon: IconSun },
   { value: 'dark', label: 'Dark', icon: IconMoon },
 ] as const;
+/** Signs, and characters of which Mantine would take a half. */
+const NO_INITIAL = /[^\p{L}\p{N}\s]|[\u{10000}-\u{10FFFF}]/gu;
 type Scheme = (typeof SCHEMES)[number]['value'];
 
 /** Who is signed in, the colour scheme, and the way out. */
@@ -30,7 +32,13 @@ export function AccountMenu() {
         <UnstyledButton w="100%" p="xs">
           <VisuallyHidden>Account: </VisuallyHidden>
           <Group gap="sm" wrap="nowrap">
-            <Avatar radius="md" size={36} color="forest" aria-hidden name={key?.name ?? ''} />
+            <Avatar
+              radius="md"
+              size={36}
+              color="forest"
+              aria-hidden
+              name={key?.name.replaceAll(NO_INITIAL, '').trim() ?? ''}
+            />
             <div style={{ flex: 1, minWidth: 0 }}>
               <Text size="sm" fw={600} truncate>
                 {key?.name ?? 'API key'}
