@@ -171,6 +171,14 @@ describe('the page of animals of the console', () => {
     expect(pets).toEqual([{ name: 'Biscuit' }]);
   });
 
+  it('says that the animal may have been added when a proxy responds instead of the service', async () => {
+    const page = await open('/animals');
+    await fillForm(page, { name: 'Biscuit', categoryId: '1' });
+    await page.route('**/v1/pets', (route) => route.fulfill({ status: 504, body: 'Gateway Timeout' }));
+    await add(page);
+    await page.getByText('It may have succeeded.').waitFor();
+  });
+
   it('counts down to the next request when the limit is reached', async () => {
     const page = await open('/animals');
     await fillForm(page, { name: 'Biscuit', categoryId: '1' });

@@ -1,6 +1,6 @@
 import { Alert, Text } from '@mantine/core';
 import { IconAlertTriangle, IconClockPause } from '@tabler/icons-react';
-import { ConnectionError } from 'animal-store-client';
+import { AnimalStoreError, ConnectionError } from 'animal-store-client';
 import { useMemo, useState } from 'react';
 import { Countdown } from './countdown';
 import { errorMessage } from './error-message';
@@ -21,7 +21,7 @@ export function FormError({ error, title, noResponse = SEND_AGAIN }: FormErrorPr
   if (waitFor(error) !== null) {
     return <WaitNotice error={error} title={title} />;
   }
-  return error instanceof ConnectionError ? (
+  return isWithoutResponse(error) ? (
     <Alert color="red" icon={<IconAlertTriangle aria-hidden />} title="No response" role="alert">
       {noResponse}
     </Alert>
@@ -29,6 +29,14 @@ export function FormError({ error, title, noResponse = SEND_AGAIN }: FormErrorPr
     <Alert color="red" icon={<IconAlertTriangle aria-hidden />} title={title} role="alert">
       {errorMessage(error)}
     </Alert>
+  );
+}
+
+/** Returns whether no response of the service arrived, at most one of a proxy that gave up on it. */
+function isWithoutResponse(error: Error): boolean {
+  return (
+    error instanceof ConnectionError ||
+    (error instanceof AnimalStoreError && error.code === 'unexpected_response' && Number(error.status) >= 500)
   );
 }
 
