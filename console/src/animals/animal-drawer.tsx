@@ -2,9 +2,9 @@ import { DataList, Drawer, Skeleton } from '@mantine/core';
 import { IconZoomQuestion } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import type { Pet } from 'animal-store-client';
-import { useState } from 'react';
 import { EmptyState } from '../feedback/empty-state';
 import { ErrorNotice } from '../feedback/error-notice';
+import { useLastDefined } from '../feedback/use-last-defined';
 import { UntrustedText } from '../format/untrusted-text';
 import { useStore } from '../session/session';
 import { animalQuery } from './animal-query';
@@ -20,11 +20,7 @@ interface AnimalDrawerProps {
 
 /** Shows one animal beside the list. */
 export function AnimalDrawer({ id, listed, onClose }: AnimalDrawerProps) {
-  const [shown, setShown] = useState(id);
-  // Keeps its content while it slides out.
-  if (id !== undefined && id !== shown) {
-    setShown(id);
-  }
+  const shown = useLastDefined(id);
   return (
     <Drawer
       opened={id !== undefined}

@@ -1,6 +1,7 @@
 import { Code, Drawer, Stack, Text, Title } from '@mantine/core';
 import type { WebhookDelivery } from 'animal-store-client';
-import { type ReactNode, useId, useState } from 'react';
+import { type ReactNode, useId } from 'react';
+import { useLastDefined } from '../feedback/use-last-defined';
 import { Instant } from '../format/instant';
 import { UntrustedText } from '../format/untrusted-text';
 import { Fact } from '../layout/fact';
@@ -17,12 +18,7 @@ interface DeliveryDrawerProps {
 
 /** Shows one delivery: what is sent, and what the receiver responded. */
 export function DeliveryDrawer({ id, listed, onClose }: DeliveryDrawerProps) {
-  const current = listed.find((delivery) => delivery.id === id);
-  const [shown, setShown] = useState(current);
-  // Keeps its content while it slides out.
-  if (current !== undefined && current !== shown) {
-    setShown(current);
-  }
+  const shown = useLastDefined(listed.find((delivery) => delivery.id === id));
   return (
     <Drawer
       opened={id !== undefined}
