@@ -14,7 +14,7 @@ import {
 import { send } from '../support/http/http.js';
 
 /** What is left of the bans here. The clock of the store is up to some minutes ahead of the header `Date`. */
-const ABOUT_AN_HOUR = /^(59 min( \d+ s)?|1 h( \d min)?)$/;
+const ABOUT_AN_HOUR = /^(59 min( \d+ s)?|1 h( 1?\d min)?)$/;
 
 const HALF_MINUTE_MS = MINUTE_MS / 2;
 
