@@ -1,0 +1,21 @@
+// `node dev/install.js FOLDER`: installs the packages of a folder with a lock file of its own, if they are
+// missing or older than it.
+
+import { execFileSync } from 'node:child_process';
+import { statSync } from 'node:fs';
+import path from 'node:path';
+
+const folder = path.resolve(process.argv[2] ?? '');
+const changedAt = (...names) =>
+  statSync(path.join(folder, ...names), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+
+if (changedAt('node_modules', '.package-lock.json') < changedAt('package-lock.json')) {
+  process.stderr.write(
+    `Installing the packages of ${path.relative(process.cwd(), folder) || 'this folder'}\n`,
+  );
+  execFileSync('npm', ['ci', '--no-fund', '--no-audit'], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    shell: process.platform === 'win32',
+  });
+}
