@@ -1,3 +1,5 @@
+import { Refusal } from './refusal.js';
+
 /**
  * Aborted by Ctrl-C or a closed terminal, so that what was started is stopped and removed before the bench
  * ends.
@@ -9,6 +11,3 @@ export const interruption = controller.signal;
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.on(name, () => controller.abort(new Refusal('Interrupted; --full continues.')));
 }
-
-/** Why the bench does not run; the message is all that a user needs. */
-export class Refusal extends Error {}

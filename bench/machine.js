@@ -2,9 +2,9 @@
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { availableParallelism, cpus } from 'node:os';
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import { Refusal } from './interruption.js';
+import { Refusal } from './refusal.js';
 
 export const SERVER_CORE = '0';
 /** The core of PostgreSQL, Redis, the load and the bench itself. */
@@ -31,9 +31,6 @@ export function requireMachine() {
     }
   }
 }
-
-/** Returns the name of the processor and its number of cores. */
-export const describeMachine = () => `${cpus()[0]?.model.trim()}, ${availableParallelism()} cores`;
 
 /** Moves a process, its threads and its children, present and future, to a core. */
 export function moveToCore(core, pid) {

@@ -6,11 +6,13 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { listContestants } from './contestants.js';
 import { missedGoals } from './goals.js';
-import { interruption, Refusal } from './interruption.js';
-import { describeMachine, requireMachine } from './machine.js';
+import { interruption } from './interruption.js';
+import { requireMachine } from './machine.js';
 import { listPathFiles } from './path-files.js';
 import { planSets, ROUNDS } from './plan.js';
-import { publish, splitAtMarks } from './report.js';
+import { describeMachine, readCommit, splitAtMarks } from './publishing.js';
+import { Refusal } from './refusal.js';
+import { MARKS, publish } from './report.js';
 import { Results } from './results.js';
 import { runSet } from './slices.js';
 import { openStage } from './stage.js';
@@ -39,15 +41,15 @@ async function main() {
   const options = readOptions();
   requireMachine();
   if (options.into !== undefined) {
-    await splitAtMarks(options.into);
+    await splitAtMarks(options.into, MARKS);
   }
   const node = chooseNode(options.node);
   const kind = ['quick', 'path', 'replicas'].find((name) => options[name]) ?? 'speed';
   const circumstances = {
     kind,
     date: new Date().toISOString().slice(0, 10),
-    commit: readCommit(ROOT),
-    before: options.before && readCommit(options.before),
+    commit: readCommit(ROOT, MEASURED),
+    before: options.before && readCommit(options.before, MEASURED),
     machine: describeMachine(),
     node: execFileSync(node, ['--version'], { encoding: 'utf8' }).trim(),
   };
@@ -122,17 +124,6 @@ function chooseNode(major) {
     return NEWEST;
   }
   throw new Refusal(`--node=${major}: run the bench itself with Node ${major}.`);
-}
-
-function readCommit(folder) {
-  const git = (...args) =>
-    execFileSync('git', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
-  try {
-    const isChanged = git('status', '--porcelain', '--', ...MEASURED) !== '';
-    return `${git('rev-parse', '--short', 'HEAD')}${isChanged ? '-changed' : ''}`;
-  } catch {
-    return 'unknown';
-  }
 }
 
 function log(text) {

@@ -1,15 +1,15 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { format, resolveConfig } from 'prettier';
 import { listContestants, PEERS } from './contestants.js';
 import { WORKLOADS } from './goals.js';
-import { Refusal } from './interruption.js';
 import { barChart } from './picture.js';
 import { BEFORE_WORKLOADS, CONNECTIONS } from './plan.js';
+import { formatMarkdown, table, writeBetweenMarks } from './publishing.js';
 import { caseName, EACH, REPLICAS, SHARED, STORES } from './replicas.js';
 import { summarize } from './results.js';
 
-const [BEGIN, END] = ['<!-- bench -->', '<!-- /bench -->'];
+/** Of a report in a document. */
+export const MARKS = 'bench';
 const PICTURES = { speed: 'performance.svg', quick: 'performance.svg', replicas: 'scaling.svg' };
 const CONTESTANTS = listContestants();
 const ROWS = ['service', ...Object.keys(PEERS)];
@@ -44,33 +44,13 @@ export function report(results) {
 /** Prints a report. Puts it between the marks of a document when one is named, and its picture beside it. */
 export async function publish(results, document) {
   const text = report(results);
-  process.stdout.write(await format(text, { parser: 'markdown' }));
+  process.stdout.write(await formatMarkdown(text));
   if (document !== undefined) {
-    const [before, after] = await splitAtMarks(document);
-    const config = await resolveConfig(document);
-    const replaced = `${before}${BEGIN}\n\n${text}\n\n${END}${after}`;
-    await writeFile(document, await format(replaced, { ...config, filepath: document }));
+    await writeBetweenMarks(document, MARKS, text);
     const { kind } = results.circumstances;
     const picture = kind === 'replicas' ? replicasPicture(results) : speedPicture(results);
     await writeFile(path.join(path.dirname(document), PICTURES[kind]), picture);
   }
-}
-
-/**
- * Returns what stands before and after the marks of a report in a document.
- *
- * @throws Refusal when the document is missing or has no marks.
- */
-export async function splitAtMarks(document) {
-  const text = await readFile(document, 'utf8').catch(({ message }) => {
-    throw new Refusal(`--into: ${message}`);
-  });
-  const [before, rest] = text.split(BEGIN);
-  const after = rest?.split(END)[1];
-  if (after === undefined) {
-    throw new Refusal(`--into: ${document} has no ${BEGIN} with ${END} after it.`);
-  }
-  return [before, after];
 }
 
 const speedPicture = (results) =>
@@ -191,13 +171,3 @@ function costText(results) {
 
 const median = (numbers) => summarize(numbers)?.median;
 const round = (number) => Math.round(number).toLocaleString('en');
-
-/** A table in Markdown; a `>` before the title of a column aligns it to the right. */
-const table = (head, rows) =>
-  [
-    head.map((cell) => cell.replace(/^>/, '')),
-    head.map((cell) => (cell.startsWith('>') ? '--:' : '---')),
-    ...rows,
-  ]
-    .map((cells) => `| ${cells.join(' | ')} |`)
-    .join('\n');
