@@ -106,7 +106,7 @@ export default {
   ],
   options: {
     doNotFollow: { path: ['node_modules'] },
-    exclude: { path: '^(src/database/generated|test/openapi/generators)' },
+    exclude: { path: '^(src/database/generated|test/openapi/generators|chaos/peers/servers)' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {

@@ -1,12 +1,12 @@
-// Looks up all locked packages in the npm registry: those of the service, its development, the client and the
-// bench. Exits with 1 for a known vulnerability of severity high or critical, and with 75 ("try again later",
-// sysexits.h) if the registry does not respond.
+// Looks up all locked packages in the npm registry: those of the service, its development, the client, the
+// bench and the peers. Exits with 1 for a known vulnerability of severity high or critical, and with 75 ("try
+// again later", sysexits.h) if the registry does not respond.
 
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 
 const ROOT = path.join(import.meta.dirname, '..');
-const PACKAGES = ['.', '.ci/programs', 'client', 'client/test/runtimes', 'bench'];
+const PACKAGES = ['.', '.ci/programs', 'client', 'client/test/runtimes', 'bench', 'chaos/peers/servers'];
 const FOUND = 1;
 const NOT_ASKED = 75;
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { FromProcess, ToProcess } from './clients/messages.js';
 
 export const ROOT = path.join(import.meta.dirname, '..');
-const JITI = path.join(ROOT, 'node_modules', 'jiti', 'lib', 'jiti-cli.mjs');
+export const JITI = path.join(ROOT, 'node_modules', 'jiti', 'lib', 'jiti-cli.mjs');
 
 /** Runs a script of this folder as a process, which can exchange messages with this one and ends with it. */
 export function runScript(script: string, args: string[] = [], options: ForkOptions = {}): ChildProcess {

@@ -21,18 +21,25 @@ const PROGRAMS: Record<StoreName, Record<string, string>> = {
 
 /** @throws Refusal that names all that a run with this store lacks on this machine. */
 export function requirePrograms(store: StoreName): void {
-  const packages = Object.entries(PROGRAMS[store]).flatMap(([name, program]) =>
+  requireMachine(PROGRAMS[store], FAKETIME === undefined ? ['faketime'] : []);
+}
+
+/**
+ * @param programs by their Debian packages.
+ * @param packages further ones that this machine lacks.
+ * @throws Refusal that names all that it lacks of these programs, PostgreSQL and the built service.
+ */
+export function requireMachine(programs: Record<string, string>, packages: string[] = []): void {
+  const missing = Object.entries(programs).flatMap(([name, program]) =>
     locateProgram(program) === undefined ? [name] : [],
   );
   if (!hasDebianPostgres) {
-    packages.push('postgresql');
+    missing.push('postgresql');
   }
-  if (FAKETIME === undefined) {
-    packages.push('faketime');
-  }
-  if (packages.length > 0) {
-    const hint = packages.includes('valkey-server') ? '\nDebian 12 has Valkey in bookworm-backports.' : '';
-    throw new Refusal(`This machine lacks Debian packages: apt-get install ${packages.join(' ')}${hint}`);
+  missing.push(...packages);
+  if (missing.length > 0) {
+    const hint = missing.includes('valkey-server') ? '\nDebian 12 has Valkey in bookworm-backports.' : '';
+    throw new Refusal(`This machine lacks Debian packages: apt-get install ${missing.join(' ')}${hint}`);
   }
   if (!existsSync(path.join(import.meta.dirname, '..', 'dist', 'main.js'))) {
     throw new Refusal('The service is not built: npm run build');

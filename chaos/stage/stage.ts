@@ -16,7 +16,7 @@ const DATABASE = 'animal_store';
 export const BAN_DURATIONS_S = [5, 10, 20];
 
 /** The service as an operator runs it, with bans that are short enough to see many. */
-const SETTINGS = {
+export const SETTINGS = {
   NODE_ENV: 'production',
   APP_ENV: 'staging',
   HOST: '127.0.0.1',

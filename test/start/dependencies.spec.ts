@@ -8,7 +8,7 @@ interface Locked {
   integrity?: string;
 }
 
-const PACKAGES = ['.', '.ci/programs', 'client', 'bench'];
+const PACKAGES = ['.', '.ci/programs', 'client', 'bench', 'chaos/peers/servers'];
 const WORKSPACES = ['console'];
 const EXACT = /^(npm:(@[\w-]+\/)?[\w-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/;
 const REGISTRY = 'https://registry.npmjs.org/';

@@ -1,0 +1,181 @@
+// `npm run chaos:peers`: how exact is this service's limiter, and how exact are others? See README.md.
+
+import { setMaxListeners } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { Command, Option } from 'commander';
+import { describeMachine, formatMarkdown, splitAtMarks, writeBetweenMarks } from '../../bench/publishing.js';
+import { POSTGRES_PROGRAMS } from '../../test/support/programs/debian-postgres.js';
+import { claimFolder, OUT } from '../ledger.js';
+import { requireMachine } from '../requirements.js';
+import { Guard } from '../stage/guard.js';
+import { type RunningPeer, startPeer, type Stores } from './instances.js';
+import { judge } from './judge.js';
+import { LIMIT, PEERS, type Peer, type PeerName, versionOf } from './peers.js';
+import { drawMost, MARKS, type Results, type Row, tabulate } from './report.js';
+import { openPostgres, openRedis } from './stores.js';
+import { QUICK, runTrial, type Trial, type TrialName, TRIALS } from './trials.js';
+
+const FOLDER = path.join(OUT, 'peers');
+const FILE = path.join(FOLDER, 'results.json');
+/** By their Debian packages. */
+const PROGRAMS = { 'redis-server': 'redis-server', nginx: 'nginx', haproxy: 'haproxy' };
+const PICTURE = 'accuracy.svg';
+
+interface Options {
+  peer: PeerName[];
+  trial: TrialName[];
+  into?: string;
+  quick?: true;
+}
+
+const interruption = new AbortController();
+// Every peer waits for it.
+setMaxListeners(0, interruption.signal);
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(name, () => interruption.abort(new Error('It was interrupted')));
+}
+
+function readOptions(): Options {
+  const list = (name: string, text: string, names: string[]) =>
+    new Option(`--${name} <names...>`, text).choices(names).default(names, 'all');
+  return new Command('npm run chaos:peers --')
+    .addOption(list('peer', 'whom to try', Object.keys(PEERS)))
+    .addOption(list('trial', 'what to try', Object.keys(TRIALS)))
+    .option('--into <document>', `a document with the marks <!-- ${MARKS} -->, for the table`)
+    .option('--quick', 'ten seconds of @nestjs/throttler in memory, which must exceed, and of this service')
+    .allowExcessArguments(false)
+    .parse()
+    .opts<Options>();
+}
+
+async function main(): Promise<boolean> {
+  const options = readOptions();
+  requireMachine(options.quick ? {} : PROGRAMS);
+  const claim = await claimFolder();
+  if (options.into !== undefined) {
+    await splitAtMarks(options.into, MARKS);
+  }
+  const guard = new Guard();
+  const running = new Map<PeerName, Peer & RunningPeer>();
+  const stores: Stores = {};
+  try {
+    for (const name of options.quick ? (['throttler-memory', 'service'] as const) : options.peer) {
+      await start(name);
+    }
+    if (options.quick) {
+      return await runQuick();
+    }
+    const rows: Row[] = [];
+    for (const name of options.trial) {
+      rows.push(...(await run(name, TRIALS[name])));
+    }
+    await publish(save(rows), options.into);
+    return rows.every((row) => PEERS[row.peer].rule.kind !== 'clock' || row.most - row.marked <= LIMIT);
+  } finally {
+    await Promise.all([...running.values()].flatMap(({ instances }) => instances.map((each) => each.kill())));
+    await Promise.all(Object.values(stores).map((store) => store.close()));
+    guard.close();
+    claim.close();
+  }
+
+  async function start(name: PeerName): Promise<void> {
+    const peer: Peer = PEERS[name];
+    // This service has its keys in PostgreSQL.
+    if (peer.store === 'postgres' || peer.launch === undefined) {
+      stores.postgres ??= await openPostgres(guard);
+    }
+    if (peer.store === 'redis') {
+      stores.redis ??= await openRedis(guard);
+    }
+    log(`Starting ${peer.title}`);
+    running.set(name, { ...peer, ...(await startPeer(name, peer, stores, guard)) });
+  }
+
+  async function run(trialName: string, trial: Trial): Promise<Row[]> {
+    if (trial.fault !== 'restart' && trial.fault !== 'freeze') {
+      return runOn(trialName, trial, stores, () => true);
+    }
+    const rows: Row[] = [];
+    // One store after the other, because this service needs both when it counts in Redis.
+    for (const name of ['redis', 'postgres'] as const) {
+      const store = stores[name];
+      if (store !== undefined && [...running.values()].some((peer) => peer.store === name)) {
+        rows.push(...(await runOn(trialName, trial, { [name]: store }, (peer) => peer.store === name)));
+      }
+    }
+    return rows;
+  }
+
+  async function runOn(
+    trialName: string,
+    trial: Trial,
+    failing: Stores,
+    isTried: (peer: Peer) => boolean,
+  ): Promise<Row[]> {
+    log(`Trying: ${trial.title}`);
+    const peers = new Map([...running].filter(([, peer]) => isTried(peer)));
+    const observed = await runTrial(trial, peers, failing, interruption.signal);
+    mkdirSync(FOLDER, { recursive: true });
+    return [...observed].map(([peer, observations]) => {
+      writeFileSync(path.join(FOLDER, `${peer}-${trialName}.json`), JSON.stringify(observations));
+      const { rule, version } = PEERS[peer];
+      return { peer, trial: trialName, ...judge(observations, rule), version: version() };
+    });
+  }
+
+  async function runQuick(): Promise<boolean> {
+    const rows = await run('quick', QUICK);
+    rows.forEach(({ peer, most, allowed }) => log(`${peer}: ${most} of 60 in one window, ${allowed} in all`));
+    const exceeds = (name: PeerName) => rows.some((row) => row.peer === name && row.exceeds);
+    const isServed = rows.every(({ failed }) => failed === 0);
+    return exceeds('throttler-memory') && !exceeds('service') && isServed;
+  }
+}
+
+/** Adds rows to those of earlier runs on this machine, in place of earlier ones. */
+function save(rows: Row[]): Results {
+  const earlier = readEarlier().filter(
+    (row) => !rows.some(({ peer, trial }) => peer === row.peer && trial === row.trial),
+  );
+  const redis = versionOf('redis-server', '--version');
+  const postgres = versionOf(path.join(POSTGRES_PROGRAMS ?? '', 'postgres'), '--version');
+  const results: Results = {
+    date: new Date().toISOString().slice(0, 10),
+    machine: describeMachine(),
+    platform: `Redis ${redis}, PostgreSQL ${postgres}, Node ${process.version}`,
+    rows: [...earlier, ...rows],
+  };
+  mkdirSync(FOLDER, { recursive: true });
+  writeFileSync(FILE, `${JSON.stringify(results, null, 2)}\n`);
+  return results;
+}
+
+function readEarlier(): Row[] {
+  try {
+    return (JSON.parse(readFileSync(FILE, 'utf8')) as Results).rows;
+  } catch {
+    return [];
+  }
+}
+
+async function publish(results: Results, document?: string): Promise<void> {
+  const text = tabulate(results);
+  process.stdout.write(await formatMarkdown(text));
+  if (document !== undefined) {
+    await writeBetweenMarks(document, MARKS, text);
+    writeFileSync(path.join(path.dirname(document), PICTURE), drawMost(results));
+  }
+}
+
+function log(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+main().then(
+  (isAsClaimed) => process.exit(isAsClaimed ? 0 : 1),
+  (error: Error) => {
+    log(error.constructor.name === 'Refusal' ? error.message : String(error.stack));
+    process.exit(1);
+  },
+);

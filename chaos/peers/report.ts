@@ -1,0 +1,106 @@
+import { table } from '../../bench/publishing.js';
+import type { Rule, Verdict } from './judge.js';
+import { LIMIT, PEERS, type PeerName } from './peers.js';
+import { TRIALS } from './trials.js';
+
+/** Of the table in a document. */
+export const MARKS = 'peers';
+
+/** What a trial of a peer showed. */
+export interface Row extends Verdict {
+  peer: PeerName;
+  trial: string;
+  version: string;
+}
+
+export interface Results {
+  date: string;
+  machine: string;
+  /** The versions of what peers run on. */
+  platform: string;
+  rows: Row[];
+}
+
+const RULES: Record<Rule['kind'], string> = {
+  clock: 'minute of the clock',
+  first: 'minute from its first request',
+  sliding: 'any minute',
+  leaky: '1 a second, and 5 more',
+};
+/** What a client notices. */
+const SLOW_MS = 1000;
+const NONE = '–';
+
+const [WIDTH, LINE, TOP, LEFT, RIGHT] = [760, 26, 40, 250, 190];
+const COLOURS = { within: '#2563eb', beyond: '#e2a23b', limit: '#0f172a' };
+
+/** Returns the results as Markdown. */
+export function tabulate({ date, machine, platform, rows }: Results): string {
+  const trials = Object.entries(TRIALS);
+  const lines = namesOf(rows).map((name) => {
+    const ofPeer = rows.filter(({ peer }) => peer === name);
+    const cells = trials.map(([trial]) => describe(ofPeer.find((row) => row.trial === trial)));
+    const { title, rule } = PEERS[name];
+    return [`${title} (${ofPeer[0]?.version})`, RULES[rule.kind], ...cells];
+  });
+  const head = ['limiter', 'its window', ...trials.map(([, { title }]) => `>${title}`)];
+  return `${table(head, lines)}\n\n_${date}; ${machine}; ${platform}._`;
+}
+
+function describe(row: Row | undefined): string {
+  if (row === undefined) {
+    return NONE;
+  }
+  const { most, marked, exceeds, isSaidTwice, failed, slowestMs } = row;
+  return [
+    exceeds ? `**${most}**` : String(most),
+    ...(marked > 0 ? [`(${marked} marked)`] : []),
+    ...(isSaidTwice === true ? ['↻'] : []),
+    ...(failed > 0 ? [`✗${failed}`] : []),
+    ...(slowestMs > SLOW_MS ? [`${(slowestMs / 1000).toFixed(1)} s`] : []),
+  ].join(' ');
+}
+
+/** Returns the most that a window of each limiter let through, in whichever trial, as SVG. */
+export function drawMost({ rows }: Results): string {
+  const worst = namesOf(rows).map((name) => {
+    const ofPeer = rows.filter(({ peer }) => peer === name);
+    const row = ofPeer.reduce((one, other) => (other.most > one.most ? other : one));
+    const exceeds = ofPeer.some((each) => each.exceeds);
+    return { ...row, exceeds };
+  });
+  const scale = (WIDTH - LEFT - RIGHT) / Math.max(...worst.map(({ most }) => most));
+  const height = TOP + worst.length * LINE + 12;
+  const bars = worst.flatMap(({ peer, most, trial, exceeds }, index) => {
+    const y = TOP + index * LINE;
+    const title = TRIALS[trial as keyof typeof TRIALS].title;
+    return [
+      text(LEFT - 8, y + 16, PEERS[peer].title.replaceAll('`', ''), 'end'),
+      `<rect x="${LEFT}" y="${y + 3}" width="${(most * scale).toFixed(1)}" height="${LINE - 8}" ` +
+        `fill="${exceeds ? COLOURS.beyond : COLOURS.within}"/>`,
+      text(LEFT + most * scale + 6, y + 16, `${most}${exceeds ? `: ${title}` : ''}`),
+    ];
+  });
+  const limit = (LEFT + LIMIT * scale).toFixed(1);
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" ` +
+      'font-size="12">',
+    `<rect width="${WIDTH}" height="${height}" fill="white"/>`,
+    legend(LEFT, COLOURS.within, 'within its own rule'),
+    legend(LEFT + 150, COLOURS.beyond, 'beyond it in some trial'),
+    ...bars,
+    `<path d="M${limit} ${TOP - 4}V${height - 8}" stroke="${COLOURS.limit}" stroke-dasharray="4 3"/>`,
+    text(Number(limit), TOP - 8, String(LIMIT), 'middle'),
+    '</svg>\n',
+  ].join('\n');
+}
+
+/** Returns the peers that were tried, in their order. */
+const namesOf = (rows: Row[]) =>
+  (Object.keys(PEERS) as PeerName[]).filter((name) => rows.some(({ peer }) => peer === name));
+
+const legend = (x: number, colour: string, title: string) =>
+  `<rect x="${x}" y="6" width="12" height="12" fill="${colour}"/>${text(x + 18, 16, title)}`;
+
+const text = (x: number, y: number, content: string, anchor = 'start') =>
+  `<text x="${x.toFixed(1)}" y="${y}" text-anchor="${anchor}" fill="#0f172a">${content}</text>`;
