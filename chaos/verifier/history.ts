@@ -8,11 +8,11 @@ export const EFFECT_MS = 1000;
 /** How long a client waits for a response. What had none until then has happened, or never will. */
 export const PATIENCE_MS = 10_000;
 /**
- * The time after which a connection without replies is replaced: three queries in a row and, half a second
- * later, a ping have no reply within 750 ms. That takes 3.5 s, and longer in a Cluster, where queries to
- * other masters come between.
+ * The time after which a connection without replies is replaced, and a ping has a reply on the new one: three
+ * queries in a row have none within 750 ms, and the ping follows half a second later. That takes 2.75 s, and
+ * longer in a Cluster, where queries to other masters come between.
  */
-const REPLACED_MS = 5000;
+const REPLACED_MS = 4000;
 /** The difference that the two clocks may gain in a run. */
 const DRIFT_MS = 50;
 /**

@@ -420,9 +420,9 @@ describe('verify finds by the claim about exceptions', () => {
     evidence.faults.push(
       fault({ fault: 'link-half-open', target: 'replica-1:postgres', endMs: MINUTE_MS + 500 }),
     );
-    // It replaces the connection up to 5 s after the loss, however short the fault was, and has two seconds
+    // It replaces the connection up to 4 s after the loss, however short the fault was, and has two seconds
     // then.
-    const request = add({ sentMs: MINUTE_MS + 7000 });
+    const request = add({ sentMs: MINUTE_MS + 6000 });
     request.headers.degraded = true;
     expect(broken()).toStrictEqual([]);
     request.sentMs += 1;

@@ -21,6 +21,7 @@ describe('FallbackCounterStore', () => {
   /** Why queries to the shared store fail; null while it replies. */
   let failure: CounterStoreError | null;
   let shared: AnyCounterStore;
+  let reconnect: jest.Mock;
   let store: FallbackCounterStore;
   let lines: jest.SpyInstance;
   let opened: FallbackCounterStore[];
@@ -44,6 +45,7 @@ describe('FallbackCounterStore', () => {
       bans: () => reply(() => new Map()),
       liftBan: () => reply(() => null),
     };
+    reconnect = jest.fn();
     lines = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
     opened = [];
     store = open();
@@ -56,7 +58,8 @@ describe('FallbackCounterStore', () => {
 
   /** Opens the counter store of one more replica. */
   function open(its = clock, BAN_DURATIONS: number[] = []): FallbackCounterStore {
-    const replica = new FallbackCounterStore(shared as CounterStore, { BAN_DURATIONS }, its);
+    const itsShared = Object.assign(shared, { reconnect }) as Partial<CounterStore> as CounterStore;
+    const replica = new FallbackCounterStore(itsShared, { BAN_DURATIONS }, its);
     opened.push(replica);
     return replica;
   }
@@ -183,9 +186,11 @@ describe('FallbackCounterStore', () => {
       expect(outcomes).toEqual(outcomes.map(() => ({ status: 'rejected', reason: failure })));
       expect(store.outage).toBeNull();
     }
+    expect(reconnect).not.toHaveBeenCalled();
     fail('silent');
     expect((await consumeTimes(9)).every(isDegraded)).toBe(true);
     expect(store.outage).toEqual({ since: expect.any(Date), error: failure });
+    expect(reconnect).toHaveBeenCalledTimes(1);
   });
 
   it('counts silent queries anew after a reply, also after one that is an error', async () => {

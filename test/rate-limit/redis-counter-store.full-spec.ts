@@ -3,6 +3,8 @@ import { Logger } from '@nestjs/common';
 import type { Redis } from 'ioredis';
 import { readEnvironment } from '../../src/settings/environment.js';
 import type { RateLimitRequest } from '../../src/rate-limit/rules/rate-limit-decision.js';
+import { FallbackCounterStore } from '../../src/rate-limit/stores/fallback-counter-store.js';
+import { Clock } from '../../src/settings/clock.js';
 import { CounterStoreError } from '../../src/rate-limit/stores/counter-store.js';
 import { RedisCounterStore } from '../../src/rate-limit/stores/redis-counter-store.js';
 import { requestsBeforeBan } from '../support/keys/bans.js';
@@ -11,6 +13,7 @@ import { redisKey } from '../support/counter-stores.js';
 import { consume, descending, newBucket, NOON, remaining } from './counting.js';
 import { eventually, until } from '../support/eventually.js';
 import getPort from 'get-port';
+import { startDatabaseProxy } from '../support/programs/database-proxy.js';
 import {
   describeOnMovableRedisAndValkey,
   type RedisProgram,
@@ -226,6 +229,24 @@ describeOnMovableRedisAndValkey('RedisCounterStore, while Redis is away', (progr
     });
     server.goOn();
     await eventually(async () => expect((await store.consume(newBucket())).allowed).toBe(true));
+  });
+
+  it('is back a second after it counts locally if its connection has lost all replies', async () => {
+    const server = await startServer(program);
+    const proxy = await startDatabaseProxy(server.url);
+    const replica = new FallbackCounterStore(await open(proxy.url), { BAN_DURATIONS: [] }, new Clock());
+    const consumeOne = () => replica.consume(newBucket()).catch(() => null);
+    try {
+      await consumeOne();
+      proxy.loseReplies();
+      await until(async () => (await consumeOne())?.degraded === true);
+      const start = performance.now();
+      await until(async () => (await consumeOne())?.degraded === false);
+      expect(performance.now() - start).toBeLessThan(QUICK_MS);
+    } finally {
+      replica.onApplicationShutdown();
+      proxy.close();
+    }
   });
 
   it('rejects each request of a batch when Redis cannot write, and counts none', async () => {

@@ -97,6 +97,9 @@ export abstract class CounterStore {
   /** Resolves if the store can count. */
   abstract ping(): Promise<void>;
 
+  /** Replaces a connection that leaves queries without a reply, unless that happens by itself. */
+  reconnect(): void {}
+
   /**
    * Ends the ban of a bucket, from the next request on, wherever that arrives.
    *

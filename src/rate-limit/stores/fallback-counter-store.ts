@@ -151,6 +151,10 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
   private startOutage(error: CounterStoreError): void {
     this.logger.warn(`The counter store is away, so this replica counts by itself: ${error.message}`);
     this.outage = { since: new Date(this.clock.now()), error };
+    if (error.kind === 'silent') {
+      // The path of this connection may have lost the replies, and another one may still have them.
+      this.shared.reconnect();
+    }
     this.pinger = new PeriodicTask(
       PING_INTERVAL_MS,
       () => this.pingOnce(),

@@ -77,6 +77,16 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     }
   }
 
+  /**
+   * Does not disturb a client that is connecting: it has timeouts, and one that queries Sentinels would never
+   * connect again.
+   */
+  override reconnect(): void {
+    if (this.client instanceof Cluster || this.client.status !== 'connecting') {
+      this.client.disconnect(true);
+    }
+  }
+
   async liftBan(bucketKey: string): Promise<Date | null> {
     const untilMs = await this.send(this.client.liftBan(this.toKey(bucketKey)));
     return untilMs === null ? null : new Date(untilMs as number);
@@ -113,16 +123,6 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     const client = await connect(this.client, this.environment.COUNTER_STORE ?? []);
     client.on('error', (error) => (this.connectionError = error));
     this.client = client;
-  }
-
-  /**
-   * Does not disturb a client that is connecting: it has timeouts, and one that queries Sentinels would never
-   * connect again.
-   */
-  private reconnect(): void {
-    if (this.client instanceof Cluster || this.client.status !== 'connecting') {
-      this.client.disconnect(true);
-    }
   }
 
   /** Checks the servers once the client has reached one by itself. */
