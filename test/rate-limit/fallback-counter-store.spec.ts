@@ -206,6 +206,15 @@ describe('FallbackCounterStore', () => {
     await expect(store.consume(newBucket())).rejects.toBe(failure);
   });
 
+  it('counts silent queries on while connections time out between them', async () => {
+    for (const kind of ['silent', 'notConnected', 'silent', 'notConnected'] as const) {
+      fail(kind);
+      await expect(store.consume(newBucket())).rejects.toBe(failure);
+    }
+    fail('silent');
+    expect(isDegraded(await store.consume(newBucket()))).toBe(true);
+  });
+
   it('rejects reads without a reply, however many, and still counts in the shared store', async () => {
     const errors = Array.from({ length: 9 }, () => new CounterStoreError('silent', new Error('silent')));
     const peek = jest.spyOn(shared, 'peek');

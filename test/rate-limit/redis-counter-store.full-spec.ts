@@ -1,3 +1,4 @@
+import net from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import type { Redis } from 'ioredis';
@@ -16,9 +17,11 @@ import getPort from 'get-port';
 import { startDatabaseProxy } from '../support/programs/database-proxy.js';
 import {
   describeOnMovableRedisAndValkey,
+  describeOnRedis,
   type RedisProgram,
   type RedisServer,
   startMovableRedis,
+  startRedis,
 } from '../support/programs/redis.js';
 
 /**
@@ -306,5 +309,28 @@ describeOnMovableRedisAndValkey('RedisCounterStore, while Redis is away', (progr
     store.onApplicationShutdown();
     await until(async () => !String(await server.operator.client('LIST')).includes('animal-store-counters'));
     expect(await quickRejection(store.consume(newBucket()))).toBeInstanceOf(CounterStoreError);
+  });
+});
+
+describeOnRedis('RedisCounterStore, while connections to Redis time out', () => {
+  it('counts locally from the start on', async () => {
+    const server = await startRedis({ 'tcp-backlog': '1' });
+    servers.push(server);
+    server.pause();
+    // The kernel accepts two for it, and drops the packets of the others.
+    const sockets = Array.from({ length: 4 }, () =>
+      net.connect(server.port, '127.0.0.1').on('error', () => {}),
+    );
+    const replica = new FallbackCounterStore(await open(server.url), { BAN_DURATIONS: [] }, new Clock());
+    try {
+      const consumeOne = () => replica.consume(newBucket()).catch(() => null);
+      await until(async () => (await consumeOne())?.degraded === true, 5000);
+      sockets.forEach((socket) => socket.destroy());
+      server.goOn();
+      await until(async () => (await consumeOne())?.degraded === false);
+    } finally {
+      replica.onApplicationShutdown();
+      sockets.forEach((socket) => socket.destroy());
+    }
   });
 });

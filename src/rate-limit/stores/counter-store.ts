@@ -19,19 +19,20 @@ import {
 export const DEADLINE_MS = 750;
 
 /**
- * Codes of a connection that failed because time ran out, or resources of this process or (SQLSTATE class 53)
- * of PostgreSQL. The store may still be available.
+ * Codes of a connection that failed because resources of this process or (SQLSTATE class 53) of PostgreSQL
+ * ran out. The store may still be available.
  */
-const NOT_REFUSED = /^(EMFILE|ENFILE|ENOBUFS|ENOMEM|EADDRNOTAVAIL|ETIMEDOUT|53\d{3})$/;
+const NOT_REFUSED = /^(EMFILE|ENFILE|ENOBUFS|ENOMEM|EADDRNOTAVAIL|53\d{3})$/;
 
 /**
  * Why a query failed.
  *
  * - `refused`: the store refused the connection.
  * - `silent`: there was no reply within the deadline, though this process was not late.
+ * - `notConnected`: the connection took too long. A row of silent queries neither ends nor grows.
  * - `failed`: anything else, such as an error as the reply. The store is there, or nothing is known about it.
  */
-export type FailureKind = 'refused' | 'silent' | 'failed';
+export type FailureKind = 'refused' | 'silent' | 'notConnected' | 'failed';
 
 /** A query to a counter store that failed. All requests of a batch have the same error. */
 export class CounterStoreError extends UnavailableError {
@@ -55,6 +56,9 @@ export function counterStoreError(cause: unknown, isConnected: boolean): Counter
     return new CounterStoreError(cause.wasLate ? 'failed' : 'silent', cause);
   }
   const { code } = cause as { code?: unknown };
+  if (!isConnected && code === 'ETIMEDOUT') {
+    return new CounterStoreError('notConnected', cause);
+  }
   return new CounterStoreError(isConnected || NOT_REFUSED.test(String(code)) ? 'failed' : 'refused', cause);
 }
 

@@ -141,7 +141,11 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
     // All requests of a batch fail with the error of their query.
     if (error instanceof CounterStoreError && error !== this.lastFailure) {
       this.lastFailure = error;
-      this.silentQueries = error.kind === 'silent' ? this.silentQueries + 1 : 0;
+      if (error.kind === 'silent') {
+        this.silentQueries += 1;
+      } else if (error.kind !== 'notConnected') {
+        this.silentQueries = 0;
+      }
       if (this.outage === null && (error.kind === 'refused' || this.silentQueries >= MAX_SILENT_QUERIES)) {
         this.startOutage(error);
       }
