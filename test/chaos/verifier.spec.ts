@@ -490,7 +490,7 @@ describe('verify does not call a violation', () => {
 
   it('a local decision once packets that were lost at the end of a fault may not have been repeated', () => {
     evidence.faults.push(fault({ fault: 'link-loss', target: 'replica-1:postgres', endMs: MINUTE_MS + 500 }));
-    const request = add({ sentMs: MINUTE_MS + 7500 });
+    const request = add({ sentMs: MINUTE_MS + 6500 });
     request.headers.degraded = true;
     expect(broken()).toStrictEqual([]);
     request.sentMs += 1;
