@@ -33,7 +33,7 @@ export async function runFaultTest(options: Options, interruption: AbortSignal):
   const processes: LoadProcess[] = [];
   try {
     if (canLosePackets) {
-      openOwnNetwork();
+      await openOwnNetwork();
     }
     log(`Starting ${options.replicas} replicas; counters: ${options.store}, seed ${options.seed}`);
     const adminKey = await stage.start(options);

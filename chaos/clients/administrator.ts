@@ -140,19 +140,18 @@ class Administrator {
     }
   }
 
-  private async revoke(key: LiveKey): Promise<void> {
+  private async revoke(key: LiveKey, holder: LiveKey | null = null): Promise<void> {
     this.forget(key);
     await report({ type: 'ended', key: key.name });
-    await this.send('POST', `/admin/keys/${key.id}/revoke`, null, key, () => ({ change: 'revoke' }));
+    const path = `${holder === null ? '/admin' : '/v1'}/keys/${key.id}/revoke`;
+    await this.send('POST', path, null, key, () => ({ change: 'revoke' }), holder);
   }
 
   private async revokeAsHolder(): Promise<void> {
     const key = this.keys.find(({ isOfHolder }) => isOfHolder);
     const holder = key && this.pickHolder(key.quota);
     if (key !== undefined && holder !== undefined) {
-      this.forget(key);
-      await report({ type: 'ended', key: key.name });
-      await this.send('POST', `/v1/keys/${key.id}/revoke`, null, key, () => ({ change: 'revoke' }), holder);
+      await this.revoke(key, holder);
     }
   }
 

@@ -110,6 +110,7 @@ export class Faults {
     const group = this.stage.groups.find(isTarget) as FailoverGroup;
     // After a failover, the link leads to another server.
     const proxy = this.stage.links.find(isTarget)?.proxy as Link['proxy'];
+    const port = () => (proxy === undefined ? replica.port : Number(new URL(proxy.url).port));
     const drivers: Record<FaultKind, Driver> = {
       'replica-kill': { cause: () => replica.end('SIGKILL'), undo: () => replica.start() },
       'replica-stop': { cause: () => replica.end('SIGTERM'), undo: () => replica.start() },
@@ -122,15 +123,8 @@ export class Faults {
       'link-cut': { cause: () => proxy.goAway(), undo: () => proxy.comeBack() },
       'link-slow': { cause: () => proxy.slowDown(byMs), undo: () => proxy.comeBack() },
       'link-half-open': { cause: () => proxy.loseReplies(), undo: () => proxy.comeBack() },
-      'link-loss': { cause: () => losePackets(this.portOf(target), byMs), undo: () => losePacketsNoMore() },
+      'link-loss': { cause: () => losePackets(port(), byMs), undo: () => losePacketsNoMore() },
     };
     return drivers[fault];
-  }
-
-  /** Returns the port of a link, or of a replica. */
-  private portOf(target: string): number {
-    const link = this.stage.links.find(({ name }) => name === target);
-    const replica = this.stage.replicas.find(({ name }) => name === target);
-    return link === undefined ? (replica as Replica).port : Number(new URL(link.proxy.url).port);
   }
 }

@@ -1,4 +1,4 @@
-import { execFile, execFileSync, type ForkOptions, spawnSync } from 'node:child_process';
+import { execFile, type ForkOptions, spawnSync } from 'node:child_process';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
@@ -25,23 +25,9 @@ export function findOwnNetwork(): ForkOptions | string {
 }
 
 /** Opens the network of this process: what has a band of its own there can be lost apart from the rest. */
-export function openOwnNetwork(): void {
-  execFileSync('ip', ['link', 'set', 'lo', 'up']);
-  const toFirstBand = Array.from({ length: 16 }, () => '0');
-  execFileSync('tc', [
-    'qdisc',
-    'add',
-    'dev',
-    'lo',
-    'root',
-    'handle',
-    '1:',
-    'prio',
-    'bands',
-    '2',
-    'priomap',
-    ...toFirstBand,
-  ]);
+export async function openOwnNetwork(): Promise<void> {
+  await run('ip', ['link', 'set', 'lo', 'up']);
+  await tc(`qdisc add dev lo root handle 1: prio bands 2 priomap${' 0'.repeat(16)}`);
 }
 
 /** Loses a share of the packets from and to a port, and delays the others (tc-netem(8)). */

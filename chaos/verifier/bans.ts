@@ -1,7 +1,15 @@
 import { groupBy } from './group.js';
 import type { Claim } from './claim.js';
 import type { Evidence, Request } from './evidence.js';
-import { type Counted, type History, isCounted, MINUTE_MS, PATIENCE_MS } from './history.js';
+import {
+  type Counted,
+  type History,
+  isCounted,
+  isUncertain,
+  mayBeDuring,
+  MINUTE_MS,
+  PATIENCE_MS,
+} from './history.js';
 
 /** Returns how many refusals within a minute start a ban: the documented rule. */
 const refusalsBeforeBan = (perMinute: number): number => perMinute;
@@ -98,13 +106,7 @@ function checkMinute(
     claim.weaken();
     return;
   }
-  // The shared store may have counted these all the same.
-  const unknown = all.filter(
-    ({ sentMs, receivedMs, status, headers }) =>
-      (receivedMs === null || status === 503 || headers.degraded === true) &&
-      sentMs <= toMs &&
-      (receivedMs ?? sentMs + PATIENCE_MS) >= fromMs,
-  ).length;
+  const unknown = all.filter((each) => isUncertain(each) && mayBeDuring(each, fromMs, toMs)).length;
   const limits = history.limitsDuring(quota, fromMs, toMs).perMinute;
   const [least, most] = [Math.min(...limits), Math.max(...limits)];
   const mayBeHere = ({ sentMs, receivedMs }: Counted) => sentMs <= toMs && receivedMs >= fromMs;

@@ -236,6 +236,16 @@ export function isCounted(request: Request): request is Counted {
   return receivedMs !== null && quota !== null && headers.minute !== undefined && headers.day !== undefined;
 }
 
+/** Whether the shared store may have counted a request, though no response says so. */
+export function isUncertain({ receivedMs, status, headers }: Request): boolean {
+  return receivedMs === null || status === 503 || headers.degraded === true;
+}
+
+/** Whether a request may have been counted at some instant of this time. */
+export function mayBeDuring({ sentMs, receivedMs }: Request, fromMs: number, toMs: number): boolean {
+  return sentMs <= toMs && (receivedMs ?? sentMs + PATIENCE_MS) >= fromMs;
+}
+
 export function isDenied({ status }: Request): boolean {
   return status === 429;
 }

@@ -7,8 +7,9 @@ import {
   type History,
   isCounted,
   isDenied,
+  isUncertain,
+  mayBeDuring,
   MINUTE_MS,
-  PATIENCE_MS,
 } from './history.js';
 
 const WINDOWS = [
@@ -38,7 +39,8 @@ export function checkWindows(
     );
     for (const [name, group] of groupByWindow(used, window, history, claims.limits)) {
       checkLimit(name, group, window, history, claims);
-      const unknown = (uncertain.get(group.quota) ?? []).filter((request) => mayBeIn(group, request)).length;
+      const { quota, fromMs, toMs } = group;
+      const unknown = (uncertain.get(quota) ?? []).filter((each) => mayBeDuring(each, fromMs, toMs)).length;
       if (unknown > 0) {
         claims.limits.weaken();
       }
@@ -153,19 +155,12 @@ function checkLimit(
 
 /** Whether the shared store may have counted a request in a window, or in the next, or not at all. */
 function mayBeCounted(request: Request, { name, lengthMs }: Window, history: History): boolean {
-  const { quota, receivedMs, status, headers } = request;
   return (
-    quota !== null &&
-    (receivedMs === null ||
-      status === 503 ||
-      headers.degraded === true ||
+    request.quota !== null &&
+    (isUncertain(request) ||
       (isCounted(request) && history.findWindow(request, lengthMs, request.headers[name].t) === null))
   );
 }
-
-/** Whether a request may have been counted in the window of a group. */
-const mayBeIn = ({ fromMs, toMs }: Group, { sentMs, receivedMs }: Request) =>
-  sentMs <= toMs && (receivedMs ?? sentMs + PATIENCE_MS) >= fromMs;
 
 /** Nothing is taken from a window but by requests; so a denied one, which reports it full, had no room. */
 function checkTaken(
