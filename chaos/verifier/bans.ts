@@ -1,3 +1,4 @@
+import { leastOf } from './extremes.js';
 import { groupBy } from './group.js';
 import type { Claim } from './claim.js';
 import type { Evidence, Request } from './evidence.js';
@@ -54,8 +55,8 @@ function toBans(denied: Counted[], banDurations: number[]): Ban[] {
   const banned = denied.filter(({ code }) => code === 'api_key_banned');
   return [...groupBy(banned, ({ headers }) => headers.reset ?? 0)]
     .map(([endSeconds, responses]) => ({
-      firstSentMs: Math.min(...responses.map(({ sentMs }) => sentMs)),
-      firstReceivedMs: Math.min(...responses.map(({ receivedMs }) => receivedMs)),
+      firstSentMs: leastOf(responses, ({ sentMs }) => sentMs),
+      firstReceivedMs: leastOf(responses, ({ receivedMs }) => receivedMs),
       endSeconds,
       startsMs: banDurations.map((seconds) => (endSeconds - 1 - seconds) * 1000),
     }))

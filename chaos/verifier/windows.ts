@@ -1,3 +1,4 @@
+import { greatestOf } from './extremes.js';
 import { groupBy } from './group.js';
 import type { Claim } from './claim.js';
 import type { Evidence, Request } from './evidence.js';
@@ -170,7 +171,7 @@ function checkTaken(
   unknown: number,
   claim: Claim,
 ): void {
-  const taken = Math.max(...responses.map(({ headers }) => headers[window].q - headers[window].r));
+  const taken = greatestOf(responses, ({ headers }) => headers[window].q - headers[window].r);
   const allowed = responses.filter((response) => !isDenied(response)).length;
   claim.check(
     taken <= allowed + unknown,

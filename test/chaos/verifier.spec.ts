@@ -173,6 +173,17 @@ it('verify finds nothing in a sound ledger, and checks every claim', () => {
   expect(verify(evidence).filter(({ checked }) => checked === 0)).toStrictEqual([]);
 });
 
+it('verify judges a window with more responses than arguments of a function fit onto the stack', () => {
+  const q = 150_000;
+  evidence.changes = [change({ change: 'issue', sentMs: 0, receivedMs: 10, perMinute: q, perDay: q })];
+  for (let used = 1; used <= q; used += 1) {
+    const sentMs = MINUTE_MS + 1000 + used / 10;
+    const left = { q, r: q - used };
+    add({ sentMs, receivedMs: sentMs + 0.05, headers: report(sentMs, left, left) });
+  }
+  expect(broken()).toEqual([]);
+});
+
 describe('verify finds by the claim about limits', () => {
   it('a request that is counted in a window of another hour', () => {
     const { headers } = add();
