@@ -1,4 +1,4 @@
-import { Refusal } from './refusal.js';
+import { Refusal } from '../dev/refusal.js';
 
 /**
  * Aborted by Ctrl-C or a closed terminal, so that what was started is stopped and removed before the bench

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import { Refusal } from './refusal.js';
+import { Refusal } from '../dev/refusal.js';
 
 export const SERVER_CORE = '0';
 /** The core of PostgreSQL, Redis, the load and the bench itself. */

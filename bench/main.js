@@ -11,7 +11,7 @@ import { requireMachine } from './machine.js';
 import { listPathFiles } from './path-files.js';
 import { planSets, ROUNDS } from './plan.js';
 import { describeMachine, readCommit, splitAtMarks } from './publishing.js';
-import { Refusal } from './refusal.js';
+import { Refusal } from '../dev/refusal.js';
 import { MARKS, publish } from './report.js';
 import { Results } from './results.js';
 import { runSet } from './slices.js';

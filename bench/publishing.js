@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus } from 'node:os';
 import { format, resolveConfig } from 'prettier';
-import { Refusal } from './refusal.js';
+import { Refusal } from '../dev/refusal.js';
 
 /** Returns the name of the processor and its number of cores. */
 export const describeMachine = () => `${cpus()[0]?.model.trim()}, ${availableParallelism()} cores`;

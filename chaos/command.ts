@@ -1,6 +1,6 @@
 import type { Server } from 'node:net';
 import { readOptions } from './options.js';
-import { Refusal } from './refusal.js';
+import { Refusal } from '../dev/refusal.js';
 import { requirePrograms } from './requirements.js';
 import { runFaultTest } from './run.js';
 

@@ -4,7 +4,7 @@ import { createWriteStream, mkdirSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { finished } from 'node:stream/promises';
 import path from 'node:path';
-import { Refusal } from './refusal.js';
+import { Refusal } from '../dev/refusal.js';
 import type { Change, Fault, Request } from './verifier/evidence.js';
 
 /** The folder of a run, see ledger.md. */

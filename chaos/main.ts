@@ -3,7 +3,7 @@
 import { findOwnNetwork } from './faults/packet-loss.js';
 import { claimFolder } from './ledger.js';
 import { runScript } from './processes.js';
-import { Refusal } from './refusal.js';
+import { Refusal } from '../dev/refusal.js';
 
 /** One Ctrl-C arrives twice, because npm forwards it too. */
 const AGAIN_MS = 500;

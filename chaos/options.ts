@@ -1,7 +1,7 @@
 import { Command, type CommanderError, Option } from 'commander';
 import { z } from 'zod';
 import { parsedBy } from '../src/cli/arguments.js';
-import { Refusal } from './refusal.js';
+import { Refusal } from '../dev/refusal.js';
 
 /**
  * Where a run has the service count: in its database, which `patroni` fails over; in a Redis or a Cluster of

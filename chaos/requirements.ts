@@ -3,7 +3,7 @@ import path from 'node:path';
 import { locateProgram } from '../test/support/programs/programs.js';
 import { hasDebianPostgres } from '../test/support/programs/debian-postgres.js';
 import type { StoreName } from './options.js';
-import { Refusal } from './refusal.js';
+import { Refusal } from '../dev/refusal.js';
 import { FAKETIME } from '../test/support/time/faketime.js';
 
 const REDIS = { 'redis-server': 'redis-server' };

@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Command, Option } from 'commander';
 import { describeMachine, formatMarkdown, splitAtMarks, writeBetweenMarks } from '../../bench/publishing.js';
+import { Refusal } from '../../dev/refusal.js';
 import { POSTGRES_PROGRAMS } from '../../test/support/programs/debian-postgres.js';
 import { claimFolder, OUT } from '../ledger.js';
 import { requireMachine } from '../requirements.js';
@@ -175,7 +176,7 @@ function log(text: string): void {
 main().then(
   (isAsClaimed) => process.exit(isAsClaimed ? 0 : 1),
   (error: Error) => {
-    log(error.constructor.name === 'Refusal' ? error.message : String(error.stack));
+    log(error instanceof Refusal ? error.message : String(error.stack));
     process.exit(1);
   },
 );
