@@ -94,10 +94,9 @@ export async function runTrial<Name extends string>(
   }
   const startMs = Date.now();
   const failing = failStores(trial, stores, sleep);
-  let turn = 0;
+  const takeTurn = trial.takesTurns === true ? countTurns() : () => 0;
   const observed = [...peers].map(async ([name, peer]): Promise<[Name, Observation[]]> => {
-    // The windows of this service cannot wait for its turn.
-    const waitMs = trial.takesTurns === true && peer.rule.kind !== 'clock' ? (turn += 1) * TURN_MS : 0;
+    const waitMs = takeTurn(peer);
     const failingInstance = failInstance(trial, peer, startMs + waitMs, sleep);
     const times = trial.sends(peer).map((ms) => startMs + waitMs + ms);
     const observations = await sendAll(times, peer, keys.get(name) ?? '', sleep);
@@ -105,6 +104,20 @@ export async function runTrial<Name extends string>(
     return [name, observations];
   });
   return new Map((await Promise.all([...observed, failing])).filter((each) => each !== undefined));
+}
+
+/** Counts how long each peer waits for its turn: a minute for windows of the clock. */
+function countTurns(): (peer: Peer) => number {
+  let minutes = 0;
+  let others = 0;
+  return ({ rule }) => {
+    if (rule.kind === 'clock') {
+      minutes += 1;
+      return (minutes - 1) * WINDOW_MS;
+    }
+    others += 1;
+    return others * TURN_MS;
+  };
 }
 
 /** Restarts or freezes all stores. */
