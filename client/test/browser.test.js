@@ -15,7 +15,9 @@ const PATIENCE_MS = 60_000;
 const chromium = (process.env.PATH ?? '')
   .split(path.delimiter)
   .flatMap((folder) =>
-    ['chromium', 'chromium-browser', 'google-chrome'].map((name) => path.join(folder, name)),
+    ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'].map((name) =>
+      path.join(folder, name),
+    ),
   )
   .find((file) => existsSync(file));
 
@@ -65,7 +67,7 @@ async function script(address, apiKey) {
 
 test(
   'the same client works in a browser, on a page of another origin',
-  { skip: chromium === undefined && 'there is no chromium, chromium-browser or google-chrome in PATH' },
+  { skip: chromium === undefined && 'there is no chromium or google-chrome in PATH' },
   async () => {
     const { key } = await issueKey();
     const page = `<!doctype html><script type="importmap">${JSON.stringify({ imports: IMPORTS })}</script>
