@@ -77,7 +77,7 @@ export class ApiKeyCache implements MetricsSource {
   constructor(
     private readonly prisma: PrismaService,
     private readonly listener: ApiKeyChangeListener,
-    clock: Clock,
+    private readonly clock: Clock,
   ) {
     this.serverClock = new ServerClock(clock);
   }
@@ -142,10 +142,11 @@ export class ApiKeyCache implements MetricsSource {
   }
 
   private async findAll(hashes: Buffer[]): Promise<(Row | null)[]> {
+    const sentMs = this.clock.monotonicMs();
     const rows = await this.prisma.query(FIND, hashes);
     const [first] = rows;
     if (first !== undefined) {
-      this.serverClock.observe(first.nowMs);
+      this.serverClock.observe(first.nowMs, sentMs);
     }
     const byHash = new Map(rows.map((row) => [row.hash, row]));
     return hashes.map((hash) => byHash.get(hash.toString('hex')) ?? null);

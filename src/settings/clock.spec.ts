@@ -16,17 +16,26 @@ describe('ServerClock', () => {
 
   it('continues from the last observed time by the monotonic clock, not by the clock of this process', () => {
     const observedMs = clock.now() - 300_000;
-    time.observe(observedMs);
+    time.observe(observedMs, monotonicMs);
     monotonicMs += 90_000;
     expect(time.now()).toBe(observedMs + 90_000);
   });
 
-  it('counts from the first of several responses with the same time', () => {
-    time.observe(5000);
-    monotonicMs += 7;
-    time.observe(5000);
-    expect(time.now()).toBe(5007);
-    time.observe(6000);
-    expect(time.now()).toBe(6000);
+  it('keeps its time when a response comes late, as in a process that was suspended', () => {
+    time.observe(5000, monotonicMs);
+    const sentMs = monotonicMs;
+    monotonicMs += 2400;
+    time.observe(5001, sentMs);
+    expect(time.now()).toBe(7400);
+  });
+
+  it('follows the clock of the server when that is set, from either side', () => {
+    time.observe(5000, monotonicMs);
+    monotonicMs += 10;
+    time.observe(9000, monotonicMs - 10);
+    expect(time.now()).toBe(9000);
+    monotonicMs += 10;
+    time.observe(6000, monotonicMs - 10);
+    expect(time.now()).toBe(6010);
   });
 });

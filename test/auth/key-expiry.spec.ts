@@ -1,5 +1,6 @@
 import { TERMINAL } from '../../src/audit/audit.js';
 import { KeyService } from '../../src/keys/key.service.js';
+import { PrismaService } from '../../src/database/prisma.service.js';
 import { PetRepository } from '../../src/pets/pet.repository.js';
 import { HOUR_MS, WrongClock } from '../support/time/clock.js';
 
@@ -145,5 +146,25 @@ describe.each([
     await expectStatus(401);
     const rejected = keys.rotate(id, {}, TERMINAL);
     await expect(rejected).rejects.toThrow('The key is expired, so it cannot be rotated.');
+  });
+});
+
+describe('a key that expires while the process is suspended', () => {
+  const store = useApplication();
+
+  it('is rejected from then on, also when the response of a look-up waited meanwhile', async () => {
+    const expiring = await store.issue({ expiresAt: new Date(store.clock.now() + 3000) });
+    const other = await store.issue();
+    const fetchStatus = async (key: string) => (await send(`${store.url}/v1/pets`, { key })).status;
+    await eventually(async () => expect(await fetchStatus(expiring.key)).toBe(200));
+    const database = store.app.get(PrismaService);
+    const query = database.query.bind(database);
+    jest.spyOn(database, 'query').mockImplementationOnce(async (...args: Parameters<typeof query>) => {
+      const rows = await query(...args);
+      store.clock.travel(5000);
+      return rows;
+    });
+    expect(await fetchStatus(other.key)).toBe(200);
+    expect(await fetchStatus(expiring.key)).toBe(401);
   });
 });

@@ -64,9 +64,10 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
 
   async consume(request: RateLimitRequest): Promise<RateLimitDecision> {
     if (!this.isAway) {
+      const sentMs = this.clock.monotonicMs();
       try {
         const decision = await this.shared.consume(request);
-        this.learn(request, decision);
+        this.learn(request, decision, sentMs);
         return decision;
       } catch (error) {
         this.observe(error);
@@ -183,9 +184,9 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
     }
   }
 
-  private learn(request: RateLimitRequest, decision: RateLimitDecision): void {
+  private learn(request: RateLimitRequest, decision: RateLimitDecision, sentMs: number): void {
     this.silentQueries = 0;
-    this.serverClock.observe(decision.nowMs);
+    this.serverClock.observe(decision.nowMs, sentMs);
     this.local.learn(request, decision);
     if (decision.ban?.started === true) {
       this.logger.warn(
