@@ -21,8 +21,8 @@ export function verify(evidence: Evidence): Claim[] {
   const exceptions = new Claim('f', 'every exception is declared, and within its bound');
   checkHeaders(evidence, { limits, remaining });
   checkWindows(evidence, history, { limits, remaining, exceptions });
-  checkCreations(evidence, creations);
-  checkKeys(evidence, history, keys);
+  const forbidden = checkKeys(evidence, history, keys);
+  checkCreations(evidence, forbidden, creations);
   checkBans(evidence, history, bans);
   return [limits, remaining, creations, keys, bans, exceptions];
 }

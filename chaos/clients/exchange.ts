@@ -17,7 +17,7 @@ export interface PlannedRequest {
   record: Row | null;
   /** When the client closes the connection, whatever came until then; null: never. */
   abandonAfterMs: number | null;
-  /** How long the last bytes of the body are held back; left out: not at all. */
+  /** How long all but the first bytes of the body are held back; left out: not at all. */
   heldMs?: number;
 }
 
@@ -32,7 +32,7 @@ export interface Outcome {
   body: string | null;
 }
 
-/** Longer than any response may take. */
+/** Longer than any response may take, once the request was sent whole. */
 const PATIENCE_MS = 10_000;
 /** What is sent at once of a body that is held back. */
 const FIRST_BYTES = 5;
@@ -50,7 +50,7 @@ export function exchange(replica: ReplicaAddress, planned: PlannedRequest): Prom
   const lost: Outcome = { sentMs: monotonicMs(), receivedMs: null, status: null, headers: {}, body: null };
   return new Promise((resolve) => {
     const outgoing = request({ agent, host: '127.0.0.1', port: replica.port, method, path, headers });
-    const timer = setTimeout(() => outgoing.destroy(), abandonAfterMs ?? PATIENCE_MS);
+    const timer = setTimeout(() => outgoing.destroy(), abandonAfterMs ?? PATIENCE_MS + (heldMs ?? 0));
     outgoing.on('response', (response) => {
       const known = { ...lost, status: response.statusCode ?? null, headers: readHeaders(response) };
       const chunks: Buffer[] = [];
@@ -131,9 +131,9 @@ function readHeaders({ headers }: IncomingMessage): LimitHeaders {
     for (const [, name, parameters = ''] of String(headers[header] ?? '').matchAll(
       /"(\w+)"((?:;\w=\d+)+)/g,
     )) {
-      for (const [, parameter, value] of parameters.matchAll(/;([qrt])=(\d+)/g)) {
+      for (const [, parameter, value] of parameters.matchAll(/;([qwrt])=(\d+)/g)) {
         const window = (read[name as 'minute' | 'day'] ??= {} as ReportedWindow);
-        window[parameter as 'q' | 'r' | 't'] = Number(value);
+        window[parameter as keyof ReportedWindow] = Number(value);
       }
     }
   }

@@ -44,7 +44,7 @@ export class Faults {
   }
 
   private async runOne(planned: PlannedFault, pause: Pause): Promise<void> {
-    const { fault, target, afterMs, lastsMs } = planned;
+    const { fault, target, afterMs, lastsMs, byMs } = planned;
     if (afterMs > 0 && !(await pause(afterMs))) {
       return;
     }
@@ -56,6 +56,7 @@ export class Faults {
       endMs: null,
       fault,
       target,
+      byMs,
     };
     this.seen.push(line);
     try {

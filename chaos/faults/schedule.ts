@@ -100,7 +100,8 @@ function planFault(fault: FaultKind, targets: Targets, random: Random): PlannedF
     fault,
     target,
     afterMs: 0,
-    lastsMs: random.integer(1500, 6000),
+    // A failover is over once the other servers follow.
+    lastsMs: fault === 'store-failover' ? 0 : random.integer(1500, 6000),
     byMs: EXTENTS[fault]?.(random) ?? 0,
   };
 }

@@ -12,10 +12,12 @@ const RESOURCES = {
 } as const;
 
 /**
- * Every acknowledged creation is there once, as sent; one `Idempotency-Key` makes one record, and has one
- * body.
+ * Every acknowledged creation is there once, as sent, and is found so from then on; one `Idempotency-Key`
+ * makes one record, and has one body.
+ *
+ * @param forbidden requests that must have had no effect, though no response says so.
  */
-export function checkCreations(evidence: Evidence, claim: Claim): void {
+export function checkCreations(evidence: Evidence, forbidden: Set<Request>, claim: Claim): void {
   for (const [path, { table, columns }] of Object.entries(RESOURCES)) {
     const sent = evidence.requests.filter((request) => request.method === 'POST' && request.path === path);
     const acknowledged = sent.filter(({ status, recordId }) => status === 201 && recordId !== null);
@@ -33,7 +35,12 @@ export function checkCreations(evidence: Evidence, claim: Claim): void {
       );
     }
     checkOwners(acknowledged, table, claim);
-    checkRows(evidence, sent, table, claim);
+    checkRows(
+      evidence[table],
+      sent.filter((request) => !forbidden.has(request)),
+      table,
+      claim,
+    );
     checkStoredResponses(evidence, acknowledged, claim);
     checkReads(evidence, path, acknowledged, claim);
   }
@@ -67,16 +74,24 @@ function checkStoredResponses(evidence: Evidence, acknowledged: Request[], claim
 
 const sha256 = (text: Row[string] | undefined) => createHash('sha256').update(String(text)).digest('hex');
 
-/** An acknowledged record is found from then on. */
+/** An acknowledged record is found from then on, and as it was created. */
 function checkReads({ requests }: Evidence, path: string, acknowledged: Request[], claim: Claim): void {
   const acknowledgedMs = new Map<string, number>();
-  for (const { recordId, receivedMs } of acknowledged) {
+  const digests = new Map<string, string | null>();
+  for (const { recordId, receivedMs, digest } of acknowledged) {
     const record = `${path}/${recordId}`;
     acknowledgedMs.set(record, Math.min(receivedMs ?? Infinity, acknowledgedMs.get(record) ?? Infinity));
+    digests.set(record, digest);
   }
-  for (const { id, method, path: record, sentMs, status } of requests) {
-    if (method === 'GET' && sentMs > (acknowledgedMs.get(record) ?? Infinity)) {
+  for (const { id, method, path: record, sentMs, status, digest } of requests) {
+    if (method !== 'GET') {
+      continue;
+    }
+    if (sentMs > (acknowledgedMs.get(record) ?? Infinity)) {
       claim.check(status !== 404, () => `${id} did not find ${record}, which was acknowledged before`);
+    }
+    if (status === 200 && digest !== null && digests.has(record)) {
+      claim.check(digest === digests.get(record), () => `${id} got another ${record} than was created`);
     }
   }
 }
@@ -109,25 +124,48 @@ function checkOwners(acknowledged: Request[], table: string, claim: Claim): void
   }
 }
 
-/** The table has no record that nobody sent or that was denied, and no record twice. */
-function checkRows(evidence: Evidence, sent: Request[], table: 'pets' | 'orders', claim: Claim): void {
-  const accepted = sent.filter(({ status }) => status === null || status < 400 || status >= 500);
-  const owners = new Set(accepted.map(toOwner));
+/** The table has no record that nobody sent or that was denied, and of each owner one at most. */
+function checkRows(rows: Row[], sent: Request[], table: 'pets' | 'orders', claim: Claim): void {
   sent.filter(({ receivedMs }) => receivedMs === null).forEach(() => claim.weaken());
-  claim.check(
-    evidence[table].length <= owners.size,
-    () => `${table} has ${evidence[table].length} records, of ${owners.size} at most`,
-  );
-  if (table === 'orders') {
-    return;
-  }
-  // A name is sent by one owner only.
-  const names = new Set(accepted.map(({ request }) => request?.['name']));
-  for (const [name, rows] of groupBy(evidence.pets, (row) => row['name'] as string)) {
-    claim.check(names.has(name), () => `pets ${rows[0]?.['id']}, "${name}", was sent by nobody, or denied`);
+  const accepted = sent.filter(({ status }) => status === null || status < 400 || status >= 500);
+  const { nameRow, nameRequest } = NAMES[table];
+  const ownersOf = groupBy(accepted, ({ request }) => nameRequest(request ?? {}));
+  const nameOwners = (name: string) => new Set((ownersOf.get(name) ?? []).map(toOwner));
+  const rowsOf = groupBy(rows, nameRow);
+  for (const [name, named] of rowsOf) {
+    const owners = nameOwners(name);
+    const describe = () => `${table} ${named.map(({ id }) => String(id)).join(', ')}, "${name}", `;
+    claim.check(owners.size > 0, () => `${describe()}was sent by nobody, or denied`);
     claim.check(
-      rows.length === 1,
-      () => `pets ${rows.map((row) => String(row['id'])).join(', ')} are all "${name}", which one owner sent`,
+      owners.size === 0 || named.length <= owners.size,
+      () => `${describe()}were sent by ${owners.size} owners`,
     );
   }
+  if (table === 'pets') {
+    // A name is sent by one owner only, but one that sent two bodies has two names.
+    const found = [...rowsOf.keys()].flatMap((name) =>
+      [...nameOwners(name)].map((owner) => ({ name, owner })),
+    );
+    for (const [owner, names] of groupBy(found, (each) => each.owner)) {
+      claim.check(
+        names.length === 1,
+        () => `${owner} created ${names.map(({ name }) => name).join(' and ')}`,
+      );
+    }
+  }
 }
+
+const toOrder = (petId: unknown, quantity: unknown, shipDate: Row[string] | undefined) =>
+  `${String(petId)}, ${String(quantity)}, ${toText('shipDate', shipDate)}`;
+
+/** The names by which a record is found among the requests that may have created it. */
+const NAMES = {
+  pets: {
+    nameRow: (row: Row) => String(row['name']),
+    nameRequest: (request: Row) => String(request['name']),
+  },
+  orders: {
+    nameRow: (row: Row) => toOrder(row['pet_id'], row['quantity'], row['ship_date']),
+    nameRequest: (request: Row) => toOrder(request['petId'], request['quantity'], request['shipDate']),
+  },
+};

@@ -2,11 +2,12 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 /**
- * One window of a response's `RateLimit` headers: its limit, the requests remaining, the seconds until it
- * ends.
+ * One window of a response's `RateLimit` headers: its limit and length in seconds, the requests remaining, the
+ * seconds until it ends.
  */
 export interface ReportedWindow {
   q: number;
+  w: number;
   r: number;
   t: number;
 }
@@ -69,6 +70,8 @@ export interface Fault {
   endMs: number | null;
   fault: string;
   target: string;
+  /** For `link-slow` and `link-loss`, how long data is held; for `clock-skew`, how far the clock is ahead. */
+  byMs?: number;
 }
 
 export type Row = Record<string, string | number | boolean | null>;

@@ -1,7 +1,7 @@
 import type { Claim } from './claim.js';
 import type { Evidence, ReportedWindow, Request } from './evidence.js';
 
-const LONGEST_SECONDS = { minute: 60, day: 86_400 };
+const LENGTH_SECONDS = { minute: 60, day: 86_400 };
 
 /** Every response reports the windows that it counts in, and its headers agree with each other. */
 export function checkHeaders(
@@ -30,7 +30,7 @@ function countsInDay({ quota, status }: Request): boolean {
 function findWrongHeader({ status, code, headers }: Request): string | null {
   const { limit, remaining, reset, retryAfter, minute, day } = headers;
   for (const [name, window] of Object.entries({ minute, day })) {
-    if (window !== undefined && !isPossible(window, LONGEST_SECONDS[name as 'minute' | 'day'])) {
+    if (window !== undefined && !isPossible(window, LENGTH_SECONDS[name as 'minute' | 'day'])) {
       return name;
     }
   }
@@ -52,8 +52,8 @@ function findWrongHeader({ status, code, headers }: Request): string | null {
   return (status === 429 || status === 503) && !isRight ? 'retryAfter' : null;
 }
 
-function isPossible({ q, r, t }: ReportedWindow, longestSeconds: number): boolean {
-  return isInteger(q, 1) && isInteger(r, 0, q) && isInteger(t, 0, longestSeconds);
+function isPossible({ q, w, r, t }: ReportedWindow, longestSeconds: number): boolean {
+  return isInteger(q, 1) && w === longestSeconds && isInteger(r, 0, q) && isInteger(t, 0, longestSeconds);
 }
 
 function isInteger(value: unknown, least: number, most = Infinity): boolean {

@@ -5,8 +5,15 @@ export const MINUTE_MS = 60_000;
 export const DAY_MS = 86_400_000;
 /** The time within which a change takes effect on every replica. */
 export const EFFECT_MS = 1000;
-/** How long a client waits for a response. What had none until then has happened, or never will. */
+/** How long a client waits for a response. */
 export const PATIENCE_MS = 10_000;
+/**
+ * A store that is frozen carries out what it had received once it goes on: after two faults at once at the
+ * latest.
+ */
+const LATEST_MS = 15_000;
+/** A link that holds data for less than this delays no reply for as long as a store is waited for. */
+const SLOW_MS = 300;
 /**
  * The time after which a connection without replies is replaced, and a ping has a reply on the new one: three
  * queries in a row have none within 750 ms, and the ping follows half a second later. That takes 2.75 s, and
@@ -14,7 +21,7 @@ export const PATIENCE_MS = 10_000;
  */
 const REPLACED_MS = 4000;
 /** The difference that the two clocks may gain in a run. */
-const DRIFT_MS = 50;
+export const DRIFT_MS = 50;
 /**
  * The counts that a crash or a failover of the counter store may lose: those of its last second; Redis may
  * sync a second later.
@@ -28,6 +35,8 @@ const LOSS_MS: Record<string, number> = {
   valkey: 2000,
   'valkey-cluster': 2000,
 };
+/** How often a fault ends the process of its replica; the clock of one cannot be moved while it runs. */
+const RESTARTS: Record<string, number> = { 'replica-kill': 1, 'replica-stop': 1, 'clock-skew': 2 };
 /** Where a server that is killed loses counts by the failover that follows. */
 const FAILING_OVER = new Set(['patroni', 'sentinel']);
 
@@ -175,7 +184,8 @@ export class History {
       const concerns =
         (second ?? first).startsWith(this.serverName) && (second === undefined || first === replica);
       const isHere = fault.startMs <= toMs && fromMs <= this.findBackMs(fault, replica) + this.recoveryMs;
-      return concerns && isHere && /^(store|link)-/.test(fault.fault);
+      const isLong = fault.fault !== 'link-slow' || (fault.byMs ?? SLOW_MS) >= SLOW_MS;
+      return concerns && isHere && isLong && /^(store|link)-/.test(fault.fault);
     });
   }
 
@@ -208,13 +218,12 @@ export class History {
 
   /** Returns how often a replica was ended in this time, and forgot what it had counted by itself. */
   countRestarts(replica: string, fromMs: number, toMs: number): number {
-    return this.evidence.faults.filter(
-      ({ fault, target, startMs, endMs }) =>
-        target === replica &&
-        /^(replica-kill|replica-stop|clock-skew)$/.test(fault) &&
-        startMs <= toMs &&
-        (endMs ?? Infinity) >= fromMs,
-    ).length;
+    return this.evidence.faults
+      .filter(
+        ({ target, startMs, endMs }) =>
+          target === replica && startMs <= toMs && (endMs ?? Infinity) >= fromMs,
+      )
+      .reduce((sum, { fault }) => sum + (RESTARTS[fault] ?? 0), 0);
   }
 }
 
@@ -242,8 +251,10 @@ export function isUncertain({ receivedMs, status, headers }: Request): boolean {
 }
 
 /** Whether a request may have been counted at some instant of this time. */
-export function mayBeDuring({ sentMs, receivedMs }: Request, fromMs: number, toMs: number): boolean {
-  return sentMs <= toMs && (receivedMs ?? sentMs + PATIENCE_MS) >= fromMs;
+export function mayBeDuring(request: Request, fromMs: number, toMs: number): boolean {
+  const { sentMs, receivedMs } = request;
+  const lastMs = isUncertain(request) || receivedMs === null ? sentMs + LATEST_MS : receivedMs;
+  return sentMs <= toMs && lastMs >= fromMs;
 }
 
 export function isDenied({ status }: Request): boolean {

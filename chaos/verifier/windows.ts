@@ -33,6 +33,8 @@ export function checkWindows(
   // A ban leaves the windows as they are, but its responses report that nothing remains.
   const used = shared.filter(({ code }) => code !== 'api_key_banned');
   shared.forEach((response) => checkReport(response, history, claims));
+  const local = counted.filter(({ headers }) => headers.degraded === true);
+  local.forEach((response) => checkLocal(response, history, claims.exceptions));
   for (const window of WINDOWS) {
     const uncertain = groupBy(
       requests.filter((request) => mayBeCounted(request, window, history)),
@@ -55,7 +57,7 @@ export function checkWindows(
         }
       }
     }
-    checkLocal(counted, window, history, claims.exceptions);
+    checkLocalLimit(local, window, history, claims.exceptions);
   }
 }
 
@@ -72,9 +74,18 @@ function checkReport(
     () =>
       `${id} reports the limits ${headers.minute.q} and ${headers.day.q} of ${quota}, which are not in force`,
   );
-  if (!isDenied(response) && headers.reset !== undefined) {
+  if (response.code === 'api_key_banned') {
+    const atSeconds = (headers.reset ?? 0) - (headers.retryAfter ?? 0);
+    remaining.check(
+      // Both are rounded up.
+      [atSeconds, atSeconds - 1].some((seconds) => history.isAtTime(response, seconds * 1000)),
+      () => `${id} reports an end of the ban that its Retry-After does not lead to`,
+    );
+  } else {
+    const atSeconds = (headers.reset ?? 0) - tighterSeconds(headers);
     limits.check(
-      history.isAtTime(response, (headers.reset - tighterSeconds(headers)) * 1000),
+      history.isAtTime(response, atSeconds * 1000) &&
+        WINDOWS.every(({ name, lengthMs }) => (atSeconds + headers[name].t) % (lengthMs / 1000) === 0),
       () => `${id} was counted in windows of ${quota} that were not open by the store's clock`,
     );
   }
@@ -242,17 +253,16 @@ function checkKept(name: string, responses: Counted[], window: Window, history: 
   }
 }
 
-/**
- * A replica decides by itself only while it cannot reach the store, and allows one limit of a window at most.
- */
-function checkLocal(counted: Counted[], window: Window, history: History, claim: Claim): void {
-  const local = counted.filter((request) => request.headers.degraded === true);
-  for (const { id, replica, sentMs, receivedMs } of local) {
-    claim.check(
-      history.mayBeAway(replica, sentMs, receivedMs),
-      () => `${id} was decided by ${replica} alone, though nothing kept it from the store`,
-    );
-  }
+/** A replica decides by itself only while it cannot reach the store. */
+function checkLocal({ id, replica, sentMs, receivedMs }: Counted, history: History, claim: Claim): void {
+  claim.check(
+    history.mayBeAway(replica, sentMs, receivedMs),
+    () => `${id} was decided by ${replica} alone, though nothing kept it from the store`,
+  );
+}
+
+/** By itself, a replica allows one limit of a window at most. */
+function checkLocalLimit(local: Counted[], window: Window, history: History, claim: Claim): void {
   const allowed = local.filter((request) => !isDenied(request));
   for (const [replica, responses] of groupBy(allowed, (response) => response.replica)) {
     for (const [name, group] of groupByWindow(responses, window, history, claim)) {
