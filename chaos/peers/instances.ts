@@ -9,10 +9,10 @@ import type { Guard } from '../stage/guard.js';
 import { Replica } from '../stage/replica.js';
 import { seedDatabase } from '../stage/seed.js';
 import { SETTINGS } from '../stage/stage.js';
-import type { Launch, Peer, StoreName } from './peers.js';
+import type { Launch, Peer, PeerStore } from './peers.js';
 import type { Store } from './stores.js';
 
-export type Stores = Partial<Record<StoreName, Store>>;
+export type Stores = Partial<Record<PeerStore, Store>>;
 
 /** One of the two instances of a limiter, which keeps its port. */
 interface Instance {
@@ -32,6 +32,8 @@ export interface RunningPeer {
 type Ports = [number, number];
 
 const PATIENCE_MS = 90_000;
+/** As all peers have it. */
+const PRIORITY = 0;
 /** What `prisma db push` creates. */
 const PRISMA_TABLE =
   'CREATE TABLE "RateLimiterFlexible" (key text PRIMARY KEY, points integer NOT NULL, expire timestamp(3))';
@@ -77,7 +79,7 @@ async function prepareProgram(
 /** Prepares replicas of the service as the fault tests have them, without bans, which would hide excess. */
 async function prepareService(
   database: string,
-  store: StoreName | null,
+  store: PeerStore | null,
   ports: Ports,
   stores: Stores,
   guard: Guard,
@@ -91,7 +93,7 @@ async function prepareService(
   };
   const administrator = await seedDatabase(url, database, SETTINGS);
   const instance = (index: 0 | 1) => {
-    const replica = new Replica(`${database}-${index}`, ports[index], settings, guard);
+    const replica = new Replica(`${database}-${index}`, ports[index], settings, guard, PRIORITY);
     return {
       port: ports[index],
       start: () => replica.start(),

@@ -5,11 +5,11 @@ export const WINDOW_MS = 60_000;
 
 /**
  * What a limiter claims by its documentation: no more than `limit` in a window that begins by the clock, or
- * with the first request that finds none open; in any minute, as a sliding window; or `burst` above the rate
- * at any time, as a leaky bucket.
+ * with the first request that finds none open; in any minute, as a sliding window; `burst` above the rate at
+ * any time, as a leaky bucket; or an average, which bounds no minute.
  */
 export interface Rule {
-  kind: 'clock' | 'first' | 'sliding' | 'leaky';
+  kind: 'clock' | 'first' | 'sliding' | 'leaky' | 'average';
   limit: number;
   burst?: number;
 }
@@ -38,7 +38,7 @@ export interface Verdict {
   /** Whether more were let through than the rule permits. */
   exceeds: boolean;
   /** Whether two allowed requests of a window report the same remaining count; null if none is reported. */
-  isSaidTwice: boolean | null;
+  isRepeated: boolean | null;
   allowed: number;
   denied: number;
   /** Requests that were neither allowed nor denied: errors, lost responses, refused connections. */
@@ -61,7 +61,8 @@ export function judge(observations: Observation[], rule: Rule): Verdict {
     limits.check(isWithin(window, rule), () => `${window.length} in the window from ${window[0]?.sentMs}`);
   }
   const reporting = allowed.filter((each) => each.remaining !== undefined && each.isMarked !== true);
-  for (const pair of rule.kind === 'sliding' ? findRepeats(reporting, allowed) : windows.flatMap(pairUp)) {
+  const hasLeft = rule.kind === 'sliding' || rule.kind === 'average';
+  for (const pair of hasLeft ? findRepeats(reporting, allowed) : windows.flatMap(pairUp)) {
     remaining.check(false, () => `${pair[0].remaining} at ${pair[0].sentMs} and ${pair[1].sentMs}`);
   }
   const fullest = windows.toSorted((one, other) => other.length - one.length)[0] ?? [];
@@ -70,7 +71,7 @@ export function judge(observations: Observation[], rule: Rule): Verdict {
     most: fullest.length,
     marked: fullest.filter(({ isMarked }) => isMarked).length,
     exceeds: limits.broken > 0,
-    isSaidTwice: reporting.length === 0 ? null : remaining.broken > 0,
+    isRepeated: reporting.length === 0 ? null : remaining.broken > 0,
     allowed: allowed.length,
     denied,
     failed: observations.length - allowed.length - denied,
@@ -79,8 +80,13 @@ export function judge(observations: Observation[], rule: Rule): Verdict {
   };
 }
 
-function groupByEnd(allowed: Allowed[]): Allowed[][] {
-  return [...groupBy(allowed, ({ endMs = 0 }) => Math.round(endMs / WINDOW_MS)).values()];
+/** Across the edge of a minute, a response shows by the end that it reports where it was counted. */
+function groupByMinute(allowed: Allowed[]): Allowed[][] {
+  const minutes = groupBy(allowed, ({ sentMs, receivedMs, endMs = 0 }) => {
+    const minute = Math.floor(sentMs / WINDOW_MS);
+    return minute === Math.floor(receivedMs / WINDOW_MS) ? minute : Math.round(endMs / WINDOW_MS) - 1;
+  });
+  return [...minutes.values()];
 }
 
 /**
@@ -113,15 +119,19 @@ const slide = (allowed: Allowed[]): Allowed[][] =>
 
 /** Return the allowed requests of each window. */
 const FIND_WINDOWS: Record<Rule['kind'], (allowed: Allowed[]) => Allowed[][]> = {
-  clock: groupByEnd,
+  clock: groupByMinute,
   first: groupFromFirst,
   sliding: slide,
   leaky: slide,
+  average: slide,
 };
 
 /** Returns whether the rule permits a window; that of a leaky bucket also at each of its instants. */
 function isWithin(window: Allowed[], { kind, limit, burst = 0 }: Rule): boolean {
   const [first] = window;
+  if (kind === 'average') {
+    return true;
+  }
   if (kind !== 'leaky' || first === undefined) {
     return window.length <= limit;
   }

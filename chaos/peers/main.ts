@@ -1,23 +1,23 @@
 // `npm run chaos:peers`: how exact is this service's limiter, and how exact are others? See README.md.
 
 import { setMaxListeners } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Command, Option } from 'commander';
 import { describeMachine, formatMarkdown, splitAtMarks, writeBetweenMarks } from '../../bench/publishing.js';
 import { Refusal } from '../../dev/refusal.js';
 import { POSTGRES_PROGRAMS } from '../../test/support/programs/debian-postgres.js';
-import { claimFolder, OUT } from '../ledger.js';
+import { claimFolder } from '../ledger.js';
 import { requireMachine } from '../requirements.js';
 import { Guard } from '../stage/guard.js';
 import { type RunningPeer, startPeer, type Stores } from './instances.js';
 import { judge } from './judge.js';
 import { LIMIT, PEERS, type Peer, type PeerName, versionOf } from './peers.js';
-import { drawMost, MARKS, type Results, type Row, tabulate } from './report.js';
+import { drawMost, findMissing, MARKS, type Results, type Row, tabulate } from './report.js';
 import { openPostgres, openRedis } from './stores.js';
-import { QUICK, runTrial, type Trial, type TrialName, TRIALS } from './trials.js';
+import { hitsStores, QUICK, runTrial, type Trial, type TrialName, TRIALS } from './trials.js';
 
-const FOLDER = path.join(OUT, 'peers');
+const FOLDER = path.join(import.meta.dirname, 'out');
 const FILE = path.join(FOLDER, 'results.json');
 /** By their Debian packages. */
 const PROGRAMS = { 'redis-server': 'redis-server', nginx: 'nginx', haproxy: 'haproxy' };
@@ -94,7 +94,7 @@ async function main(): Promise<boolean> {
   }
 
   async function run(trialName: string, trial: Trial): Promise<Row[]> {
-    if (trial.fault !== 'restart' && trial.fault !== 'freeze') {
+    if (!hitsStores(trial)) {
       return runOn(trialName, trial, stores, () => true);
     }
     const rows: Row[] = [];
@@ -121,7 +121,8 @@ async function main(): Promise<boolean> {
     return [...observed].map(([peer, observations]) => {
       writeFileSync(path.join(FOLDER, `${peer}-${trialName}.json`), JSON.stringify(observations));
       const { rule, version } = PEERS[peer];
-      return { peer, trial: trialName, ...judge(observations, rule), version: version() };
+      const date = new Date().toISOString().slice(0, 10);
+      return { peer, trial: trialName, ...judge(observations, rule), version: version(), date };
     });
   }
 
@@ -134,36 +135,35 @@ async function main(): Promise<boolean> {
   }
 }
 
-/** Adds rows to those of earlier runs on this machine, in place of earlier ones. */
+/** Adds rows to those of earlier runs on such a machine, in place of earlier ones. */
 function save(rows: Row[]): Results {
-  const earlier = readEarlier().filter(
-    (row) => !rows.some(({ peer, trial }) => peer === row.peer && trial === row.trial),
-  );
   const redis = versionOf('redis-server', '--version');
   const postgres = versionOf(path.join(POSTGRES_PROGRAMS ?? '', 'postgres'), '--version');
-  const results: Results = {
-    date: new Date().toISOString().slice(0, 10),
-    machine: describeMachine(),
-    platform: `Redis ${redis}, PostgreSQL ${postgres}, Node ${process.version}`,
-    rows: [...earlier, ...rows],
-  };
+  const machine = describeMachine();
+  const platform = `Redis ${redis}, PostgreSQL ${postgres}, Node ${process.version}`;
+  const before = readEarlier();
+  const earlier = before?.machine === machine && before.platform === platform ? before.rows : [];
+  const kept = earlier.filter(
+    (row) => !rows.some(({ peer, trial }) => peer === row.peer && trial === row.trial),
+  );
+  const results: Results = { machine, platform, rows: [...kept, ...rows] };
   mkdirSync(FOLDER, { recursive: true });
   writeFileSync(FILE, `${JSON.stringify(results, null, 2)}\n`);
   return results;
 }
 
-function readEarlier(): Row[] {
-  try {
-    return (JSON.parse(readFileSync(FILE, 'utf8')) as Results).rows;
-  } catch {
-    return [];
-  }
+function readEarlier(): Results | null {
+  return existsSync(FILE) ? (JSON.parse(readFileSync(FILE, 'utf8')) as Results) : null;
 }
 
 async function publish(results: Results, document?: string): Promise<void> {
   const text = tabulate(results);
   process.stdout.write(await formatMarkdown(text));
   if (document !== undefined) {
+    const missing = findMissing(results.rows);
+    if (missing.length > 0) {
+      throw new Refusal(`${document} is as it was, because these are missing: ${missing.join(', ')}`);
+    }
     await writeBetweenMarks(document, MARKS, text);
     writeFileSync(path.join(path.dirname(document), PICTURE), drawMost(results));
   }

@@ -6,7 +6,7 @@ import { locateProgram } from '../../test/support/programs/programs.js';
 import { JITI, ROOT } from '../processes.js';
 import type { Rule } from './judge.js';
 
-export type StoreName = 'redis' | 'postgres';
+export type PeerStore = 'redis' | 'postgres';
 
 /** A limiter, set to 60 requests a minute for each key. README.md has the reasons. */
 export interface Peer {
@@ -15,7 +15,7 @@ export interface Peer {
   version: () => string;
   rule: Rule;
   /** What it counts in; null: each instance in its own memory. */
-  store: StoreName | null;
+  store: PeerStore | null;
   /** Left out for this service. */
   launch?: (settings: LaunchSettings) => Launch;
 }
@@ -71,7 +71,7 @@ export const PEERS = {
   haproxy: {
     title: 'HAProxy stick table',
     version: () => versionOf('haproxy', '-v'),
-    rule: SLIDING,
+    rule: { kind: 'average', limit: LIMIT },
     store: null,
     launch: ({ port, index, peerPorts }) => ({
       command: [locateProgram('haproxy') ?? 'haproxy', '-db', '-L', `lb${index}`, '-f', 'haproxy.cfg'],
@@ -83,7 +83,7 @@ export const PEERS = {
 } satisfies Record<string, Peer>;
 export type PeerName = keyof typeof PEERS;
 
-function service(storeTitle: string, store: StoreName): Peer {
+function service(storeTitle: string, store: PeerStore): Peer {
   return {
     title: `this service, ${storeTitle}`,
     version: () => `commit ${readCommit(ROOT, ['package-lock.json', 'prisma', 'src'])}`,
@@ -93,7 +93,7 @@ function service(storeTitle: string, store: StoreName): Peer {
 }
 
 /** A package, in a server of this folder; with the package, if another one connects it to the store. */
-function node(name: string, store: StoreName | null, script: string, rule: Rule, connector?: string): Peer {
+function node(name: string, store: PeerStore | null, script: string, rule: Rule, connector?: string): Peer {
   const storeTitle = connector === '@prisma/client' ? 'Prisma' : TITLES[store ?? 'memory'];
   return {
     title: `${name}, ${storeTitle}`,
@@ -124,7 +124,10 @@ export function versionOf(program: string, ...args: string[]): string {
   return /\d+(\.\d+)+/.exec(output)?.[0] ?? 'unknown';
 }
 
-/** As the documentation of ngx_http_limit_req_module has it, with 429 for its default of 503. */
+/**
+ * As the documentation of ngx_http_limit_req_module has it, with 429 for its default of 503, and a backlog
+ * for all connections of a burst.
+ */
 const nginxConfiguration = (port: number) => `
 daemon off;
 pid nginx.pid;

@@ -1,7 +1,7 @@
 import { table } from '../../bench/publishing.js';
 import type { Rule, Verdict } from './judge.js';
 import { LIMIT, PEERS, type PeerName } from './peers.js';
-import { TRIALS } from './trials.js';
+import { hitsStores, TRIALS } from './trials.js';
 
 /** Of the table in a document. */
 export const MARKS = 'peers';
@@ -11,10 +11,11 @@ export interface Row extends Verdict {
   peer: PeerName;
   trial: string;
   version: string;
+  /** The day on which it was tried. */
+  date: string;
 }
 
 export interface Results {
-  date: string;
   machine: string;
   /** The versions of what peers run on. */
   platform: string;
@@ -26,16 +27,17 @@ const RULES: Record<Rule['kind'], string> = {
   first: 'minute from its first request',
   sliding: 'any minute',
   leaky: '1 a second, and 5 more',
+  average: 'any minute, on average',
 };
 /** What a client notices. */
 const SLOW_MS = 1000;
 const NONE = '–';
 
 const [WIDTH, LINE, TOP, LEFT, RIGHT] = [760, 26, 40, 250, 190];
-const COLOURS = { within: '#2563eb', beyond: '#e2a23b', limit: '#0f172a' };
+const COLOURS = { within: '#2563eb', beyond: '#e2a23b', unbounded: '#94a3b8', limit: '#0f172a' };
 
 /** Returns the results as Markdown. */
-export function tabulate({ date, machine, platform, rows }: Results): string {
+export function tabulate({ machine, platform, rows }: Results): string {
   const trials = Object.entries(TRIALS);
   const lines = namesOf(rows).map((name) => {
     const ofPeer = rows.filter(({ peer }) => peer === name);
@@ -44,18 +46,19 @@ export function tabulate({ date, machine, platform, rows }: Results): string {
     return [`${title} (${ofPeer[0]?.version})`, RULES[rule.kind], ...cells];
   });
   const head = ['limiter', 'its window', ...trials.map(([, { title }]) => `>${title}`)];
-  return `${table(head, lines)}\n\n_${date}; ${machine}; ${platform}._`;
+  const dates = [...new Set(rows.map(({ date }) => date))].toSorted().join(', ');
+  return `${table(head, lines)}\n\n_${dates}; ${machine}; ${platform}._`;
 }
 
 function describe(row: Row | undefined): string {
   if (row === undefined) {
     return NONE;
   }
-  const { most, marked, exceeds, isSaidTwice, failed, slowestMs } = row;
+  const { most, marked, exceeds, isRepeated, failed, slowestMs } = row;
   return [
     exceeds ? `**${most}**` : String(most),
     ...(marked > 0 ? [`(${marked} marked)`] : []),
-    ...(isSaidTwice === true ? ['↻'] : []),
+    ...(isRepeated === true ? ['↻'] : []),
     ...(failed > 0 ? [`✗${failed}`] : []),
     ...(slowestMs > SLOW_MS ? [`${(slowestMs / 1000).toFixed(1)} s`] : []),
   ].join(' ');
@@ -77,8 +80,8 @@ export function drawMost({ rows }: Results): string {
     return [
       text(LEFT - 8, y + 16, PEERS[peer].title.replaceAll('`', ''), 'end'),
       `<rect x="${LEFT}" y="${y + 3}" width="${(most * scale).toFixed(1)}" height="${LINE - 8}" ` +
-        `fill="${exceeds ? COLOURS.beyond : COLOURS.within}"/>`,
-      text(LEFT + most * scale + 6, y + 16, `${most}${exceeds ? `: ${title}` : ''}`),
+        `fill="${colourOf(PEERS[peer].rule, exceeds)}"/>`,
+      text(LEFT + most * scale + 6, y + 16, `${most}${most > LIMIT ? `: ${title}` : ''}`),
     ];
   });
   const limit = (LEFT + LIMIT * scale).toFixed(1);
@@ -87,13 +90,27 @@ export function drawMost({ rows }: Results): string {
       'font-size="12">',
     `<rect width="${WIDTH}" height="${height}" fill="white"/>`,
     legend(LEFT, COLOURS.within, 'within its own rule'),
-    legend(LEFT + 150, COLOURS.beyond, 'beyond it in some trial'),
+    legend(LEFT + 140, COLOURS.beyond, 'beyond it in some trial'),
+    legend(LEFT + 300, COLOURS.unbounded, 'claims no bound'),
     ...bars,
     `<path d="M${limit} ${TOP - 4}V${height - 8}" stroke="${COLOURS.limit}" stroke-dasharray="4 3"/>`,
     text(Number(limit), TOP - 8, String(LIMIT), 'middle'),
     '</svg>\n',
   ].join('\n');
 }
+
+/** Returns the trials that a limiter has not been through, as `--into` needs them all. */
+export function findMissing(rows: Row[]): string[] {
+  return (Object.keys(PEERS) as PeerName[]).flatMap((peer) =>
+    Object.entries(TRIALS)
+      .filter(([, trial]) => !hitsStores(trial) || PEERS[peer].store !== null)
+      .filter(([trial]) => !rows.some((row) => row.peer === peer && row.trial === trial))
+      .map(([trial]) => `${peer} ${trial}`),
+  );
+}
+
+const colourOf = ({ kind }: Rule, exceeds: boolean): string =>
+  kind === 'average' ? COLOURS.unbounded : exceeds ? COLOURS.beyond : COLOURS.within;
 
 /** Returns the peers that were tried, in their order. */
 const namesOf = (rows: Row[]) =>

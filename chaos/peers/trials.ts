@@ -68,6 +68,9 @@ export const QUICK: Trial = {
   sends: () => flow(20, 0, 10_000),
 };
 
+/** Whether what fails is the stores. */
+export const hitsStores = ({ fault }: Trial): boolean => fault === 'restart' || fault === 'freeze';
+
 /** Waits, unless the run is interrupted. */
 type Sleep = (ms: number) => Promise<void>;
 

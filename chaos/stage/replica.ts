@@ -6,6 +6,8 @@ import { ServiceProcess } from '../../test/support/service/service-process.js';
 import type { Guard } from './guard.js';
 
 const PATIENCE_MS = 60_000;
+/** Replicas give way to the servers, as the clients do: in production, servers have machines of their own. */
+const PRIORITY = 5;
 
 /** A replica of the built service, which keeps its port through all restarts. */
 export class Replica {
@@ -16,6 +18,7 @@ export class Replica {
     readonly port: number,
     private readonly settings: Record<string, string>,
     private readonly guard: Guard,
+    private readonly priority = PRIORITY,
   ) {}
 
   /**
@@ -32,8 +35,7 @@ export class Replica {
     const settings = { ...this.settings, PORT: String(this.port), ...(clockAheadMs !== 0 && clock) };
     const service = new ServiceProcess('main.js', settings);
     this.process = service;
-    // Replicas give way to the servers, as the clients do: in production, servers have machines of their own.
-    setPriority(service.pid, 5);
+    setPriority(service.pid, this.priority);
     this.guard.watch(this.name, service.pid);
     const isReady = async () =>
       (await send(`http://127.0.0.1:${this.port}/readyz`, { patienceMs: 5000 })).status === 200;

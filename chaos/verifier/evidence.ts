@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 /**
- * One window of a response's `RateLimit` headers: its limit and length in seconds, the requests remaining, the
- * seconds until it ends.
+ * One window of a response's `RateLimit` headers: its limit and length in seconds, the requests remaining,
+ * the seconds until it ends.
  */
 export interface ReportedWindow {
   q: number;

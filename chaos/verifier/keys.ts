@@ -4,8 +4,8 @@ import { groupBy } from './group.js';
 import { DRIFT_MS, EFFECT_MS, type History, isAcknowledged, isRejected } from './history.js';
 
 /**
- * No revoked or expired key is served later than a second after its end, and none writes a second after it was
- * restricted to reads; a valid key is not rejected, and what is none is not served.
+ * No revoked or expired key is served later than a second after its end, and none writes a second after it
+ * was restricted to reads; a valid key is not rejected, and what is none is not served.
  *
  * @returns the requests that must have had no effect, though no response says so.
  */

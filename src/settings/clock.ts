@@ -12,8 +12,8 @@ export class Clock {
 }
 
 /**
- * The time of a database or a counter store, from its responses and the monotonic clock of this process; before
- * the first response, the time of this process.
+ * The time of a database or a counter store, from its responses and the monotonic clock of this process;
+ * before the first response, the time of this process.
  */
 export class ServerClock {
   private aheadOfMonotonicMs: number;
@@ -23,8 +23,8 @@ export class ServerClock {
   }
 
   /**
-   * Corrects the time by as much as a response shows it to be wrong: the store read its clock between query and
-   * response, and either may have waited for seconds, as in a process that was suspended (F. Cristian,
+   * Corrects the time by as much as a response shows it to be wrong: the store read its clock between query
+   * and response, and either may have waited for seconds, as in a process that was suspended (F. Cristian,
    * "Probabilistic clock synchronization", 1989).
    *
    * @param clockMs the store's time in its response, in milliseconds since the Unix epoch.

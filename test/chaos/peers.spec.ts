@@ -22,20 +22,25 @@ const allowed = (sentMs: number, fields: Partial<Observation> = {}): Observation
 const report = (remaining: number, endMs: number) => ({ remaining, endMs: NOON_MS + endMs });
 
 describe('A window by the clock', () => {
-  it('has the requests that report its end, whenever they were sent', () => {
+  it('has the requests of its minute, though instances report different ends', () => {
+    const requests = [0, 1, 2, 3].map((index) => allowed(index, report(2, (1 + (index % 2)) * MINUTE_MS)));
+    expect(judge(requests, rule('clock'))).toMatchObject({ most: 4, exceeds: true });
+  });
+
+  it('has the requests that report its end, if they may have been decided in the next', () => {
     const before = [0, 1, 2].map((index) => allowed(59_990 + index, report(2 - index, MINUTE_MS)));
     const after = [0, 1, 2].map((index) => allowed(59_995 + index, report(2 - index, 2 * MINUTE_MS)));
     expect(judge([...before, ...after], rule('clock'))).toMatchObject({
       most: 3,
       exceeds: false,
-      isSaidTwice: false,
+      isRepeated: false,
       allowed: 6,
     });
     const excess = allowed(59_999, report(0, 2 * MINUTE_MS));
     expect(judge([...before, ...after, excess], rule('clock'))).toMatchObject({
       most: 4,
       exceeds: true,
-      isSaidTwice: true,
+      isRepeated: true,
     });
   });
 
@@ -46,7 +51,7 @@ describe('A window by the clock', () => {
       most: 4,
       marked: 1,
       exceeds: true,
-      isSaidTwice: false,
+      isRepeated: false,
     });
   });
 });
@@ -74,7 +79,7 @@ describe('A window from its first request', () => {
   it('lacks a request around its end that reports the end of the next', () => {
     const first = [0, 1000, 2000].map((ms, index) => allowed(ms, report(2 - index, MINUTE_MS)));
     const next = allowed(60_005, report(2, 2 * MINUTE_MS + 1000));
-    expect(judge([...first, next], rule('first'))).toMatchObject({ most: 3, isSaidTwice: false });
+    expect(judge([...first, next], rule('first'))).toMatchObject({ most: 3, isRepeated: false });
   });
 
   it('has the requests of both instances, though the second one reports a window of its own', () => {
@@ -83,7 +88,7 @@ describe('A window from its first request', () => {
     expect(judge([...one, ...other], rule('first'))).toMatchObject({
       most: 6,
       exceeds: true,
-      isSaidTwice: true,
+      isRepeated: true,
     });
   });
 });
@@ -111,9 +116,16 @@ describe('A sliding window', () => {
   it('may report a remaining count again once a request has left it, not before', () => {
     const times = [0, 30_000, 60_005];
     const reports = [2, 1, 1].map((remaining, index) => allowed(times[index] ?? 0, { remaining }));
-    expect(judge(reports, rule('sliding')).isSaidTwice).toBe(false);
+    expect(judge(reports, rule('sliding')).isRepeated).toBe(false);
     const again = allowed(30_100, { remaining: 1 });
-    expect(judge([...reports, again], rule('sliding')).isSaidTwice).toBe(true);
+    expect(judge([...reports, again], rule('sliding')).isRepeated).toBe(true);
+  });
+});
+
+describe('An average', () => {
+  it('bounds no minute', () => {
+    const requests = [0, 1, 2, 3].map((index) => allowed(index));
+    expect(judge(requests, rule('average'))).toMatchObject({ most: 4, exceeds: false });
   });
 });
 
@@ -124,7 +136,7 @@ describe('A leaky bucket', () => {
       times.map((ms) => allowed(ms)),
       rule('leaky', 1),
     );
-    expect(verdict).toMatchObject({ most: 4, exceeds: false, isSaidTwice: null });
+    expect(verdict).toMatchObject({ most: 4, exceeds: false, isRepeated: null });
     expect(
       judge(
         [...times, 100].map((ms) => allowed(ms)),

@@ -5,7 +5,7 @@ import { findProgram } from './programs.js';
 const WIDTHS = { desktop: 1280, phone: 360 };
 const HEIGHT = 900;
 const READER = { locale: 'en-GB', timezoneId: 'Europe/Berlin' };
-/** The first takes six tenths of the CPU of the second, whose headless mode runs all of the desktop's code. */
+/** The first takes six tenths of the CPU of the second, whose headless mode has all of the desktop's code. */
 const BROWSERS = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
 /** The rules that WCAG 2.2 AA consists of, and axe's own. */
 const AXE_TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
