@@ -25,7 +25,7 @@ function start(): void {
     recursive: true,
     filter: (file) => !file.startsWith(results),
   });
-  for (const entry of ['dist', 'node_modules', 'package.json', 'src', 'test']) {
+  for (const entry of ['dev', 'dist', 'node_modules', 'package.json', 'src', 'test']) {
     symlinkSync(path.join(ROOT, entry), path.join(copy, entry));
   }
   const args = ['node_modules/jiti/lib/jiti-cli.mjs', 'chaos/main.ts', '--store', 'redis', '--seed', '5'];
