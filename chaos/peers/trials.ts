@@ -124,12 +124,12 @@ function countTurns(): (peer: Peer) => number {
 }
 
 /** Restarts or freezes all stores. */
-async function failStores({ fault }: Trial, stores: Stores, sleep: Sleep): Promise<undefined> {
-  if (fault === 'restart' || fault === 'freeze') {
+async function failStores(trial: Trial, stores: Stores, sleep: Sleep): Promise<undefined> {
+  if (hitsStores(trial)) {
     await sleep(FAULT_MS);
     await Promise.all(
       Object.values(stores).map(async (store) => {
-        if (fault === 'restart') {
+        if (trial.fault === 'restart') {
           await store.restart();
         } else {
           await store.freeze();
