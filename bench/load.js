@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { Pool } from 'undici';
 import { ANIMALS } from './data.js';
-import { interruption } from './interruption.js';
+import { interruption } from '../dev/interruption.js';
 
 const SCRIPT = path.join(import.meta.dirname, 'wrk.lua');
 const SECONDS = 1;

@@ -1,10 +1,10 @@
 // Pins processes to cores, and reads from /proc what they use.
 
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import path from 'node:path';
 import { Refusal } from '../dev/refusal.js';
+import { locateProgram } from '../test/support/programs/programs.js';
 
 export const SERVER_CORE = '0';
 /** The core of PostgreSQL, Redis, the load and the bench itself. */
@@ -13,7 +13,6 @@ export const OTHER_CORE = '1';
 const PROGRAMS = {
   wrk: 'wrk',
   'redis-server': 'redis-server',
-  'redis-cli': 'redis-tools',
   taskset: 'util-linux',
 };
 const TICK_US = 10_000;
@@ -25,8 +24,7 @@ export function requireMachine() {
     throw new Refusal('The bench needs Linux and two cores, because it pins processes and reads /proc.');
   }
   for (const [program, debian] of Object.entries(PROGRAMS)) {
-    const folders = (process.env.PATH ?? '').split(path.delimiter);
-    if (!folders.some((folder) => existsSync(path.join(folder, program)))) {
+    if (locateProgram(program) === undefined) {
       throw new Refusal(`The bench needs ${program}: \`apt-get install ${debian}\`.`);
     }
   }

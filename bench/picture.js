@@ -1,3 +1,5 @@
+import { box, legend, line, svg, text } from '../dev/svg.js';
+
 const [WIDTH, HEIGHT] = [760, 300];
 const [LEFT, TOP, BOTTOM] = [16, 44, 40];
 const BAR = 30;
@@ -23,30 +25,15 @@ export function barChart(groups, series, label) {
     return present.map(([index, value], position) => {
       const [x, height] = [start + position * (BAR + GAP), value * scale];
       return (
-        `<rect x="${x}" y="${floor - height}" width="${BAR}" height="${height}" fill="${COLOURS[index]}"/>` +
+        box(x, floor - height, BAR, height, COLOURS[index]) +
         text(x + BAR / 2, floor - height - 5, label(value))
       );
     });
   });
-  const titles = groups.map((title, group) => text(LEFT + step * (group + 0.5), HEIGHT - 16, title));
-  const legend = series.map(({ title }, index) => {
-    const x = LEFT + index * 180;
-    return (
-      `<rect x="${x}" y="12" width="12" height="12" ` +
-      `fill="${COLOURS[index]}"/>${text(x + 18, 22, title, 'start')}`
-    );
-  });
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" ` +
-      'font-size="12">',
-    `<rect width="${WIDTH}" height="${HEIGHT}" fill="white"/>`,
-    ...legend,
+  return svg(WIDTH, HEIGHT, [
+    ...series.map(({ title }, index) => legend(LEFT + index * 180, 12, COLOURS[index], title)),
     ...bars,
-    `<path d="M${LEFT} ${floor}H${WIDTH - LEFT}" stroke="#475569"/>`,
-    ...titles,
-    '</svg>\n',
-  ].join('\n');
+    line(`M${LEFT} ${floor}H${WIDTH - LEFT}`, '#475569'),
+    ...groups.map((title, group) => text(LEFT + step * (group + 0.5), HEIGHT - 16, title)),
+  ]);
 }
-
-const text = (x, y, content, anchor = 'middle') =>
-  `<text x="${x}" y="${y}" text-anchor="${anchor}" fill="#0f172a">${content}</text>`;

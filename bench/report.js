@@ -4,7 +4,7 @@ import { listContestants, PEERS } from './contestants.js';
 import { WORKLOADS } from './goals.js';
 import { barChart } from './picture.js';
 import { BEFORE_WORKLOADS, CONNECTIONS } from './plan.js';
-import { formatMarkdown, table, writeBetweenMarks } from './publishing.js';
+import { formatMarkdown, table, writeBetweenMarks } from '../dev/publishing.js';
 import { caseName, EACH, REPLICAS, SHARED, STORES } from './replicas.js';
 import { summarize } from './results.js';
 

@@ -4,7 +4,7 @@ import { get } from 'node:http';
 import getPort from 'get-port';
 import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { interruption } from './interruption.js';
+import { interruption } from '../dev/interruption.js';
 import { SERVER_CORE } from './machine.js';
 
 const PATIENCE_MS = 30_000;

@@ -1,6 +1,6 @@
 import { countAllowed } from './checks.js';
 import { countCreated } from './data.js';
-import { interruption } from './interruption.js';
+import { interruption } from '../dev/interruption.js';
 import { runAtFixedRate, runWrk } from './load.js';
 import { cpuUs } from './machine.js';
 

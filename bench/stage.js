@@ -1,11 +1,11 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { startEmbeddedPostgres } from '../dist/database/embedded/embedded-postgres.js';
+import { startRedis, startRedisCluster } from '../test/support/programs/redis.js';
 import { checkResponses } from './checks.js';
 import { copyTemplate, createTemplate } from './data.js';
 import { runWrk } from './load.js';
 import { moveToCore, OTHER_CORE, residentMb } from './machine.js';
-import { startCluster, startRedis } from './redis.js';
 import { startServer } from './server.js';
 
 /** On the disk that the embedded database of the service would use. */
@@ -23,8 +23,8 @@ const WARM_UP_CONNECTIONS = 64;
 export async function openStage({ node, contestants, warmUp }, record) {
   const postgres = await startEmbeddedPostgres(DATA_DIR);
   const running = new Map();
-  /** One server, and a Cluster once a contestant uses it. */
-  const redis = [];
+  let redis;
+  let cluster;
   const stop = async (name) => {
     const { server } = running.get(name);
     running.delete(name);
@@ -33,7 +33,7 @@ export async function openStage({ node, contestants, warmUp }, record) {
   };
   const close = async () => {
     await Promise.all([...running.keys()].map(stop));
-    await Promise.all(redis.map((store) => store.stop()));
+    await Promise.all([redis?.stop(), cluster?.stop()]);
     await postgres.stop();
     await rm(DATA_DIR, { recursive: true });
   };
@@ -44,20 +44,19 @@ export async function openStage({ node, contestants, warmUp }, record) {
     );
     moveToCore(OTHER_CORE, process.pid);
     moveToCore(OTHER_CORE, postgresPid);
-    redis.push(await startRedis());
+    redis = await startRedis();
     const keys = await createTemplate(postgres.url);
     const keysFile = path.join(DATA_DIR, 'keys.txt');
     await writeFile(keysFile, keys.load.join('\n'), { mode: 0o600 });
 
     const launch = async (contestant, database) => {
-      if (contestant.usesCluster && redis.length === 1) {
-        redis.push(await startCluster(DATA_DIR));
+      if (contestant.usesCluster) {
+        cluster ??= await startRedisCluster();
       }
-      const [server, cluster] = redis;
       return startServer(node, contestant, keys.load[0], {
         DATABASE_URL: database,
-        ...(contestant.usesRedis && { REDIS_URL: server.url }),
-        ...(contestant.usesCluster && { COUNTER_STORE: cluster.url }),
+        ...(contestant.usesRedis && { REDIS_URL: redis.url }),
+        ...(contestant.usesCluster && { COUNTER_STORE: cluster.masters.map(({ url }) => url).join(',') }),
       });
     };
     const start = async (name) => {
@@ -76,7 +75,7 @@ export async function openStage({ node, contestants, warmUp }, record) {
       keysFile,
       postgresPid,
       /** Of the server and the Cluster. */
-      redisPids: () => redis.flatMap(({ pids }) => pids),
+      redisPids: () => [redis, ...(cluster?.masters ?? [])].map(({ pid }) => pid),
       close,
       /** Starts a contestant beside the others, on a fresh copy of the data. */
       launchAlone: async (contestant) => launch(contestant, await copyTemplate(postgres.url, 'bench_alone')),

@@ -10,8 +10,12 @@ import { promisify } from 'node:util';
 const start = promisify(execFile);
 const ROOT = path.join(import.meta.dirname, '..');
 const DEFECTS = path.join(import.meta.dirname, 'defects');
-/** What a build needs and git does not have. */
-const BUILT = ['src/database/generated', 'console/dist'];
+/** What is built, and git does not have. */
+const BUILT = ['dist', 'src/database/generated', 'console/dist'];
+/** Compiles files of the copy in the copy, as `npm run dev` would. */
+const COMPILE =
+  "import { compile } from './dev/compile.js';" +
+  'process.exitCode = (await compile(process.argv.slice(1))) ? 0 : 1;';
 /**
  * A run in which each of the defects has its occasion: a clock that is off, a freeze and a crash of the
  * database.
@@ -31,7 +35,12 @@ async function isFound(name: string): Promise<boolean> {
     symlinkSync(path.join(ROOT, 'node_modules'), path.join(copy, 'node_modules'));
     BUILT.forEach((folder) => cpSync(path.join(ROOT, folder), path.join(copy, folder), { recursive: true }));
     await start('git', ['apply', patch], { cwd: copy });
-    await start(path.join(copy, 'node_modules/.bin/nest'), ['build'], { cwd: copy });
+    const { stdout: changed } = await start('git', ['diff', '--name-only', '-z'], { cwd: copy });
+    const files = changed
+      .split('\0')
+      .filter(Boolean)
+      .map((file) => path.join(copy, file));
+    await start(process.execPath, ['--input-type=module', '--eval', COMPILE, ...files], { cwd: copy });
     const args = [path.join(copy, 'node_modules/.bin/jiti'), path.join(copy, 'chaos/main.ts'), ...RUN];
     // It ends with 1 once it has found violations.
     const { stderr } = await start(process.execPath, args, { cwd: copy }).catch(

@@ -68,7 +68,7 @@ export async function runFaultTest(options: Options, interruption: AbortSignal):
     }
     const endedMs = monotonicMs();
     writeRun({ startedMs: progress.startMs, startedAt, endedMs });
-    const { hasHeld, verdict } = await judge(stage.databaseUrl);
+    const { hasHeld, verdict } = await verify(stage.databaseUrl);
     const report = { options, startedAt, endedMs, progress, faults: faults.seen, failure, verdict };
     log(`${verdict}\nThe report is in ${path.relative(process.cwd(), writeReport(report))}`);
     return hasHeld && failure === null;
@@ -121,7 +121,7 @@ export async function runFaultTest(options: Options, interruption: AbortSignal):
 /**
  * Runs the verifier on the ledger and the final tables. Returns its verdict, or why it reached no verdict.
  */
-async function judge(databaseUrl: string): Promise<{ hasHeld: boolean; verdict: string }> {
+async function verify(databaseUrl: string): Promise<{ hasHeld: boolean; verdict: string }> {
   try {
     await dumpTables(databaseUrl);
     const verifier = ['--silent', 'run', 'chaos:verify', '--', OUT];

@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { monotonicMs } from '../ledger.js';
-import type { LimitHeaders, ReportedWindow, Request, Row } from '../verifier/evidence.js';
+import {
+  type LimitHeaders,
+  type ReportedWindow,
+  type Request,
+  RESPONSE_DEADLINE_MS,
+  type TableRow,
+} from '../verifier/evidence.js';
 import type { ClientKey, ReplicaAddress } from './messages.js';
 
 /** A request that a client has decided to send. */
@@ -14,7 +20,7 @@ export interface PlannedRequest {
   /** The body as text, so that integers keep all their digits. */
   body: string | null;
   /** What the body says, for the ledger. */
-  record: Row | null;
+  record: TableRow | null;
   /** When the client closes the connection, whatever came until then; null: never. */
   abandonAfterMs: number | null;
   /** How long all but the first bytes of the body are held back; left out: not at all. */
@@ -32,8 +38,6 @@ export interface Outcome {
   body: string | null;
 }
 
-/** Longer than any response may take, once the request was sent whole. */
-const PATIENCE_MS = 10_000;
 /** What is sent at once of a body that is held back. */
 const FIRST_BYTES = 5;
 
@@ -50,7 +54,10 @@ export function exchange(replica: ReplicaAddress, planned: PlannedRequest): Prom
   const lost: Outcome = { sentMs: monotonicMs(), receivedMs: null, status: null, headers: {}, body: null };
   return new Promise((resolve) => {
     const outgoing = request({ agent, host: '127.0.0.1', port: replica.port, method, path, headers });
-    const timer = setTimeout(() => outgoing.destroy(), abandonAfterMs ?? PATIENCE_MS + (heldMs ?? 0));
+    const timer = setTimeout(
+      () => outgoing.destroy(),
+      abandonAfterMs ?? RESPONSE_DEADLINE_MS + (heldMs ?? 0),
+    );
     outgoing.on('response', (response) => {
       const known = { ...lost, status: response.statusCode ?? null, headers: readHeaders(response) };
       const chunks: Buffer[] = [];

@@ -8,6 +8,7 @@ import { type Program, startProgram } from '../../test/support/programs/programs
 import type { Guard } from '../stage/guard.js';
 import { Replica } from '../stage/replica.js';
 import { seedDatabase } from '../stage/seed.js';
+import { READY_DEADLINE_MS } from '../stage/server.js';
 import { SETTINGS } from '../stage/stage.js';
 import type { Launch, Peer, PeerStore } from './peers.js';
 import type { Store } from './stores.js';
@@ -31,7 +32,6 @@ export interface RunningPeer {
 
 type Ports = [number, number];
 
-const PATIENCE_MS = 90_000;
 /** As all peers have it. */
 const PRIORITY = 0;
 /** What `prisma db push` creates. */
@@ -136,7 +136,7 @@ class ProgramInstance implements Instance {
 
   async start(): Promise<void> {
     const { command, files = {} } = this.launch;
-    this.program = await startProgram(command, files, () => accepts(this.port), PATIENCE_MS);
+    this.program = await startProgram(command, files, () => accepts(this.port), READY_DEADLINE_MS);
     this.guard.watch(this.name, this.program.process.pid ?? NaN);
   }
 

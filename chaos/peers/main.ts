@@ -4,7 +4,8 @@ import { setMaxListeners } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Command, Option } from 'commander';
-import { describeMachine, formatMarkdown, splitAtMarks, writeBetweenMarks } from '../../bench/publishing.js';
+import { describeMachine, formatMarkdown, splitAtMarks, writeBetweenMarks } from '../../dev/publishing.js';
+import { interruption } from '../../dev/interruption.js';
 import { Refusal } from '../../dev/refusal.js';
 import { POSTGRES_PROGRAMS } from '../../test/support/programs/debian-postgres.js';
 import { claimFolder } from '../ledger.js';
@@ -13,7 +14,7 @@ import { Guard } from '../stage/guard.js';
 import { type RunningPeer, startPeer, type Stores } from './instances.js';
 import { judge } from './judge.js';
 import { LIMIT, PEERS, type Peer, type PeerName, versionOf } from './peers.js';
-import { drawMost, findMissing, MARKS, type Results, type Row, tabulate } from './report.js';
+import { drawMost, findMissing, MARKS, type Results, type TrialResult, tabulate } from './report.js';
 import { openPostgres, openRedis } from './stores.js';
 import { hitsStores, QUICK, runTrial, type Trial, type TrialName, TRIALS } from './trials.js';
 
@@ -30,12 +31,8 @@ interface Options {
   quick?: true;
 }
 
-const interruption = new AbortController();
 // Every peer waits for it.
-setMaxListeners(0, interruption.signal);
-for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(name, () => interruption.abort(new Error('It was interrupted')));
-}
+setMaxListeners(0, interruption);
 
 function readOptions(): Options {
   const list = (name: string, text: string, names: string[]) =>
@@ -67,7 +64,7 @@ async function main(): Promise<boolean> {
     if (options.quick) {
       return await runQuick();
     }
-    const rows: Row[] = [];
+    const rows: TrialResult[] = [];
     for (const name of options.trial) {
       rows.push(...(await run(name, TRIALS[name])));
     }
@@ -93,11 +90,11 @@ async function main(): Promise<boolean> {
     running.set(name, { ...peer, ...(await startPeer(name, peer, stores, guard)) });
   }
 
-  async function run(trialName: string, trial: Trial): Promise<Row[]> {
+  async function run(trialName: string, trial: Trial): Promise<TrialResult[]> {
     if (!hitsStores(trial)) {
       return runOn(trialName, trial, stores, () => true);
     }
-    const rows: Row[] = [];
+    const rows: TrialResult[] = [];
     // One store after the other, because this service needs both when it counts in Redis.
     for (const name of ['redis', 'postgres'] as const) {
       const store = stores[name];
@@ -113,10 +110,10 @@ async function main(): Promise<boolean> {
     trial: Trial,
     failing: Stores,
     isTried: (peer: Peer) => boolean,
-  ): Promise<Row[]> {
+  ): Promise<TrialResult[]> {
     log(`Trying: ${trial.title}`);
     const peers = new Map([...running].filter(([, peer]) => isTried(peer)));
-    const observed = await runTrial(trial, peers, failing, interruption.signal);
+    const observed = await runTrial(trial, peers, failing, interruption);
     mkdirSync(FOLDER, { recursive: true });
     return [...observed].map(([peer, observations]) => {
       writeFileSync(path.join(FOLDER, `${peer}-${trialName}.json`), JSON.stringify(observations));
@@ -136,7 +133,7 @@ async function main(): Promise<boolean> {
 }
 
 /** Adds rows to those of earlier runs on such a machine, in place of earlier ones. */
-function save(rows: Row[]): Results {
+function save(rows: TrialResult[]): Results {
   const redis = versionOf('redis-server', '--version');
   const postgres = versionOf(path.join(POSTGRES_PROGRAMS ?? '', 'postgres'), '--version');
   const machine = describeMachine();

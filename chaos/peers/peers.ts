@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { readCommit } from '../../bench/publishing.js';
+import { readCommit } from '../../dev/publishing.js';
 import { locateProgram } from '../../test/support/programs/programs.js';
 import { JITI, ROOT } from '../processes.js';
 import type { Rule } from './judge.js';

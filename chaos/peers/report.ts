@@ -1,4 +1,5 @@
-import { table } from '../../bench/publishing.js';
+import { table } from '../../dev/publishing.js';
+import { box, legend, line, svg, text } from '../../dev/svg.js';
 import type { Rule, Verdict } from './judge.js';
 import { LIMIT, PEERS, type PeerName } from './peers.js';
 import { hitsStores, TRIALS } from './trials.js';
@@ -7,7 +8,7 @@ import { hitsStores, TRIALS } from './trials.js';
 export const MARKS = 'peers';
 
 /** What a trial of a peer showed. */
-export interface Row extends Verdict {
+export interface TrialResult extends Verdict {
   peer: PeerName;
   trial: string;
   version: string;
@@ -19,7 +20,7 @@ export interface Results {
   machine: string;
   /** The versions of what peers run on. */
   platform: string;
-  rows: Row[];
+  rows: TrialResult[];
 }
 
 const RULES: Record<Rule['kind'], string> = {
@@ -50,7 +51,7 @@ export function tabulate({ machine, platform, rows }: Results): string {
   return `${table(head, lines)}\n\n_${dates}; ${machine}; ${platform}._`;
 }
 
-function describe(row: Row | undefined): string {
+function describe(row: TrialResult | undefined): string {
   if (row === undefined) {
     return NONE;
   }
@@ -79,28 +80,23 @@ export function drawMost({ rows }: Results): string {
     const title = TRIALS[trial as keyof typeof TRIALS].title;
     return [
       text(LEFT - 8, y + 16, PEERS[peer].title.replaceAll('`', ''), 'end'),
-      `<rect x="${LEFT}" y="${y + 3}" width="${(most * scale).toFixed(1)}" height="${LINE - 8}" ` +
-        `fill="${colourOf(PEERS[peer].rule, exceeds)}"/>`,
-      text(LEFT + most * scale + 6, y + 16, `${most}${most > LIMIT ? `: ${title}` : ''}`),
+      box(LEFT, y + 3, most * scale, LINE - 8, colourOf(PEERS[peer].rule, exceeds)),
+      text(LEFT + most * scale + 6, y + 16, `${most}${most > LIMIT ? `: ${title}` : ''}`, 'start'),
     ];
   });
-  const limit = (LEFT + LIMIT * scale).toFixed(1);
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" ` +
-      'font-size="12">',
-    `<rect width="${WIDTH}" height="${height}" fill="white"/>`,
-    legend(LEFT, COLOURS.within, 'within its own rule'),
-    legend(LEFT + 140, COLOURS.beyond, 'beyond it in some trial'),
-    legend(LEFT + 300, COLOURS.unbounded, 'claims no bound'),
+  const limit = LEFT + LIMIT * scale;
+  return svg(WIDTH, height, [
+    legend(LEFT, 6, COLOURS.within, 'within its own rule'),
+    legend(LEFT + 140, 6, COLOURS.beyond, 'beyond it in some trial'),
+    legend(LEFT + 300, 6, COLOURS.unbounded, 'claims no bound'),
     ...bars,
-    `<path d="M${limit} ${TOP - 4}V${height - 8}" stroke="${COLOURS.limit}" stroke-dasharray="4 3"/>`,
-    text(Number(limit), TOP - 8, String(LIMIT), 'middle'),
-    '</svg>\n',
-  ].join('\n');
+    line(`M${limit.toFixed(1)} ${TOP - 4}V${height - 8}`, COLOURS.limit, ' stroke-dasharray="4 3"'),
+    text(limit, TOP - 8, String(LIMIT)),
+  ]);
 }
 
 /** Returns the trials that a limiter has not been through, as `--into` needs them all. */
-export function findMissing(rows: Row[]): string[] {
+export function findMissing(rows: TrialResult[]): string[] {
   return (Object.keys(PEERS) as PeerName[]).flatMap((peer) =>
     Object.entries(TRIALS)
       .filter(([, trial]) => !hitsStores(trial) || PEERS[peer].store !== null)
@@ -113,11 +109,5 @@ const colourOf = ({ kind }: Rule, exceeds: boolean): string =>
   kind === 'average' ? COLOURS.unbounded : exceeds ? COLOURS.beyond : COLOURS.within;
 
 /** Returns the peers that were tried, in their order. */
-const namesOf = (rows: Row[]) =>
+const namesOf = (rows: TrialResult[]) =>
   (Object.keys(PEERS) as PeerName[]).filter((name) => rows.some(({ peer }) => peer === name));
-
-const legend = (x: number, colour: string, title: string) =>
-  `<rect x="${x}" y="6" width="12" height="12" fill="${colour}"/>${text(x + 18, 16, title)}`;
-
-const text = (x: number, y: number, content: string, anchor = 'start') =>
-  `<text x="${x.toFixed(1)}" y="${y}" text-anchor="${anchor}" fill="#0f172a">${content}</text>`;

@@ -3,10 +3,10 @@ import { DebianPostgres } from '../../test/support/programs/debian-postgres.js';
 import { createFolder } from '../../test/support/programs/programs.js';
 import { type RedisServer, startRedis } from '../../test/support/programs/redis.js';
 import type { Guard } from '../stage/guard.js';
+import { READY_DEADLINE_MS } from '../stage/server.js';
 
 /** How long a store is away when it is restarted. */
 const AWAY_MS = 2000;
-const PATIENCE_MS = 60_000;
 
 /** A store of counters. */
 export interface Store {
@@ -25,7 +25,10 @@ export async function openRedis(guard: Guard): Promise<Store> {
   const settings = { dir: folder, save: '3600 1 300 100 60 10000' };
   let running: RedisServer;
   const start = async (port?: number) => {
-    running = await startRedis(settings, { deadlineMs: PATIENCE_MS, ...(port !== undefined && { port }) });
+    running = await startRedis(settings, {
+      deadlineMs: READY_DEADLINE_MS,
+      ...(port !== undefined && { port }),
+    });
     guard.watch('redis', running.pid);
     return running.url;
   };

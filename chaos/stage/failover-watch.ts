@@ -1,10 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { until } from '../../test/support/eventually.js';
 import { monotonicMs } from '../ledger.js';
+import { READY_DEADLINE_MS } from './server.js';
 
 const WATCH_INTERVAL_MS = 100;
-/** The time for another server to take over, and for all servers to be up again, on a loaded machine. */
-export const PATIENCE_MS = 60_000;
 
 /**
  * A time in which another server took over from `target`, by the monotonic clock: what was counted in it may
@@ -52,12 +51,12 @@ export class FailoverWatch<Server> {
 
   /** Waits until another server is the primary. */
   async replaced(primary: Server): Promise<void> {
-    await until(() => this.found !== primary, PATIENCE_MS);
+    await until(() => this.found !== primary, READY_DEADLINE_MS);
   }
 
   /** Waits until the primary is the one that was found. Returns the failovers since the last call. */
   async settle(): Promise<Failover[]> {
-    await until(async () => (await this.find(this.found)) === this.found, PATIENCE_MS);
+    await until(async () => (await this.find(this.found)) === this.found, READY_DEADLINE_MS);
     return this.failovers.splice(0);
   }
 

@@ -1,7 +1,7 @@
 import { SentinelGroup } from '../../test/support/programs/sentinel-group.js';
-import { type Failover, type FailoverGroup, FailoverWatch, PATIENCE_MS } from './failover-watch.js';
+import { type Failover, type FailoverGroup, FailoverWatch } from './failover-watch.js';
 import type { Guard } from './guard.js';
-import type { Server } from './server.js';
+import { READY_DEADLINE_MS, type Server } from './server.js';
 
 const NAME = 'redis';
 
@@ -74,7 +74,7 @@ export class RedisSentinels implements Server, FailoverGroup {
 
   /** Waits until a master has all its replicas. */
   async settle(): Promise<Failover[]> {
-    await this.group.settle(PATIENCE_MS);
+    await this.group.settle(READY_DEADLINE_MS);
     return this.watch.settle();
   }
 

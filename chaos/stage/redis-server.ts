@@ -5,9 +5,7 @@ import {
   startRedis,
 } from '../../test/support/programs/redis.js';
 import type { Guard } from './guard.js';
-import type { Server } from './server.js';
-
-const PATIENCE_MS = 60_000;
+import { READY_DEADLINE_MS, type Server } from './server.js';
 
 /** A Redis whose counts survive a crash of its process, as operators need it. */
 export class RedisServer implements Server {
@@ -29,11 +27,11 @@ export class RedisServer implements Server {
 
   async start(): Promise<void> {
     const { program, settings, running } = this;
-    this.running = await startRedis(settings, { program, port: running.port, deadlineMs: PATIENCE_MS });
+    this.running = await startRedis(settings, { program, port: running.port, deadlineMs: READY_DEADLINE_MS });
     this.guard.watch(this.name, this.running.pid);
     if (this.settings['cluster-enabled'] === 'yes') {
       const info = () => this.running.operator.call('CLUSTER', 'INFO');
-      await until(async () => String(await info()).includes('cluster_state:ok'), PATIENCE_MS);
+      await until(async () => String(await info()).includes('cluster_state:ok'), READY_DEADLINE_MS);
     }
   }
 

@@ -4,8 +4,8 @@ import { send } from '../../test/support/http/http.js';
 import { FAKETIME } from '../../test/support/time/faketime.js';
 import { ServiceProcess } from '../../test/support/service/service-process.js';
 import type { Guard } from './guard.js';
+import { READY_DEADLINE_MS } from './server.js';
 
-const PATIENCE_MS = 60_000;
 /** Replicas give way to the servers, as the clients do: in production, servers have machines of their own. */
 const PRIORITY = 5;
 
@@ -40,7 +40,7 @@ export class Replica {
     const isReady = async () =>
       (await send(`http://127.0.0.1:${this.port}/readyz`, { patienceMs: 5000 })).status === 200;
     await service.listening();
-    await until(isReady, PATIENCE_MS);
+    await until(isReady, READY_DEADLINE_MS);
   }
 
   async restart(clockAheadMs = 0): Promise<void> {

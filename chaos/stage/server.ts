@@ -1,3 +1,6 @@
+/** How long servers and replicas may take until they are ready, on a loaded machine too. */
+export const READY_DEADLINE_MS = 90_000;
+
 /** A server that stores data or counters. It keeps its port and its data through all faults. */
 export interface Server {
   name: string;

@@ -1,16 +1,8 @@
 import { leastOf } from './extremes.js';
 import { groupBy } from './group.js';
 import type { Claim } from './claim.js';
-import type { Evidence, Request } from './evidence.js';
-import {
-  type Counted,
-  type History,
-  isCounted,
-  isUncertain,
-  mayBeDuring,
-  MINUTE_MS,
-  PATIENCE_MS,
-} from './history.js';
+import { type Evidence, type Request, RESPONSE_DEADLINE_MS } from './evidence.js';
+import { type Counted, type History, isCounted, isUncertain, mayBeDuring, MINUTE_MS } from './history.js';
 
 /** Returns how many refusals within a minute start a ban: the documented rule. */
 const refusalsBeforeBan = (perMinute: number): number => perMinute;
@@ -103,7 +95,7 @@ function checkMinute(
 ): void {
   const fromMs = history.toMonotonicMs(minute * MINUTE_MS);
   const toMs = fromMs + MINUTE_MS;
-  if (history.mayLiftBan(quota, fromMs, toMs + PATIENCE_MS)) {
+  if (history.mayLiftBan(quota, fromMs, toMs + RESPONSE_DEADLINE_MS)) {
     claim.weaken();
     return;
   }

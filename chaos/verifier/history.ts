@@ -1,12 +1,10 @@
 import { groupBy } from './group.js';
-import type { Change, Evidence, Fault, Request } from './evidence.js';
+import { type Change, type Evidence, type Fault, type Request, RESPONSE_DEADLINE_MS } from './evidence.js';
 
 export const MINUTE_MS = 60_000;
 export const DAY_MS = 86_400_000;
 /** The time within which a change takes effect on every replica. */
 export const EFFECT_MS = 1000;
-/** How long a client waits for a response. */
-export const PATIENCE_MS = 10_000;
 /**
  * A store that is frozen carries out what it had received once it goes on: after two faults at once at the
  * latest.
@@ -142,7 +140,9 @@ export class History {
   mayLiftBan(quota: string, fromMs: number, toMs: number): boolean {
     return (this.byQuota.get(quota) ?? []).some(
       ({ change, sentMs, receivedMs }) =>
-        change === 'liftBan' && sentMs <= toMs && (receivedMs ?? sentMs + PATIENCE_MS) + EFFECT_MS >= fromMs,
+        change === 'liftBan' &&
+        sentMs <= toMs &&
+        (receivedMs ?? sentMs + RESPONSE_DEADLINE_MS) + EFFECT_MS >= fromMs,
     );
   }
 
