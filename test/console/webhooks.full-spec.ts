@@ -100,7 +100,9 @@ describe('the page of one webhook of the console', () => {
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByText('https://new.example/hook').waitFor();
     await page.getByText('A key is rotated').waitFor();
-    await page.getByRole('button', { name: 'Pause' }).click();
+    // The second click of a double click does not resume it.
+    await page.getByRole('button', { name: 'Pause' }).dblclick({ delay: 50 });
+    await page.getByRole('button', { name: 'Resume' }).waitFor();
     await page.getByText('No events are queued for it').waitFor();
     expect(await page.getByRole('button', { name: 'Send a test event' }).isDisabled()).toBe(true);
     await expectSound(page);

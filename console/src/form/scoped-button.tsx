@@ -1,12 +1,12 @@
 import { Button, type ButtonProps, Tooltip } from '@mantine/core';
-import type { ReactNode, Ref } from 'react';
+import type { MouseEventHandler, ReactNode, Ref } from 'react';
 import type { Scope } from '../keys/scopes';
 import { useMissingScope } from '../session/missing-scope';
 
 interface ScopedButtonProps extends ButtonProps {
   /** The scope that the work of the button needs. */
   scope: Scope;
-  onClick?: () => void;
+  onClick?: MouseEventHandler;
   type?: 'submit';
   ref?: Ref<HTMLButtonElement>;
   children: ReactNode;

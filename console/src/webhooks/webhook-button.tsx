@@ -31,7 +31,12 @@ export function WebhookButton({ send, onSent, failure, ...button }: WebhookButto
       variant="default"
       {...button}
       loading={isPending}
-      onClick={() => mutate()}
+      // The second click of a double click would undo the first, or do it twice.
+      onClick={({ detail: clicks }) => {
+        if (clicks < 2) {
+          mutate();
+        }
+      }}
     />
   );
 }
