@@ -14,6 +14,7 @@ RUN npm run build:console
 FROM packages AS service
 COPY nest-cli.json tsconfig.json tsconfig.build.json prisma.config.ts ./
 COPY prisma prisma
+COPY dev/bundle.js dev/
 COPY src src
 RUN npm run build:service && chmod +x dist/cli/admin.js
 

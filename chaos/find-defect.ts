@@ -11,11 +11,11 @@ const start = promisify(execFile);
 const ROOT = path.join(import.meta.dirname, '..');
 const DEFECTS = path.join(import.meta.dirname, 'defects');
 /** What is built, and git does not have. */
-const BUILT = ['dist', 'src/database/generated', 'console/dist'];
-/** Compiles files of the copy in the copy, as `npm run dev` would. */
-const COMPILE =
+const BUILT = ['build', 'src/database/generated', 'console/dist'];
+/** Builds the copy with its changed files, which it compiles as `npm run dev` would. */
+const BUILD =
   "import { compile } from './dev/compile.js';" +
-  'process.exitCode = (await compile(process.argv.slice(1))) ? 0 : 1;';
+  "process.exitCode = (await compile(process.argv.slice(1))) && (await import('./dev/bundle.js')) ? 0 : 1;";
 /**
  * A run in which each of the defects has its occasion: a clock that is off, a freeze and a crash of the
  * database.
@@ -40,7 +40,7 @@ async function isFound(name: string): Promise<boolean> {
       .split('\0')
       .filter(Boolean)
       .map((file) => path.join(copy, file));
-    await start(process.execPath, ['--input-type=module', '--eval', COMPILE, ...files], { cwd: copy });
+    await start(process.execPath, ['--input-type=module', '--eval', BUILD, ...files], { cwd: copy });
     const args = [path.join(copy, 'node_modules/.bin/jiti'), path.join(copy, 'chaos/main.ts'), ...RUN];
     // It ends with 1 once it has found violations.
     const { stderr } = await start(process.execPath, args, { cwd: copy }).catch(

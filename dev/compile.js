@@ -18,7 +18,7 @@ const OPTIONS = {
 };
 
 /**
- * Writes the changed files of `src` to `dist`, as `npm run build` would, but without checking types:
+ * Writes the changed files of `src` to `build`, as `npm run build` would, but without checking types:
  * TypeScript takes a second and more.
  *
  * @returns false if one of them has a syntax error, which is printed.
@@ -34,7 +34,7 @@ export async function compile(files) {
 }
 
 async function compileFile(file) {
-  const copy = path.join(ROOT, 'dist', path.relative(path.join(ROOT, 'src'), file));
+  const copy = path.join(ROOT, 'build', path.relative(path.join(ROOT, 'src'), file));
   const output = copy.replace(/\.ts$/, '.js');
   if (!existsSync(file)) {
     await rm(output, { force: true });

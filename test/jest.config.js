@@ -43,6 +43,7 @@ export default {
     '^rxjs(/operators)?$': '<rootDir>/node_modules/rxjs/dist/bundles/rxjs.umd.js',
   },
   modulePathIgnorePatterns: [
+    '<rootDir>/build/',
     '<rootDir>/dist/',
     '<rootDir>/.wireit/',
     '<rootDir>/.stryker-tmp/',

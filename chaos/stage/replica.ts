@@ -6,7 +6,10 @@ import { ServiceProcess } from '../../test/support/service/service-process.js';
 import type { Guard } from './guard.js';
 import { READY_DEADLINE_MS } from './server.js';
 
-/** Replicas give way to the servers, as the clients do: in production, servers have machines of their own. */
+/**
+ * Replicas that serve give way to the servers, as the clients do: in production, servers have machines of
+ * their own. Those that start do not, so that a fault of a loaded machine is over after seconds.
+ */
 const PRIORITY = 5;
 
 /** A replica of the built service, which keeps its port through all restarts. */
@@ -35,12 +38,12 @@ export class Replica {
     const settings = { ...this.settings, PORT: String(this.port), ...(clockAheadMs !== 0 && clock) };
     const service = new ServiceProcess('main.js', settings);
     this.process = service;
-    setPriority(service.pid, this.priority);
     this.guard.watch(this.name, service.pid);
     const isReady = async () =>
       (await send(`http://127.0.0.1:${this.port}/readyz`, { patienceMs: 5000 })).status === 200;
     await service.listening();
     await until(isReady, READY_DEADLINE_MS);
+    setPriority(service.pid, this.priority);
   }
 
   async restart(clockAheadMs = 0): Promise<void> {

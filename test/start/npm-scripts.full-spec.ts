@@ -23,6 +23,7 @@ const SOURCES = [
   'client/src',
   'console',
   '.wireit',
+  'build',
   'dist',
 ];
 
@@ -71,7 +72,7 @@ function runScript(...args: string[]) {
 }
 
 describe('npm run build', () => {
-  /** Returns how many of the three steps ran: Prisma's client, the service, and the console. */
+  /** Returns how many of the four steps ran: Prisma's client, the service, its bundle, and the console. */
   async function build(): Promise<string | undefined> {
     const { stdout } = await promisify(execFile)('npm', ['run', 'build'], { cwd: folder, env: env() });
     return /Ran (\d) scripts? and skipped \d/.exec(stdout)?.[1];
@@ -83,7 +84,7 @@ describe('npm run build', () => {
 
     await change(at('src', 'pets', 'pages-of-pets.sql'), '-- changed\n');
     await change(at('src', 'settings', 'clock.ts'), 'export const CHANGED = true;\n');
-    expect(await build()).toBe('1');
+    expect(await build()).toBe('2');
     expect(await readFile(at('dist', 'pets', 'pages-of-pets.sql'), 'utf8')).toContain('-- changed');
     expect(await readFile(at('dist', 'settings', 'clock.js'), 'utf8')).toContain('CHANGED');
 
@@ -114,7 +115,7 @@ describe('npm run dev', () => {
 
     await change(at('src', 'pets', 'pages-of-pets.sql'), '-- again\n');
     await until(() => starts() === 2, 60_000);
-    expect(await readFile(at('dist', 'pets', 'pages-of-pets.sql'), 'utf8')).toContain('-- again');
+    expect(await readFile(at('build', 'pets', 'pages-of-pets.sql'), 'utf8')).toContain('-- again');
 
     await change(at('src', 'main.ts'), 'const = 1;\n');
     await until(() => run.output.includes('const = 1;'), 60_000);
