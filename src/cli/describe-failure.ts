@@ -1,4 +1,3 @@
-import pg from 'pg';
 import { databaseReason, hasCode, isDatabaseUnavailable } from '../database/availability.js';
 import { HOW_TO_MIGRATE, MigrationError } from '../database/migrations.js';
 import { ServerEncodingError } from '../database/server-encoding.js';
@@ -39,8 +38,11 @@ export function describeFailure(error: unknown): string {
       databaseReason(error)
     );
   }
-  if (error instanceof Error && (error instanceof pg.DatabaseError || isDatabaseUnavailable(error))) {
+  if (error instanceof Error && (isOfPostgres(error) || isDatabaseUnavailable(error))) {
     return `The database cannot be used (check DATABASE_URL): ${databaseReason(error)}`;
   }
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
+
+/** Returns whether PostgreSQL reported an error. The schema engine has its own copy of `pg`'s classes. */
+const isOfPostgres = (error: Error): boolean => 'severity' in error && hasCode(error, /^[0-9A-Z]{5}$/);

@@ -757,6 +757,14 @@ describe('the commands migrate and seed', () => {
       expectFailure(await on(lacking, 'migrate'), exists);
       expectFailure(await on(lacking, 'migrate'), exists);
     }));
+
+  it('report what PostgreSQL rejects in one line', () =>
+    withDatabase('template0', async ({ url }) => {
+      expectFailure(
+        await on({ url: `${url}?schema=pg_shop` }, 'migrate'),
+        'The database cannot be used (check DATABASE_URL): unacceptable schema name "pg_shop"',
+      );
+    }));
 });
 
 describe('a command whose output is not read', () => {
