@@ -20,11 +20,9 @@ RUN npm run build:service && chmod +x dist/cli/admin.js
 
 FROM packages AS production-packages
 # These serve, migrate and seed. Prisma's client works without its CLI, and `animal-store migrate` needs only the schema engine.
-# Of the client's query compilers, one for each database in several forms, the service loads one. It needs no types or source maps of
-# packages.
+# `dist` has the client's query compiler. The service needs no types or source maps of packages.
 RUN npm prune --omit=dev --omit=optional --omit=peer --ignore-scripts \
-    && find node_modules/@prisma/client/runtime -name 'query_compiler_*' \
-      ! -name 'query_compiler_fast_bg.postgresql.mjs' ! -name 'query_compiler_fast_bg.postgresql.wasm-base64.mjs' -delete \
+    && find node_modules/@prisma/client/runtime -name 'query_compiler_*' -delete \
     && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete \
     && find node_modules -type d -empty -delete && rm node_modules/animal-store-console
 

@@ -7,7 +7,7 @@ import { createPool } from './connection-pool.js';
 import { namedStatement, type Statement } from './statement.js';
 import { requireUtf8 } from './server-encoding.js';
 
-/** The path is the same from `src/database` and `dist/database`. */
+/** The path is the same from `src`, `build` and `dist`. */
 const MIGRATIONS_FOLDER = path.join(import.meta.dirname, '..', '..', 'prisma', 'migrations');
 
 const UNDEFINED_TABLE = /^42P01$/;
