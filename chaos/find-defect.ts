@@ -11,7 +11,7 @@ const start = promisify(execFile);
 const ROOT = path.join(import.meta.dirname, '..');
 const DEFECTS = path.join(import.meta.dirname, 'defects');
 /** What is built, and git does not have. */
-const BUILT = ['build', 'src/database/generated', 'console/dist'];
+const BUILT = ['build', 'console/dist'];
 /** Builds the copy with its changed files, which it compiles as `npm run dev` would. */
 const BUILD =
   "import { compile } from './dev/compile.js';" +

@@ -46,9 +46,9 @@ export function drawThroughput(seconds: Second[], faults: Fault[], startMs: numb
     return text(x(second), HEIGHT - BOTTOM + 18, `${(second / 60).toFixed(1)} min`);
   });
   const legends = [
-    [COLOURS.decisions, 'decisions a second'],
-    [COLOURS.degraded, 'of them counted locally'],
-    [COLOURS.fault, 'fault, by its number'],
-  ].map(([colour = '', title = ''], index) => legend(LEFT + index * 190, HEIGHT - 22, colour, title));
+    { colour: COLOURS.decisions, title: 'decisions a second' },
+    { colour: COLOURS.degraded, title: 'of them counted locally' },
+    { colour: COLOURS.fault, title: 'fault, by its number' },
+  ].map(({ colour, title }, index) => legend(LEFT + index * 190, HEIGHT - 22, colour, title));
   return svg(WIDTH, HEIGHT, [...bands, ...grid, curve('decisions'), curve('degraded'), ...ticks, ...legends]);
 }

@@ -1,6 +1,6 @@
 // What the pictures of documents have in common.
 
-/** Returns a picture on white ground as SVG. */
+/** Returns a picture on a white background as SVG. */
 export const svg = (width: number, height: number, parts: readonly string[]): string =>
   [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" ` +
@@ -23,9 +23,9 @@ export function box(x: number, y: number, width: number, height: number, colour:
   return `<rect x="${round(x)}" y="${round(y)}" ${size} fill="${colour}"/>`;
 }
 
-/** @param d the path, as the attribute of that name has it. */
-export const line = (d: string, colour: string, more = ''): string =>
-  `<path d="${d}" fill="none" stroke="${colour}"${more}/>`;
+/** @param d the path, as SVG's attribute of that name. @param attributes further ones, after a space. */
+export const line = (d: string, colour: string, attributes = ''): string =>
+  `<path d="${d}" fill="none" stroke="${colour}"${attributes}/>`;
 
 /** Returns a colour and what it stands for. */
 export const legend = (x: number, y: number, colour: string, title: string): string =>

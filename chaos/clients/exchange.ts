@@ -1,13 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { monotonicMs } from '../ledger.js';
-import {
-  type LimitHeaders,
-  type ReportedWindow,
-  type Request,
-  RESPONSE_DEADLINE_MS,
-  type TableRow,
-} from '../verifier/evidence.js';
+import type { LimitHeaders, RecordFields, ReportedWindow, Request } from '../verifier/evidence.js';
 import type { ClientKey, ReplicaAddress } from './messages.js';
 
 /** A request that a client has decided to send. */
@@ -20,7 +14,7 @@ export interface PlannedRequest {
   /** The body as text, so that integers keep all their digits. */
   body: string | null;
   /** What the body says, for the ledger. */
-  record: TableRow | null;
+  record: RecordFields | null;
   /** When the client closes the connection, whatever came until then; null: never. */
   abandonAfterMs: number | null;
   /** How long all but the first bytes of the body are held back; left out: not at all. */
@@ -38,6 +32,8 @@ export interface Outcome {
   body: string | null;
 }
 
+/** Longer than any response may take, once the request was sent whole. */
+const RESPONSE_DEADLINE_MS = 10_000;
 /** What is sent at once of a body that is held back. */
 const FIRST_BYTES = 5;
 

@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 import { until } from '../../test/support/eventually.js';
 import { send } from '../../test/support/http/http.js';
@@ -43,7 +44,10 @@ export class Replica {
       (await send(`http://127.0.0.1:${this.port}/readyz`, { patienceMs: 5000 })).status === 200;
     await service.listening();
     await until(isReady, READY_DEADLINE_MS);
-    setPriority(service.pid, this.priority);
+    // A process has a priority for each of its threads.
+    for (const thread of await readdir(`/proc/${service.pid}/task`)) {
+      setPriority(Number(thread), this.priority);
+    }
   }
 
   async restart(clockAheadMs = 0): Promise<void> {

@@ -1,8 +1,16 @@
 import { leastOf } from './extremes.js';
 import { groupBy } from './group.js';
 import type { Claim } from './claim.js';
-import { type Evidence, type Request, RESPONSE_DEADLINE_MS } from './evidence.js';
-import { type Counted, type History, isCounted, isUncertain, mayBeDuring, MINUTE_MS } from './history.js';
+import type { Evidence, Request } from './evidence.js';
+import {
+  type Counted,
+  type History,
+  isCounted,
+  isUncertain,
+  mayBeDuring,
+  MINUTE_MS,
+  RESPONSE_DEADLINE_MS,
+} from './history.js';
 
 /** Returns how many refusals within a minute start a ban: the documented rule. */
 const refusalsBeforeBan = (perMinute: number): number => perMinute;

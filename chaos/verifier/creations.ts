@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { groupBy } from './group.js';
 import type { Claim } from './claim.js';
-import type { Evidence, Request, TableRow } from './evidence.js';
+import type { Evidence, Request, RecordFields } from './evidence.js';
 
 const RESOURCES = {
   '/v1/pets': { table: 'pets', columns: { name: 'name', categoryId: 'category_id', status: 'status' } },
@@ -47,7 +47,7 @@ export function checkCreations(evidence: Evidence, forbidden: Set<Request>, clai
 }
 
 /** Returns the text of a value by which two are compared; of a date, that of its instant. */
-function toText(field: string, value: TableRow[string] | undefined): string {
+function toText(field: string, value: RecordFields[string] | undefined): string {
   const isDate = field.endsWith('Date') && typeof value === 'string';
   return isDate ? new Date(value).toISOString() : String(value ?? null);
 }
@@ -66,13 +66,13 @@ function checkStoredResponses(evidence: Evidence, acknowledged: Request[], claim
     }
     const keys = quotaIds.get(names.get(quota) ?? null) ?? [];
     const rows = keys.map((key) => stored.get(`${key['quota_id']} ${idempotencyKey}`));
-    const isSame = (row: TableRow | undefined) =>
+    const isSame = (row: RecordFields | undefined) =>
       row !== undefined && sha256(row['body']) === digest && row['location'] === (headers.location ?? null);
     claim.check(rows.some(isSame), () => `${id} got another response than is stored for ${idempotencyKey}`);
   }
 }
 
-const sha256 = (text: TableRow[string] | undefined) =>
+const sha256 = (text: RecordFields[string] | undefined) =>
   createHash('sha256').update(String(text)).digest('hex');
 
 /** An acknowledged record is found from then on, and as it was created. */
@@ -126,7 +126,7 @@ function checkOwners(acknowledged: Request[], table: string, claim: Claim): void
 }
 
 /** The table has no record that nobody sent or that was denied, and of each owner one at most. */
-function checkRows(rows: TableRow[], sent: Request[], table: 'pets' | 'orders', claim: Claim): void {
+function checkRows(rows: RecordFields[], sent: Request[], table: 'pets' | 'orders', claim: Claim): void {
   sent.filter(({ receivedMs }) => receivedMs === null).forEach(() => claim.weaken());
   const accepted = sent.filter(({ status }) => status === null || status < 400 || status >= 500);
   const { nameRow, nameRequest } = NAMES[table];
@@ -156,17 +156,18 @@ function checkRows(rows: TableRow[], sent: Request[], table: 'pets' | 'orders', 
   }
 }
 
-const toOrder = (petId: unknown, quantity: unknown, shipDate: TableRow[string] | undefined) =>
+const toOrder = (petId: unknown, quantity: unknown, shipDate: RecordFields[string] | undefined) =>
   `${String(petId)}, ${String(quantity)}, ${toText('shipDate', shipDate)}`;
 
 /** The names by which a record is found among the requests that may have created it. */
 const NAMES = {
   pets: {
-    nameRow: (row: TableRow) => String(row['name']),
-    nameRequest: (request: TableRow) => String(request['name']),
+    nameRow: (row: RecordFields) => String(row['name']),
+    nameRequest: (request: RecordFields) => String(request['name']),
   },
   orders: {
-    nameRow: (row: TableRow) => toOrder(row['pet_id'], row['quantity'], row['ship_date']),
-    nameRequest: (request: TableRow) => toOrder(request['petId'], request['quantity'], request['shipDate']),
+    nameRow: (row: RecordFields) => toOrder(row['pet_id'], row['quantity'], row['ship_date']),
+    nameRequest: (request: RecordFields) =>
+      toOrder(request['petId'], request['quantity'], request['shipDate']),
   },
 };

@@ -2,12 +2,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 /**
- * How long a client waits for a response once it has sent the request whole: longer than any response may
- * take.
- */
-export const RESPONSE_DEADLINE_MS = 10_000;
-
-/**
  * One window of a response's `RateLimit` headers: its limit and length in seconds, the requests remaining,
  * the seconds until it ends.
  */
@@ -45,7 +39,7 @@ export interface Request {
   path: string;
   idempotencyKey: string | null;
   /** What the body says, so the record that it creates. */
-  request: TableRow | null;
+  request: RecordFields | null;
   status: number | null;
   code: string | null;
   headers: LimitHeaders;
@@ -80,7 +74,7 @@ export interface Fault {
   byMs?: number;
 }
 
-export type TableRow = Record<string, string | number | boolean | null>;
+export type RecordFields = Record<string, string | number | boolean | null>;
 
 /** All that a run left behind. */
 export interface Evidence {
@@ -94,10 +88,10 @@ export interface Evidence {
   requests: Request[];
   changes: Change[];
   faults: Fault[];
-  pets: TableRow[];
-  orders: TableRow[];
-  keys: TableRow[];
-  storedResponses: TableRow[];
+  pets: RecordFields[];
+  orders: RecordFields[];
+  keys: RecordFields[];
+  storedResponses: RecordFields[];
 }
 
 /** The evidence cannot be read. Its message names the file and the line. */
@@ -134,7 +128,7 @@ export function readEvidence(folder: string): Evidence {
     .filter((name) => name.endsWith('.jsonl'))
     .flatMap((name) => readLines(path.join(folder, 'ledger', name), checkLine));
   const ofKind = <Kind>(kind: string) => lines.filter((line) => line['kind'] === kind) as Kind[];
-  const table = (name: string) => readLines(path.join(folder, 'tables', `${name}.jsonl`)) as TableRow[];
+  const table = (name: string) => readLines(path.join(folder, 'tables', `${name}.jsonl`)) as RecordFields[];
   return {
     run: JSON.parse(readFileSync(run, 'utf8')) as Evidence['run'],
     requests: ofKind<Request>('request'),

@@ -1,10 +1,12 @@
 import { groupBy } from './group.js';
-import { type Change, type Evidence, type Fault, type Request, RESPONSE_DEADLINE_MS } from './evidence.js';
+import type { Change, Evidence, Fault, Request } from './evidence.js';
 
 export const MINUTE_MS = 60_000;
 export const DAY_MS = 86_400_000;
 /** The time within which a change takes effect on every replica. */
 export const EFFECT_MS = 1000;
+/** How long a client waits for a response. */
+export const RESPONSE_DEADLINE_MS = 10_000;
 /**
  * A store that is frozen carries out what it had received once it goes on: after two faults at once at the
  * latest.

@@ -13,13 +13,13 @@ function block(milliseconds: number): void {
   }
 }
 
-/** Returns what has timers run for a time, before which the process was blocked for another. */
+/** Returns a function that blocks the process for `blockedMs`, and then runs its timers for `ms`. */
 function blockableClock(): (ms: number, blockedMs?: number) => Promise<void> {
   const monotonicMs = performance.now.bind(performance);
-  let sumMs = 0;
-  jest.spyOn(performance, 'now').mockImplementation(() => monotonicMs() + sumMs);
+  let totalBlockedMs = 0;
+  jest.spyOn(performance, 'now').mockImplementation(() => monotonicMs() + totalBlockedMs);
   return async (ms, blockedMs = 0) => {
-    sumMs += blockedMs;
+    totalBlockedMs += blockedMs;
     await jest.advanceTimersByTimeAsync(ms);
     await nextTurn();
   };
@@ -39,7 +39,7 @@ describe('withinDeadline', () => {
     });
   });
 
-  describe('in time that a test moves', () => {
+  describe('with fake timers', () => {
     beforeEach(() => jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
     afterEach(() => {
       jest.restoreAllMocks();

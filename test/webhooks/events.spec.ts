@@ -17,7 +17,7 @@ const NOWHERE = 'http://192.0.2.1/';
 
 const admin = useAdministration({ environment: { WEBHOOK_PRIVATE_ADDRESSES: true } });
 let webhookId: string;
-/** When a test begins: each a week after the one before, as a ban that was lifted would hold again before. */
+/** Each test begins a week later, because in time that has passed a lifted ban would hold again. */
 let noon = new Date('2027-03-05T12:00:00.000Z');
 
 beforeEach(async () => {

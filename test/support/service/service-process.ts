@@ -10,9 +10,6 @@ const ROOT = path.join(__dirname, '..', '..', '..');
 const PSEUDO_TERMINAL = path.join(__dirname, 'pseudo-terminal.py');
 const PATIENCE_MS = 30_000;
 
-/** Where each process finds the modules that the one before compiled: loading them takes a seventh less. */
-const NODE_COMPILE_CACHE = path.join(ROOT, 'node_modules', '.cache', 'compiled');
-
 /** Settings of this machine that the service must not inherit. */
 export const CLEAN = {
   DATABASE_URL: '',
@@ -50,7 +47,7 @@ export class ServiceProcess extends KeptOutput {
     const [command = '', ...rest] = [...(terminal === null ? [] : onTerminal(terminal)), ...node];
     super(
       spawn(command, rest, {
-        env: { NODE_COMPILE_CACHE, ...process.env, ...CLEAN, ...env },
+        env: { ...process.env, ...CLEAN, ...env },
         // A group of its own, as a terminal gives it: Ctrl-C reaches the whole group.
         detached: true,
         stdio: ['ignore', 'pipe', 'pipe'],
