@@ -759,11 +759,15 @@ describe('the commands migrate and seed', () => {
     }));
 
   it('report what PostgreSQL rejects in one line', () =>
-    withDatabase('template0', async ({ url }) => {
-      expectFailure(
-        await on({ url: `${url}?schema=pg_shop` }, 'migrate'),
-        'The database cannot be used (check DATABASE_URL): unacceptable schema name "pg_shop"',
-      );
+    withDatabase('template0', async (empty) => {
+      const url = new URL(empty.url);
+      url.searchParams.set('options', '-c work_mem=none');
+      for (const command of ['migrate', 'seed']) {
+        expectFailure(
+          await on({ url: url.href }, command),
+          'The database cannot be used (check DATABASE_URL): invalid value for parameter "work_mem": "none"',
+        );
+      }
     }));
 });
 

@@ -40,7 +40,7 @@ const run = promisify(execFile);
   });
 
   const open = (address: string, options: OpenOptions = {}) =>
-    browser.open(address, { folder: '/docs', isAlone: true, ...options });
+    browser.open(address, { folder: '/docs', ...options });
   const operation = (page: Page, id: string) => page.locator(`[id$="-${id}"].opblock`);
   const responseBody = (page: Page) => page.locator('.live-responses-table .code').innerText();
 
