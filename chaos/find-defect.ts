@@ -12,15 +12,22 @@ const ROOT = path.join(import.meta.dirname, '..');
 const DEFECTS = path.join(import.meta.dirname, 'defects');
 /** What is built, and git does not have. */
 const BUILT = ['build', 'console/dist'];
-/** Builds the copy with its changed files, which it compiles as `npm run dev` would. */
-const BUILD =
-  "import { compile } from './dev/compile.js';" +
-  "process.exitCode = (await compile(process.argv.slice(1))) && (await import('./dev/bundle.js')) ? 0 : 1;";
 /**
  * A run in which each of the defects has its occasion: a clock that is off, a freeze and a crash of the
  * database.
  */
 const RUN = ['--minutes', '0.7', '--seed', '58'];
+
+/** Builds a copy anew with its changed files, which it compiles as `npm run dev` would. */
+async function build(copy: string, files: string[]): Promise<void> {
+  const { compile } = (await import(path.join(copy, 'dev', 'compile.js'))) as {
+    compile: (changed: string[]) => Promise<boolean>;
+  };
+  if (!(await compile(files))) {
+    throw new Error('It does not compile');
+  }
+  await import(path.join(copy, 'dev', 'bundle.js'));
+}
 
 /** Returns whether the verifier finds a defect by the claim that its patch names. */
 async function isFound(name: string): Promise<boolean> {
@@ -40,7 +47,7 @@ async function isFound(name: string): Promise<boolean> {
       .split('\0')
       .filter(Boolean)
       .map((file) => path.join(copy, file));
-    await start(process.execPath, ['--input-type=module', '--eval', BUILD, ...files], { cwd: copy });
+    await build(copy, files);
     const args = [path.join(copy, 'node_modules/.bin/jiti'), path.join(copy, 'chaos/main.ts'), ...RUN];
     // It ends with 1 once it has found violations.
     const { stderr } = await start(process.execPath, args, { cwd: copy }).catch(

@@ -5,7 +5,7 @@ export const svg = (width: number, height: number, parts: readonly string[]): st
   [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" ` +
       'font-size="12">',
-    `<rect width="${width}" height="${height}" fill="white"/>`,
+    box(0, 0, width, height, 'white'),
     ...parts,
     '</svg>\n',
   ].join('\n');

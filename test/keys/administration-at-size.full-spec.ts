@@ -72,10 +72,12 @@ describe('administration of large and damaged tables', () => {
       ...['created', '-created', 'name', 'lastUsed', 'expires', 'state'].map((sort) => `sort=${sort}`),
       'unusedSince=2026-01-01T00:00:00Z',
       'expiresBefore=2999-01-01T00:00:00Z',
-    ])('returns two pages of 100,000 keys within the timeout of a statement: %s', async (query) => {
+    ])('returns two pages of 100,000 keys within two seconds each: %s', async (query) => {
       let target = `/admin/keys?limit=100&search=many&${query}`;
       for (let page = 1; page <= 2; page += 1) {
+        const startMs = performance.now();
         const response = await admin.send(`GET ${target}`);
+        expect(performance.now() - startMs).toBeLessThan(2000);
         expect([response.status, response.json.length]).toEqual([200, 100]);
         expect(Number(response.headers.get('x-total-count'))).toBeGreaterThanOrEqual(20_000);
         target = parseLinks(response)['next'] ?? '';
