@@ -41,7 +41,8 @@ const orange = DEFAULT_THEME.colors.orange.with(9, '#a33c06') as unknown as Mant
  */
 const DIALOG = {
   closeButtonProps: { 'aria-label': 'Close' },
-  overlayProps: { backgroundOpacity: 0.45, blur: 2 },
+  // No blur: without a GPU, a browser would blur the whole page again at each blink of the cursor.
+  overlayProps: { backgroundOpacity: 0.45 },
   attributes: { header: { role: 'presentation' } },
 };
 
