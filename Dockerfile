@@ -1,30 +1,29 @@
 # The newest line of Node with long-term support, the same in every stage.
-FROM node:26.10.0-trixie-slim AS packages
+FROM node:26.10.0-trixie-slim AS production-packages
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+COPY console/package.json console/
+# These serve, migrate and seed. Prisma's client works without its CLI, and `animal-store migrate` needs only the schema engine.
+# `dist` has the client's query compiler. The service needs no types or source maps of packages.
+RUN npm ci --omit=dev --omit=optional --omit=peer --ignore-scripts \
+    && find node_modules/@prisma/client/runtime -name 'query_compiler_*' -delete \
+    && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete \
+    && find node_modules -type d -empty -delete && rm node_modules/animal-store-console
+
+FROM node:26.10.0-trixie-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY console/package.json console/
 RUN npm ci --ignore-scripts
-
-# A stage of its own, so that a change of the service does not rebuild the console.
-FROM packages AS console
+# The console first, so that a change of the service does not rebuild it.
 COPY client/src client/src
 COPY console console
 RUN npm run build:console
-
-FROM packages AS service
 COPY nest-cli.json tsconfig.json tsconfig.build.json prisma.config.ts ./
 COPY prisma prisma
 COPY dev/bundle.js dev/
 COPY src src
 RUN npm run build:service && chmod +x dist/cli/admin.js
-
-FROM packages AS production-packages
-# These serve, migrate and seed. Prisma's client works without its CLI, and `animal-store migrate` needs only the schema engine.
-# `dist` has the client's query compiler. The service needs no types or source maps of packages.
-RUN npm prune --omit=dev --omit=optional --omit=peer --ignore-scripts \
-    && find node_modules/@prisma/client/runtime -name 'query_compiler_*' -delete \
-    && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete \
-    && find node_modules -type d -empty -delete && rm node_modules/animal-store-console
 
 FROM node:26.10.0-trixie-slim
 # With an arena for each thread, the C library would keep up to 60 MB more of freed buffers.
@@ -34,8 +33,8 @@ COPY package.json ./
 COPY prisma/*.mjs prisma/
 COPY prisma/migrations prisma/migrations
 COPY --from=production-packages /app/node_modules node_modules
-COPY --from=service /app/dist dist
-COPY --from=console /app/console/dist console/dist
+COPY --from=build /app/dist dist
+COPY --from=build /app/console/dist console/dist
 # `animal-store migrate`, `animal-store seed`, and administration.
 RUN ln -s /app/dist/cli/admin.js /usr/local/bin/animal-store
 USER node
