@@ -4,9 +4,10 @@ import { hold } from '../support/database/holding.js';
 import { encodeCursor } from '../../src/schemas/pagination.js';
 import { useAdministration } from '../support/keys/administration.js';
 import { startApplication } from '../support/service/application.js';
-import { createDatabase } from '../support/database/database.js';
+import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { rowsRead } from '../support/database/rows-read.js';
 import { expectError } from '../support/http/expectations.js';
+import { eventually } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
 import { parseLinks } from '../support/http/links.js';
 
@@ -45,44 +46,6 @@ describe('administration of large and damaged tables', () => {
       'EXPLAIN SELECT bucket_key, banned_until FROM rate_limit_counters WHERE banned_until > now()',
     );
     expect(JSON.stringify(plan)).toMatch(/^(?!.*Seq Scan).*rate_limit_counters_banned_until_idx/);
-  });
-
-  describe('with 100,000 keys', () => {
-    /** Four of five of these keys are used on each of three days. */
-    beforeAll(async () => {
-      for (const statement of [
-        "INSERT INTO quotas (id, plan) SELECT md5('q' || n)::uuid, 'free' FROM generate_series(1, 100000) n",
-        `INSERT INTO api_keys (id, quota_id, name, hash, prefix, last_four, expires_at, created_at)
-         SELECT md5(n::text)::uuid, md5('q' || n)::uuid, 'many ' || md5('n' || n), sha256(n::text::bytea),
-           'ask_test_', '0000',
-           timestamptz '2990-01-01' + n * interval '1 hour', '2025-01-01'
-         FROM generate_series(1, 100000) n`,
-        `INSERT INTO usage
-         SELECT md5(n::text)::uuid, md5('q' || n)::uuid, 'day', day, 'listPets', false, 1, 0, 0, 0, 0,
-           day + n * interval '0.8 s'
-         FROM generate_series(1, 80000) n,
-           generate_series(timestamptz '2026-03-01', '2026-03-03', '1 day') day`,
-        'VACUUM ANALYZE',
-      ]) {
-        await admin.store.database.query(statement);
-      }
-    });
-
-    it.each([
-      ...['created', '-created', 'name', 'lastUsed', 'expires', 'state'].map((sort) => `sort=${sort}`),
-      'unusedSince=2026-01-01T00:00:00Z',
-      'expiresBefore=2999-01-01T00:00:00Z',
-    ])('returns two pages of 100,000 keys within two seconds each: %s', async (query) => {
-      let target = `/admin/keys?limit=100&search=many&${query}`;
-      for (let page = 1; page <= 2; page += 1) {
-        const startMs = performance.now();
-        const response = await admin.send(`GET ${target}`);
-        expect(performance.now() - startMs).toBeLessThan(2000);
-        expect([response.status, response.json.length]).toEqual([200, 100]);
-        expect(Number(response.headers.get('x-total-count'))).toBeGreaterThanOrEqual(20_000);
-        target = parseLinks(response)['next'] ?? '';
-      }
-    });
   });
 
   it('returns and repairs a quota that was left without limits by SQL', async () => {
@@ -125,6 +88,68 @@ describe('administration of large and damaged tables', () => {
       expectError(response, 503, 'service_unavailable');
     }
     expect((await admin.send(`POST /admin/keys/${id}/revoke`)).json).toMatchObject({ state: 'revoked' });
+  });
+});
+
+const TABLES = ['api_keys', 'quotas', 'usage'] as const;
+
+describe('a page of 100,000 keys', () => {
+  const KEYS = 100_000;
+  let database: TestDatabase;
+
+  /** Four of five of these keys are used on each of three days. */
+  beforeAll(async () => {
+    database = await createDatabase();
+    for (const statement of [
+      `INSERT INTO quotas (id, plan) SELECT md5('q' || n)::uuid, 'free' FROM generate_series(1, ${KEYS}) n`,
+      `INSERT INTO api_keys (id, quota_id, name, hash, prefix, last_four, expires_at, created_at)
+       SELECT md5(n::text)::uuid, md5('q' || n)::uuid, 'many ' || md5('n' || n), sha256(n::text::bytea),
+         'ask_test_', '0000',
+         timestamptz '2990-01-01' + n * interval '1 hour', '2025-01-01'
+       FROM generate_series(1, ${KEYS}) n`,
+      `INSERT INTO usage
+       SELECT md5(n::text)::uuid, md5('q' || n)::uuid, 'day', day, 'listPets', false, 1, 0, 0, 0, 0,
+         day + n * interval '0.8 s'
+       FROM generate_series(1, ${0.8 * KEYS}) n,
+         generate_series(timestamptz '2026-03-01', '2026-03-03', '1 day') day`,
+      'VACUUM ANALYZE',
+    ]) {
+      await database.query(statement);
+    }
+  });
+  afterAll(() => database.drop());
+
+  /** Returns how many rows PostgreSQL has read so far, of all that belong to keys. */
+  async function rowsOfKeys(): Promise<number> {
+    const rows = await Promise.all(TABLES.map((table) => rowsRead(database, table)));
+    return rows.reduce((sum, { scanned, byIndex }) => sum + scanned + byIndex, 0);
+  }
+
+  it.each([
+    ...['created', '-created', 'name', 'lastUsed', 'expires', 'state'].map((sort) => `sort=${sort}`),
+    'unusedSince=2026-01-01T00:00:00Z',
+    'expiresBefore=2999-01-01T00:00:00Z',
+  ])('is read, and the keys are counted, from at most twenty rows of each: %s', async (query) => {
+    const before = await rowsOfKeys();
+    const reader = await startApplication({ database });
+    try {
+      const { key } = await reader.issue({ role: 'admin' });
+      let path = `/admin/keys?limit=100&search=many&${query}`;
+      for (let page = 1; page <= 2; page += 1) {
+        // A busy machine may exceed the time of a statement.
+        const response = await eventually(async () => {
+          const sent = await send(reader.url + path, { key });
+          expect(sent.status).toBe(200);
+          return sent;
+        });
+        expect(response.json).toHaveLength(100);
+        expect(Number(response.headers.get('x-total-count'))).toBeGreaterThanOrEqual(20_000);
+        path = parseLinks(response)['next'] ?? '';
+      }
+    } finally {
+      await reader.close();
+    }
+    expect((await rowsOfKeys()) - before).toBeLessThan(2 * 20 * KEYS);
   });
 });
 

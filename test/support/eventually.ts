@@ -2,13 +2,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const PAUSE_MS = 5;
 
-/** Retries until the expectation holds. @throws its last error after the deadline. */
-export async function eventually(expectation: () => Promise<unknown>, deadlineMs = 15_000): Promise<void> {
+/** Retries until the expectation holds, and returns its result. @throws its last error after the deadline. */
+export async function eventually<Result>(
+  expectation: () => Promise<Result>,
+  deadlineMs = 15_000,
+): Promise<Result> {
   const deadline = performance.now() + deadlineMs;
   for (;;) {
     try {
-      await expectation();
-      return;
+      return await expectation();
     } catch (error) {
       if (performance.now() > deadline) {
         throw error;

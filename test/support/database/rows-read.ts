@@ -7,7 +7,7 @@ import type { TestDatabase } from './database.js';
  */
 export async function rowsRead(
   database: TestDatabase,
-  table: 'orders' | 'pets' | 'usage',
+  table: 'api_keys' | 'orders' | 'pets' | 'quotas' | 'usage',
 ): Promise<{ scanned: number; byIndex: number }> {
   const connections = `SELECT FROM pg_stat_activity
     WHERE datname = current_database() AND application_name LIKE 'animal-store%'`;
