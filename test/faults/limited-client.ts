@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { send } from '../support/http/http.js';
 
-const REST_MS = 10;
+const REST_MS = 40;
 
 /** A client that exceeds its limit all the time. */
 export class LimitedClient {
