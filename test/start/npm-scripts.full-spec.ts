@@ -9,7 +9,7 @@ import { CLEAN } from '../support/service/service-process.js';
 
 const ROOT = path.join(__dirname, '..', '..');
 
-/** What the build and `npm run dev` read, and what the build has written. */
+/** What the build and `npm run dev` read. */
 const SOURCES = [
   'package.json',
   'package-lock.json',
@@ -22,9 +22,6 @@ const SOURCES = [
   'dev',
   'client/src',
   'console',
-  '.wireit',
-  'build',
-  'dist',
 ];
 
 /** A copy of the project, which all tests share, so that one builds it for the others. */
@@ -33,8 +30,7 @@ let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'animal-store-scripts-'));
   for (const name of SOURCES) {
-    // The times tell the build that its output is what it has written.
-    await cp(path.join(ROOT, name), at(name), { recursive: true, preserveTimestamps: true });
+    await cp(path.join(ROOT, name), at(name), { recursive: true });
   }
   await symlink(path.join(ROOT, 'node_modules'), at('node_modules'), 'junction');
 });
@@ -79,7 +75,7 @@ describe('npm run build', () => {
   }
 
   it('builds only what has changed', async () => {
-    await build();
+    expect(await build()).toBe('4');
     expect(await build()).toBe('0');
 
     await change(at('src', 'pets', 'pages-of-pets.sql'), '-- changed\n');
