@@ -250,16 +250,19 @@ describe('a delivery', () => {
     const other = await startApplication({ database, clock, environment });
     const webhook = await createWebhook();
     const sent: Delivery[] = [];
-    while (sent.length < 40) {
-      sent.push(await sendEvent(webhook));
+    try {
+      while (sent.length < 40) {
+        sent.push(await sendEvent(webhook));
+      }
+      await eventually(async () => {
+        const { json } = await admin.send(
+          `GET /admin/webhooks/${webhook.id}/deliveries?limit=100&state=delivered`,
+        );
+        expect(json).toHaveLength(sent.length);
+      });
+    } finally {
+      await other.close();
     }
-    await eventually(async () => {
-      const { json } = await admin.send(
-        `GET /admin/webhooks/${webhook.id}/deliveries?limit=100&state=delivered`,
-      );
-      expect(json).toHaveLength(sent.length);
-    });
-    await other.close();
     const ids = receiver.received.map(({ headers }) => headers['webhook-id']);
     expect(ids).toHaveLength(sent.length);
     expect(new Set(ids)).toEqual(new Set(sent.map(({ id }) => id)));
