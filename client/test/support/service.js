@@ -34,8 +34,10 @@ export async function startService() {
     env: { ...process.env, ...CLEAN, DATA_DIR: path.join(dataDir, 'data'), CORS_ORIGINS: '*' },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
-  const ended = once(child, 'close');
+  const ended = once(child, 'exit');
   const stop = async () => {
+    // The channel of the clock would keep it running.
+    child.disconnect();
     child.kill('SIGTERM');
     await ended;
     await rm(dataDir, { recursive: true });
