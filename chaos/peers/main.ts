@@ -173,7 +173,9 @@ function log(text: string): void {
 main().then(
   (isAsClaimed) => process.exit(isAsClaimed ? 0 : 1),
   (error: Error) => {
-    log(error instanceof Refusal ? error.message : String(error.stack));
+    // What Ctrl-C interrupts fails in its own way.
+    const { reason = error } = interruption as { reason?: Error };
+    log(reason instanceof Refusal ? reason.message : String(reason.stack));
     process.exit(1);
   },
 );

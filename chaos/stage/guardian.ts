@@ -13,6 +13,10 @@ let guarded: Guarded = { pids: [], folders: [] };
 process.on('message', (message) => {
   guarded = message as Guarded;
 });
+// Ctrl-C reaches it too, but it outlives the run.
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.on(name, () => {});
+}
 process.on('disconnect', () => void endAll().then(() => process.exit()));
 
 async function endAll(): Promise<void> {
