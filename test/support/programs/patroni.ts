@@ -84,7 +84,9 @@ export class PatroniCluster {
     );
     for (const node of this.nodes) {
       processes.set(`patroni ${node.name}`, node.patroni?.process.pid ?? NaN);
-      processes.set(`server ${node.name}`, await findPostmaster(dataFolder(node)));
+      // Patroni may be restarting it.
+      const postmaster = await eventually(() => findPostmaster(dataFolder(node)));
+      processes.set(`server ${node.name}`, postmaster);
     }
     return processes;
   }
