@@ -32,7 +32,7 @@ interface Case {
   when: string;
 }
 
-/** Stands for a namespace of its own. */
+/** Replaced by the namespace of each case. */
 const CASE = 'CASE';
 
 /** A metric of one of two replicas. */
@@ -263,6 +263,9 @@ const CASES: Record<string, Case[]> = {
 const intervalOf = ({ interval = '1m' }: Case) => interval;
 const namespaceOf = (alert: string, { when }: Case) => `${alert}: ${when}`;
 
+/** How promtool writes the namespace of a case in its report. */
+const inNamespaceOf = (alert: string, each: Case) => `namespace=\\"${namespaceOf(alert, each)}\\"`;
+
 /** The test of promtool for a case, whose replicas are in a namespace of their own. */
 function promtoolTest(alert: string, each: Case) {
   const { series, at, fires } = each;
@@ -308,10 +311,11 @@ async function failedCases(): Promise<string[]> {
     return [];
   } catch (error) {
     const [, ...failed] = (error as ExecFileException).stderr?.split(/^ {4}(?=expr: )/m) ?? [];
-    if (failed.length === 0) {
-      throw error;
+    const namespaces = all.map(({ alert, each }) => inNamespaceOf(alert, each));
+    if (failed.length > 0 && failed.every((text) => namespaces.some((each) => text.includes(each)))) {
+      return failed;
     }
-    return failed;
+    throw error;
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -358,8 +362,8 @@ describeOnPrometheus('deploy/prometheus/rules.yml, by promtool', () => {
     it.each(cases.map((each) => ({ ...each, outcome: each.fires ?? 'nothing' })))(
       'has $outcome firing when $when',
       (each) => {
-        const inNamespace = `namespace=\\"${namespaceOf(alert, each)}\\"`;
-        expect(failed.filter((text) => text.includes(inNamespace))).toStrictEqual([]);
+        const faults = failed.filter((text) => text.includes(inNamespaceOf(alert, each)));
+        expect(faults).toStrictEqual([]);
       },
     );
   });
