@@ -13,7 +13,7 @@ const PATIENCE_MS = 60_000;
 /** Files wait more than they compute. */
 const AT_ONCE = 4;
 
-// Those that take longest come late in the alphabet.
+// Starts the slowest files first, which come last in the alphabet.
 const files = readdirSync(import.meta.dirname)
   .filter((name) => name.endsWith('.test.js'))
   .toSorted()

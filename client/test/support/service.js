@@ -34,12 +34,16 @@ export async function startService() {
     env: { ...process.env, ...CLEAN, DATA_DIR: path.join(dataDir, 'data'), CORS_ORIGINS: '*' },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
-  const ended = once(child, 'exit');
+  const ended = once(child, 'close');
+  const exited = once(child, 'exit');
   const stop = async () => {
-    // The channel of the clock would keep it running.
-    child.disconnect();
-    child.kill('SIGTERM');
-    await ended;
+    if (child.connected) {
+      // The channel of the clock would keep it running.
+      child.disconnect();
+      child.kill('SIGTERM');
+      // Without the channel, 'close' may never come.
+      await exited;
+    }
     await rm(dataDir, { recursive: true });
   };
   let offsetMs = 0;
