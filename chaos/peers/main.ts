@@ -173,7 +173,7 @@ function log(text: string): void {
 main().then(
   (isAsClaimed) => process.exit(isAsClaimed ? 0 : 1),
   (error: Error) => {
-    // What Ctrl-C interrupts fails in its own way.
+    // After Ctrl-C, other errors follow from it.
     const { reason = error } = interruption as { reason?: Error };
     log(reason instanceof Refusal ? reason.message : String(reason.stack));
     process.exit(1);

@@ -13,7 +13,7 @@ let guarded: Guarded = { pids: [], folders: [] };
 process.on('message', (message) => {
   guarded = message as Guarded;
 });
-// Ctrl-C reaches it too, but it outlives the run.
+// Ctrl-C reaches this process too, but it must outlive the run.
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.on(name, () => {});
 }
