@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { appendFile, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { until } from '../eventually.js';
+import { eventually, until } from '../eventually.js';
 import { freePort } from './free-port.js';
 import { asNobody, createFolder, reportMissing } from './programs.js';
 
@@ -132,10 +132,10 @@ export async function freezeServer(data: string): Promise<number[]> {
   return [postmaster, ...children.filter((child) => signal(child, 'SIGSTOP'))];
 }
 
-/** Returns the process of a server that starts all others. */
+/** Returns the process of a server that starts all others. Waits for one that is being restarted. */
 export async function findPostmaster(data: string): Promise<number> {
-  const [pid] = (await readFile(path.join(data, 'postmaster.pid'), 'utf8')).split('\n');
-  return Number(pid);
+  const file = await eventually(() => readFile(path.join(data, 'postmaster.pid'), 'utf8'));
+  return Number(file.split('\n')[0]);
 }
 
 /** Returns the processes that a process has started. */

@@ -84,9 +84,7 @@ export class PatroniCluster {
     );
     for (const node of this.nodes) {
       processes.set(`patroni ${node.name}`, node.patroni?.process.pid ?? NaN);
-      // Patroni may be restarting it.
-      const postmaster = await eventually(() => findPostmaster(dataFolder(node)));
-      processes.set(`server ${node.name}`, postmaster);
+      processes.set(`server ${node.name}`, await findPostmaster(dataFolder(node)));
     }
     return processes;
   }
