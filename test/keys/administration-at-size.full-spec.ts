@@ -139,10 +139,10 @@ describe('a page of 100,000 keys', () => {
         // On a busy machine a statement may run into its timeout, and its rows are read again.
         const response = await eventually(async () => {
           const sent = await send(reader.url + path, { key });
-          expect(sent.status).toBe(200);
+          expect(sent.status).not.toBe(503);
           return sent;
         });
-        expect(response.json).toHaveLength(100);
+        expect([response.status, response.json.length]).toEqual([200, 100]);
         expect(Number(response.headers.get('x-total-count'))).toBeGreaterThanOrEqual(20_000);
         path = parseLinks(response)['next'] ?? '';
       }

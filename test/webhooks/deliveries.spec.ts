@@ -45,15 +45,14 @@ async function sendEvent(webhook: { id: string }): Promise<Delivery> {
 }
 
 /** Expects the newest delivery of a webhook to match soon, and returns it. */
-async function expectNewest(webhook: { id: string }, state: object): Promise<Delivery> {
-  let newest: Delivery | undefined;
-  await eventually(async () => {
+function expectNewest(webhook: { id: string }, state: object): Promise<Delivery> {
+  return eventually(async () => {
     // Instead of half a second later.
     admin.store.app.get(WebhookDeliverer)['task'].runNow();
-    [newest] = await listDeliveries(webhook);
+    const [newest] = await listDeliveries(webhook);
     expect(newest).toMatchObject(state);
+    return newest as Delivery;
   });
-  return newest as Delivery;
 }
 
 /** Makes pending deliveries due, as if their wait was over. */
