@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { baseImageArchive, readBaseImage } from './base-image.js';
@@ -83,7 +83,8 @@ export class ImageStore {
     const startedAt = performance.now();
     // By default, buildah allows 1,024 open files, of which npm needs more on a busy machine.
     const build = ['bud', '--pull-never', '--network=host', '--ulimit=nofile=16384:16384', '--format=docker'];
-    await this.buildah(...build, `--tag=${IMAGE}`, project);
+    // The containers of the stages go with the store: buildah itself would remove them one by one.
+    await this.buildah(...build, '--no-cache', '--rm=false', `--tag=${IMAGE}`, project);
     const buildSeconds = (performance.now() - startedAt) / 1000;
     const container = await this.buildah('from', '--pull-never', IMAGE);
     const root = await this.buildah('mount', container);
@@ -92,8 +93,7 @@ export class ImageStore {
       root,
       config: Docker.config,
       baseName: base.name,
-      sizeBytes: await this.size(IMAGE),
-      baseSizeBytes: await this.size(base.name),
+      ...(await this.sizes()),
       buildSeconds,
     };
   }
@@ -109,14 +109,14 @@ export class ImageStore {
     await rm(this.folder, { recursive: true });
   }
 
-  /** Of its layers, as they are in an archive of the image that compresses nothing. */
-  private async size(name: string): Promise<number> {
+  /** Of the layers, as they are in an archive that compresses nothing; the base image is the first. */
+  private async sizes(): Promise<Pick<Image, 'sizeBytes' | 'baseSizeBytes'>> {
     const exported = path.join(this.folder, 'exported');
-    await mkdir(exported);
-    await this.buildah('push', '--quiet', '--disable-compression', name, `dir:${exported}`);
-    const bytes = await command('du', '--bytes', '--summarize', exported);
+    await this.buildah('push', '--quiet', '--disable-compression', IMAGE, `dir:${exported}`);
+    const { layers } = JSON.parse(await readFile(path.join(exported, 'manifest.json'), 'utf8'));
     await rm(exported, { recursive: true });
-    return Number.parseInt(bytes, 10);
+    const sizes = (layers as { size: number }[]).map(({ size }) => size);
+    return { sizeBytes: sizes.reduce((sum, size) => sum + size), baseSizeBytes: sizes[0] ?? 0 };
   }
 
   private buildah(...args: string[]): Promise<string> {
