@@ -29,7 +29,7 @@ let adminKey: string;
 
   const open = async (path: string, apiKey?: string): Promise<Page> => {
     const url = path.startsWith(PREFIX) ? new URL(proxy.url).origin : store.url;
-    return (await browser.open(path, { folder: '' as '/console', url, isAlone: true, apiKey })).page;
+    return (await browser.open(path, { folder: '' as '/console', url, apiKey })).page;
   };
   const heading = (page: Page, name: string | RegExp) =>
     page.getByRole('heading', { name }).first().waitFor();

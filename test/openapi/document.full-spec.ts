@@ -14,7 +14,7 @@ const api = new ApiDocument();
 const named = (operations: Operation[]) =>
   operations.map((operation): [string, Operation] => [operation.operationId, operation]);
 
-const REQUESTS_OF_EACH = 120;
+const REQUESTS_OF_EACH = 80;
 
 /** A request, apart from its method. */
 interface SentRequest {

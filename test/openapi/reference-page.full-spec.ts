@@ -206,7 +206,7 @@ const run = promisify(execFile);
   it.each([
     // The two documents have one style sheet, so each scheme is seen at each width.
     ['light', 'desktop', ''],
-    ['dark', 'phone', ''],
+    ['dark', 'phone', '', 'listPets', 'createPet', 'getPet', 'rotateOwnKey'],
     ['light', 'phone', '?document=administration', 'listKeys', 'changePlan', 'setPlan', 'deleteWebhook'],
     ['dark', 'desktop', '?document=administration', 'listKeys', 'changePlan', 'setPlan', 'deleteWebhook'],
   ] as const)(

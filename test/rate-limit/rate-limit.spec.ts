@@ -7,7 +7,10 @@ import { type HttpResponse, send } from '../support/http/http.js';
 import { remaining } from '../support/http/rate-limit-headers.js';
 import { REQUESTS } from '../support/http/requests.js';
 
-/** Half a minute into a minute, and 11 h 25 min 30 s before the end of its UTC day. */
+/**
+ * Half a minute into a minute, and 11 h 25 min 30 s before the end of its UTC day. Tests of these seconds
+ * return to it before each request, because time goes on.
+ */
 const HALF_PAST = new Date('2027-03-05T12:34:30.000Z');
 const MINUTE_END = '2027-03-05T12:35:00.000Z';
 const DAY_END = '2027-03-06T00:00:00.000Z';
@@ -58,6 +61,7 @@ describe('the limits of a quota', () => {
       'are those %s: X-RateLimit-*, RateLimit-Policy and RateLimit',
       async (_of, input, perMinute, perDay) => {
         const { key } = await store.issue(input);
+        store.clock.travelTo(HALF_PAST);
         const response = await send(pets, { key });
         expect([response.status, response.text]).toEqual([200, '[]']);
         expect(limitHeaders(response)).toEqual(headersOfFirst(perMinute, perDay));
@@ -68,6 +72,7 @@ describe('the limits of a quota', () => {
 
   it.each(REQUESTS)('count once a request for %s (%i)', async (_what, status, path, init) => {
     const issued = await store.issue({ plan: 'free' });
+    store.clock.travelTo(HALF_PAST);
     const response = await send(`${store.url}${path}`, { ...init, key: issued.key });
     expect(response.status).toBe(status);
     expect(limitHeaders(response)).toEqual(headersOfFirst(60, 1000));
@@ -91,6 +96,7 @@ describe('the limits of a quota', () => {
       'return 429 for %s and the seconds to the end, the later of two, without using up another window',
       async (limits, perMinute, perDay, end, windows, wait) => {
         const issued = await issue(perMinute, perDay);
+        store.clock.travelTo(HALF_PAST);
         const response = (await listPetsTimes(store, issued.key, 5)).at(-1) as HttpResponse;
         expectError(
           response,
@@ -206,6 +212,7 @@ describe('the limit of an anonymous client', () => {
       [generateApiKey('staging'), 'The API key is unknown.'],
     ];
     for (const [key, fault] of faults) {
+      direct.clock.travelTo(HALF_PAST);
       const response = await send(`${direct.url}/v1/pets`, { key });
       expectError(
         response,

@@ -25,10 +25,10 @@ import {
 } from '../support/programs/redis.js';
 
 /**
- * The time limit of a query while the server is away or hangs: the deadline of a response, with some
- * tolerance.
+ * The time limit of a query while the server is away or hangs: three deadlines of a response, on a busy
+ * machine. A query without one would wait for the server.
  */
-const QUICK_MS = 1000;
+const QUICK_MS = 2250;
 
 let clock: TestClock;
 let opened: RedisCounterStore[] = [];
@@ -234,7 +234,7 @@ describeOnMovableRedisAndValkey('RedisCounterStore, while Redis is away', (progr
     await eventually(async () => expect((await store.consume(newBucket())).allowed).toBe(true));
   });
 
-  it('is back a second after it counts locally if its connection has lost all replies', async () => {
+  it('is back soon after it counts locally if its connection has lost all replies', async () => {
     const server = await startServer(program);
     const proxy = await startDatabaseProxy(server.url);
     const replica = new FallbackCounterStore(await open(proxy.url), { BAN_DURATIONS: [] }, new Clock());

@@ -11,7 +11,7 @@ import { ServiceProcesses } from '../support/service/service-processes.js';
 
 const REPLICAS = 3;
 const CONNECTIONS_EACH = 50;
-const LOAD_MS = 8_000;
+const LOAD_MS = 5_000;
 /** The minute ends in the middle of the load. */
 const BEFORE_EDGE_MS = LOAD_MS / 2;
 /** The last responses may come later than the load ends. */

@@ -8,7 +8,7 @@ export type Kind = (typeof KINDS)[number];
 
 const CLIENTS_OF_A_KIND = 3;
 /** Between a response and the client's next request. */
-const REST_MS = 40;
+const REST_MS = 80;
 /** Far longer than any response may take. */
 const PATIENCE_MS = 20_000;
 
