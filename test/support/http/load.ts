@@ -6,9 +6,9 @@ import { type HttpResponse, send } from './http.js';
 const KINDS = ['read', 'orders', 'add', 'add-once'] as const;
 export type Kind = (typeof KINDS)[number];
 
-const CLIENTS_OF_A_KIND = 3;
+const CLIENTS_OF_A_KIND = 2;
 /** Between a response and the client's next request. */
-const REST_MS = 80;
+const REST_MS = 40;
 /** Far longer than any response may take. */
 const PATIENCE_MS = 20_000;
 
