@@ -10,8 +10,11 @@ const GENERATED = path.join(SRC, 'database', 'generated');
 const MAIN = path.join(ROOT, 'build', 'main.js');
 /** From Node 22 on, a start takes a fifth less with the compiled modules of the last one. */
 const NODE_COMPILE_CACHE = path.join(ROOT, 'node_modules', '.cache', 'compiled');
-/** Changes within this time, such as those of a saved project, lead to one restart. */
-const SETTLE_MS = 30;
+/**
+ * Changes within this time, such as those of a saved project, lead to one restart. It is longer than the
+ * 50 ms in which chokidar reports no second change of a file: the files are read after the last of them.
+ */
+const SETTLE_MS = 75;
 
 /** Runs the service until a stop signal, and restarts it after each change in `src` that compiles. */
 export async function runWithRestarts(settings) {

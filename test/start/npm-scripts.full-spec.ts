@@ -3,11 +3,14 @@ import { once } from 'node:events';
 import { access, cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { until } from '../support/eventually.js';
 import { CLEAN } from '../support/service/service-process.js';
 
 const ROOT = path.join(__dirname, '..', '..');
+/** Between two changes of a file, as by an editor and then a formatter. */
+const CHANGE_MS = 40;
 
 /** What the build and `npm run dev` read. */
 const SOURCES = [
@@ -43,8 +46,15 @@ const change = async (file: string, added: string) => writeFile(file, (await rea
 /** Without this, wireit would restore a deleted `dist` from its cache. */
 const env = () => ({ ...process.env, ...CLEAN, WIREIT_CACHE: 'none', DATA_DIR: at('data') });
 
+/** The scripts that have not ended yet. */
+let running: { pressCtrlC(): Promise<void> }[] = [];
+afterEach(async () => {
+  await Promise.all(running.map((run) => run.pressCtrlC()));
+});
+
 /**
  * Runs a script of npm in a process group of its own, as in a terminal, where Ctrl-C reaches the whole group.
+ * It ends with the test.
  */
 function runScript(...args: string[]) {
   const npm = spawn('npm', args, {
@@ -64,6 +74,8 @@ function runScript(...args: string[]) {
   };
   npm.stdout.setEncoding('utf8').on('data', (chunk: string) => (run.output += chunk));
   npm.stderr.setEncoding('utf8').on('data', (chunk: string) => (run.output += chunk));
+  running.push(run);
+  npm.stdout.on('end', () => (running = running.filter((each) => each !== run)));
   return run;
 }
 
@@ -115,7 +127,11 @@ describe('npm run dev', () => {
 
     await change(at('src', 'main.ts'), 'const = 1;\n');
     await until(() => run.output.includes('const = 1;'), 60_000);
-    await writeFile(at('src', 'main.ts'), "process.stdout.write('Changed\\n');\n");
+    // Each change may come while the one before is compiled.
+    for (const word of ['Changing', 'Changed']) {
+      await writeFile(at('src', 'main.ts'), `process.stdout.write('${word}\\n');\n`);
+      await pause(CHANGE_MS);
+    }
     await until(() => run.output.includes('Changed'), 60_000);
     expect(starts()).toBe(2);
 
