@@ -35,7 +35,12 @@ const MAX_SEED = 2 ** 31 - 1;
 export function readOptions(args: string[]): Options {
   const seed = Math.floor(Math.random() * MAX_SEED);
   return new Command('npm run chaos --')
-    .option('--minutes <number>', 'how long it runs', parseNumber('number', 0.5, 24 * 60), 10)
+    .option(
+      '--minutes <number>',
+      'of planned faults; undoing takes longer',
+      parseNumber('number', 0.5, 24 * 60),
+      10,
+    )
     .option('--replicas <count>', 'of the service', parseNumber('whole number', 1, 8), 3)
     .addOption(
       new Option('--store <name>', 'of the counters; patroni and sentinel fail over')

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { canLosePackets } from './faults/packet-loss.js';
 import { OUT } from './ledger.js';
 import type { Fault } from './verifier/evidence.js';
 import type { Options } from './options.js';
@@ -29,8 +30,9 @@ export function writeReport(run: Run): string {
   const lines = [
     '# A run of `npm run chaos`',
     '',
-    `It started at ${startedAt} and lasted ${lasted} of ${minutes} minutes. To repeat its schedule:`,
+    `It started at ${startedAt} and lasted ${lasted} minutes for ${minutes} planned. To repeat its schedule:`,
     `\`npm run chaos -- --minutes ${minutes} --replicas ${replicas} --store ${store} --seed ${seed}\``,
+    ...(canLosePackets ? [] : ['', 'No packets were lost: the system refused a network for that.']),
     ...(failure === null ? [] : ['', `**It ended early: ${failure}**`]),
     '',
     '## Claims',
