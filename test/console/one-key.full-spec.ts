@@ -6,6 +6,7 @@ import { admin, expectSound, open, reconnect, signIn, store, useConsole } from '
 import { UsageRecorder } from '../../src/usage/usage.recorder.js';
 import { until } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
+import { showOn } from '../support/programs/browser.js';
 
 const PLANS_URL = /\/admin\/plans\?/;
 const OWN = { name: 'Own', plan: 'business', role: 'admin' } as const;
@@ -239,7 +240,7 @@ describe("the panel of a key's page that tries limits", () => {
   it('fits a phone in the dark scheme', async () => {
     const page = await openUsedKey();
     await page.emulateMedia({ colorScheme: 'dark' });
-    await page.setViewportSize({ width: 360, height: 900 });
+    await showOn(page, 'phone');
     await press(page, 'Try limits');
     await press(page, 'Show what they would have denied');
     await panel(page)
@@ -254,15 +255,15 @@ describe('the dialogs that change a key', () => {
     const { id } = await issueBanned('Banned');
     const page = await open(`/admin/keys/${id}`);
     for (const [name, text, colorScheme, width] of [
-      ['Rename', 'Requests with the key work as before.', 'light', 1280],
-      ['Change plan', 'What was counted in this minute and today is kept.', 'dark', 1280],
-      ['Lift ban', 'Without it, the ban ends on', 'light', 1280],
-      ['Restrict', 'Other requests get 403 and still count', 'light', 360],
-      ['Rotate', 'A new key with the same name', 'dark', 360],
-      ['Revoke', 'This cannot be undone.', 'light', 360],
+      ['Rename', 'Requests with the key work as before.', 'light', 'desktop'],
+      ['Change plan', 'What was counted in this minute and today is kept.', 'dark', 'desktop'],
+      ['Lift ban', 'Without it, the ban ends on', 'light', 'desktop'],
+      ['Restrict', 'Other requests get 403 and still count', 'light', 'phone'],
+      ['Rotate', 'A new key with the same name', 'dark', 'phone'],
+      ['Revoke', 'This cannot be undone.', 'light', 'phone'],
     ] as const) {
       await page.emulateMedia({ colorScheme });
-      await page.setViewportSize({ width, height: 900 });
+      await showOn(page, width);
       await press(page, name);
       await page.getByRole('dialog').getByText(text).waitFor();
       await expectSound(page);

@@ -1,8 +1,8 @@
 import { admin, expectSound, open, store, useConsole } from './console-service.js';
 import { send } from '../support/http/http.js';
+import { showOn } from '../support/programs/browser.js';
 
 const ROWS = 45;
-const PHONE = { width: 360, height: 900 };
 let webhookId: string;
 
 useConsole();
@@ -65,7 +65,7 @@ describe.each([
     await turn('Next', /page=3$/);
     const third = await first.textContent();
     await expectSound(page);
-    await page.setViewportSize(PHONE);
+    await showOn(page, 'phone');
     headerHeight = 60;
     await page.reload();
     await first.waitFor();

@@ -29,6 +29,8 @@ import {
  * machine. A query without one would wait for the server.
  */
 const QUICK_MS = 2250;
+/** The time limit for counting again over another connection. */
+const BACK_MS = 1000;
 
 let clock: TestClock;
 let opened: RedisCounterStore[] = [];
@@ -234,7 +236,7 @@ describeOnMovableRedisAndValkey('RedisCounterStore, while Redis is away', (progr
     await eventually(async () => expect((await store.consume(newBucket())).allowed).toBe(true));
   });
 
-  it('is back soon after it counts locally if its connection has lost all replies', async () => {
+  it('is back a second after it counts locally if its connection has lost all replies', async () => {
     const server = await startServer(program);
     const proxy = await startDatabaseProxy(server.url);
     const replica = new FallbackCounterStore(await open(proxy.url), { BAN_DURATIONS: [] }, new Clock());
@@ -245,7 +247,7 @@ describeOnMovableRedisAndValkey('RedisCounterStore, while Redis is away', (progr
       await until(async () => (await consumeOne())?.degraded === true);
       const start = performance.now();
       await until(async () => (await consumeOne())?.degraded === false);
-      expect(performance.now() - start).toBeLessThan(QUICK_MS);
+      expect(performance.now() - start).toBeLessThan(BACK_MS);
     } finally {
       replica.onApplicationShutdown();
       proxy.close();

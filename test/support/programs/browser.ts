@@ -72,7 +72,7 @@ export class ConsoleBrowser {
     const page = await session.newPage();
     const complaints: string[] = [];
     this.opened.push({ page, complaints });
-    await page.setViewportSize({ width: WIDTHS[width], height: HEIGHT });
+    await showOn(page, width);
     await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
     page.on('console', (message) => {
       // The browser also reports what it failed to load, which pages show in words.
@@ -144,6 +144,11 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
   );
+}
+
+/** Shows a page as on a screen of this width. */
+export function showOn(page: Page, width: keyof typeof WIDTHS): Promise<void> {
+  return page.setViewportSize({ width: WIDTHS[width], height: HEIGHT });
 }
 
 /** Returns whether the page is wider than the screen, or on a phone a table than its frame. */
