@@ -11,7 +11,7 @@ import { documented } from '../support/documented-commands.js';
 import { until } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
 import { ban } from '../support/keys/bans.js';
-import { HOUR_MS } from '../support/time/clock.js';
+import { DAY_MS } from '../support/time/clock.js';
 import { issueKey } from '../support/keys/keys.js';
 import { sendRaw } from '../support/http/raw-http.js';
 import { expectNoSecrets } from '../support/service/secrets.js';
@@ -166,14 +166,14 @@ describe('the log of a service', () => {
 describe('the line of a request', () => {
   /** A key with one request a day, which its second request does not ban. */
   let dayLimited: IssuedKey;
-  /** A key that is banned. */
+  /** A key that is banned for longer than a day, so that neither window ends later, whatever the time is. */
   let banned: IssuedKey;
 
   beforeAll(async () => {
     dayLimited = await issueKey(database, { plan: 'enterprise', perMinute: 1000, perDay: 1 });
-    banned = await issueKey(database, { plan: 'enterprise', perMinute: 1, perDay: 1 });
+    banned = await issueKey(database, { plan: 'enterprise', perMinute: 1, perDay: 2 });
     await fetchLine('/v1/pets', banned.key);
-    await ban(database, banned, new Date(Date.now() + HOUR_MS));
+    await ban(database, banned, new Date(Date.now() + 2 * DAY_MS));
   });
 
   /** Sends a request with this key and these headers, and returns its only line in the log. */
@@ -237,7 +237,7 @@ describe('the line of a request', () => {
     const { stdout } = await promisify(execFile)('bash', options, { cwd: folder });
     await rm(folder, { recursive: true });
     expect(stdout).toMatch(new RegExp(`^ *[2-9] ${dayLimited.id}\tenterprise\tdenied\t1 a day$`, 'm'));
-    expect(stdout).toMatch(new RegExp(`^ *1 ${banned.id}\tenterprise\tbanned\t1 a day$`, 'm'));
+    expect(stdout).toMatch(new RegExp(`^ *1 ${banned.id}\tenterprise\tbanned\t1 a minute$`, 'm'));
   });
 });
 
