@@ -187,6 +187,24 @@ describe('Batcher', () => {
     ]);
   });
 
+  it('rejects queued items when told to, but none that is in flight, and continues', async () => {
+    const { batcher, batches } = createBatcher();
+    const first = batcher.load(1);
+    await nextTurn();
+    const queued = Promise.allSettled([2, 3].map((item) => batcher.load(item)));
+    const away = new Error('away');
+    batcher.rejectQueued(away);
+    expect(await queued).toEqual([2, 3].map(() => ({ status: 'rejected', reason: away })));
+    const later = batcher.load(4);
+    batches[0]?.resolve(['1']);
+    expect(await first).toBe('1');
+    await nextTurn();
+    await nextTurn();
+    batches[1]?.resolve(['4']);
+    expect(await later).toBe('4');
+    expect(batches.map(({ items }) => items)).toEqual([[1], [4]]);
+  });
+
   it('rejects the items of a batch that throws synchronously, and continues', async () => {
     let broken = true;
     const runBatch = (items: number[]) => {

@@ -90,6 +90,11 @@ export class Batcher<Item, Result> {
       : this.enqueue(item, notice);
   }
 
+  /** Rejects every item that no batch has begun to load. */
+  rejectQueued(reason: unknown): void {
+    this.reject(this.queue.splice(0), reason);
+  }
+
   private enqueue(item: Item, notice: LoadNotice): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.queue.push({

@@ -192,6 +192,21 @@ describe('a replica whose counter store hangs', () => {
     expect(lines).toHaveBeenCalledTimes(2);
   });
 
+  it('decides the requests queued behind the query that shows the outage as soon as it does', async () => {
+    await callTimes(10);
+    proxy.hang();
+    expectError(await call(), 503, 'service_unavailable');
+    expectError(await call(), 503, 'service_unavailable');
+    const third = call();
+    await until(() => store['batcher']['inFlight'] === 1);
+    const queued = Promise.all([call(), call()]);
+    expect(isDegraded(await third)).toBe(true);
+    const { ms, result } = await timed(() => queued);
+    expect(result.map(isDegraded)).toEqual([true, true]);
+    expect(result.map(remaining).toSorted()).toEqual([47, 48]);
+    expect(ms).toBeLessThan(AT_ONCE_MS);
+  });
+
   it('returns 503 to all requests of a query without a reply, and counts the next as ever', async () => {
     await call();
     const lock = await holdRow();

@@ -84,6 +84,11 @@ export abstract class CounterStore {
     return this.batcher.load(request);
   }
 
+  /** Rejects the requests to consume that wait for a query to end, none of which is counted then. */
+  rejectQueued(reason: CounterStoreError): void {
+    this.batcher.rejectQueued(reason);
+  }
+
   /**
    * Returns the bucket's windows, refusals and ban, and whether a request would be allowed now. Counts
    * nothing.
