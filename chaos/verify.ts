@@ -17,7 +17,10 @@ export function verify(evidence: Evidence): Claim[] {
   );
   const creations = new Claim('c', 'every acknowledged creation is there once, as sent');
   const keys = new Claim('d', 'no key acts later than 1 s after its end, or does what it may no longer do');
-  const bans = new Claim('e', 'a ban starts at the refusal that reaches the threshold');
+  const bans = new Claim(
+    'e',
+    'a ban starts at the refusal that reaches the threshold, and denies all until its end',
+  );
   const exceptions = new Claim('f', 'every exception is declared, and within its bound');
   checkHeaders(evidence, { limits, remaining });
   checkWindows(evidence, history, { limits, remaining, exceptions });
