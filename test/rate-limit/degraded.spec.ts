@@ -203,7 +203,7 @@ describe('a replica whose counter store hangs', () => {
     expect(isDegraded(await third)).toBe(true);
     const { ms, result } = await timed(() => queued);
     expect(result.map(isDegraded)).toEqual([true, true]);
-    expect(result.map(remaining).toSorted()).toEqual([47, 48]);
+    expect(new Set(result.map(remaining))).toEqual(new Set([47, 48]));
     expect(ms).toBeLessThan(AT_ONCE_MS);
   });
 
