@@ -97,7 +97,8 @@ async function installNode(root: string, unpacked: string): Promise<void> {
       await rm(path.join(headers, architecture), { recursive: true });
     }
   }
-  const npm = path.join(await command('npm', 'root', '--global'), 'npm');
+  // The global folder of another Node, if that comes first in PATH, has no npm.
+  const npm = path.resolve(await command('npm', 'exec', '--call', 'echo $npm_execpath'), '../..');
   await cp(npm, path.join(local, 'lib/node_modules/npm'), { recursive: true, dereference: true });
   for (const name of ['npm', 'npx']) {
     await symlink(`../lib/node_modules/npm/bin/${name}-cli.js`, path.join(local, 'bin', name));
