@@ -187,7 +187,7 @@ describe('Batcher', () => {
     ]);
   });
 
-  it('rejects queued items when told to, but none that is in flight, and continues', async () => {
+  it('rejects the queued items by rejectQueued, not those in flight, and continues', async () => {
     const { batcher, batches } = createBatcher();
     const first = batcher.load(1);
     await nextTurn();

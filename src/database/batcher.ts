@@ -90,7 +90,7 @@ export class Batcher<Item, Result> {
       : this.enqueue(item, notice);
   }
 
-  /** Rejects every item that no batch has begun to load. */
+  /** Rejects all queued items; those in flight are not affected. */
   rejectQueued(reason: unknown): void {
     this.reject(this.queue.splice(0), reason);
   }

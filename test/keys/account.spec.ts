@@ -7,6 +7,7 @@ import { TERMINAL } from '../../src/audit/audit.js';
 import { DAY_MS, MINUTE_MS } from '../support/time/clock.js';
 import { recordUsage } from '../support/keys/usage.js';
 import { UsageRepository } from '../../src/usage/usage.repository.js';
+import { eventually } from '../support/eventually.js';
 import { useApplication } from '../support/service/application.js';
 import { expectError } from '../support/http/expectations.js';
 import { send } from '../support/http/http.js';
@@ -102,9 +103,10 @@ describe('GET /v1/key', () => {
     const authenticated = await cache.find(hashApiKey(issued.key));
     const find = jest.spyOn(cache, 'find').mockReturnValue(authenticated as CachedApiKey);
     await store.database.query('DELETE FROM api_keys WHERE id = $1', [issued.id]);
-    expectError(await get('/v1/key', issued), 503, 'service_unavailable');
+    const response = await get('/v1/key', issued);
     find.mockRestore();
-    expectError(await get('/v1/key', issued), 401, 'invalid_api_key');
+    expectError(response, 503, 'service_unavailable');
+    await eventually(async () => expectError(await get('/v1/key', issued), 401, 'invalid_api_key'));
   });
 });
 

@@ -171,7 +171,7 @@ describe('the line of a request', () => {
 
   beforeAll(async () => {
     dayLimited = await issueKey(database, { plan: 'enterprise', perMinute: 1000, perDay: 1 });
-    banned = await issueKey(database, { plan: 'enterprise', perMinute: 1, perDay: 2 });
+    banned = await issueKey(database, { plan: 'enterprise', perMinute: 1, perDay: 1 });
     await fetchLine('/v1/pets', banned.key);
     await ban(database, banned, new Date(Date.now() + 2 * DAY_MS));
   });

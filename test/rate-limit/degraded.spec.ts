@@ -192,7 +192,7 @@ describe('a replica whose counter store hangs', () => {
     expect(lines).toHaveBeenCalledTimes(2);
   });
 
-  it('decides the requests queued behind the query that shows the outage as soon as it does', async () => {
+  it('decides the requests queued behind the third query without a reply together with its own', async () => {
     await callTimes(10);
     proxy.hang();
     expectError(await call(), 503, 'service_unavailable');
@@ -200,6 +200,7 @@ describe('a replica whose counter store hangs', () => {
     const third = call();
     await until(() => store['batcher']['inFlight'] === 1);
     const queued = Promise.all([call(), call()]);
+    await until(() => store['batcher']['queue'].length === 2);
     expect(isDegraded(await third)).toBe(true);
     const { ms, result } = await timed(() => queued);
     expect(result.map(isDegraded)).toEqual([true, true]);

@@ -97,6 +97,7 @@ describe('FallbackCounterStore', () => {
     expect(decisions.every(isDegraded)).toBe(true);
     expect(allowed(decisions)).toHaveLength(50);
     expect(store.decidedLocally).toBe(53);
+    expect(rejectQueued.mock.calls).toEqual([[failure]]);
   });
 
   it('limits anonymous clients too', async () => {

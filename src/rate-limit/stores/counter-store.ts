@@ -84,7 +84,7 @@ export abstract class CounterStore {
     return this.batcher.load(request);
   }
 
-  /** Rejects the requests to consume that wait for a query to end, none of which is counted then. */
+  /** Rejects the queued requests of `consume`, which are not counted then. */
   rejectQueued(reason: CounterStoreError): void {
     this.batcher.rejectQueued(reason);
   }

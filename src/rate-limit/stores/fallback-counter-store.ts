@@ -156,7 +156,7 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
   private startOutage(error: CounterStoreError): void {
     this.logger.warn(`The counter store is away, so this replica counts by itself: ${error.message}`);
     this.outage = { since: new Date(this.clock.now()), error };
-    // They would wait for another query without a reply, though they can be decided now.
+    // Otherwise, the queued requests would wait for one more query, which would fail too.
     this.shared.rejectQueued(error);
     if (error.kind === 'silent') {
       // The path of this connection may have lost the replies, and another one may still have them.
