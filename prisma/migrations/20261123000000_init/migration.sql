@@ -1,5 +1,5 @@
--- PostgreSQL 14 to 18. Made by `prisma migrate diff`, except for what stands below the last foreign key; and
--- without its CREATE SCHEMA "public", which every database has and not every role may create.
+-- PostgreSQL 14 to 18. Made by `prisma migrate diff`, except for what stands below the last foreign key; and without its
+-- CREATE SCHEMA "public", which every database has and not every role may create.
 
 -- CreateEnum
 CREATE TYPE "pet_status" AS ENUM ('available', 'pending', 'sold');
@@ -87,7 +87,6 @@ CREATE TABLE "api_keys" (
     "expires_at" TIMESTAMPTZ(3),
     "revoked_at" TIMESTAMPTZ(3),
     "predecessor_id" UUID,
-    "issued_by" UUID,
 
     CONSTRAINT "api_keys_pkey" PRIMARY KEY ("id")
 );
@@ -101,7 +100,6 @@ CREATE TABLE "rate_limit_counters" (
     "day" INTEGER NOT NULL,
     "day_used" INTEGER NOT NULL,
     "day_limit" INTEGER,
-    "ban_threshold" BIGINT,
     "requests" INTEGER NOT NULL DEFAULT 0,
     "allowed" INTEGER NOT NULL,
     "denied" INTEGER NOT NULL DEFAULT 0,
@@ -158,7 +156,6 @@ CREATE TABLE "webhooks" (
     "id" UUID NOT NULL,
     "url" TEXT NOT NULL,
     "events" TEXT[],
-    "paused" BOOLEAN NOT NULL DEFAULT false,
     "secret" TEXT NOT NULL,
     "previous_secret" TEXT,
     "previous_secret_ends_at" TIMESTAMPTZ(3),
@@ -179,8 +176,6 @@ CREATE TABLE "webhook_deliveries" (
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "last_attempt_at" TIMESTAMPTZ(3),
     "last_failure" TEXT,
-    "response_status" INTEGER,
-    "response_body" TEXT,
     "next_attempt_at" TIMESTAMPTZ(3) DEFAULT CURRENT_TIMESTAMP,
 
     CONSTRAINT "webhook_deliveries_pkey" PRIMARY KEY ("id")
@@ -209,9 +204,6 @@ CREATE UNIQUE INDEX "api_keys_predecessor_id_key" ON "api_keys"("predecessor_id"
 
 -- CreateIndex
 CREATE INDEX "api_keys_quota_id_idx" ON "api_keys"("quota_id");
-
--- CreateIndex
-CREATE INDEX "api_keys_issued_by_idx" ON "api_keys"("issued_by");
 
 -- CreateIndex
 CREATE INDEX "usage_period_starts_at_key_id_operation_deprecated_idx" ON "usage"("period", "starts_at" DESC, "key_id", "operation", "deprecated");
@@ -244,9 +236,6 @@ ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_quota_id_fkey" FOREIGN KEY ("quo
 ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_predecessor_id_fkey" FOREIGN KEY ("predecessor_id") REFERENCES "api_keys"("id") ON DELETE SET NULL ON UPDATE CASCADE;
 
 -- AddForeignKey
-ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_issued_by_fkey" FOREIGN KEY ("issued_by") REFERENCES "api_keys"("id") ON DELETE SET NULL ON UPDATE CASCADE;
-
--- AddForeignKey
 ALTER TABLE "webhook_deliveries" ADD CONSTRAINT "webhook_deliveries_webhook_id_fkey" FOREIGN KEY ("webhook_id") REFERENCES "webhooks"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- What Prisma's schema cannot say follows. `migrate diff` neither sees nor removes it.
@@ -254,13 +243,11 @@ ALTER TABLE "webhook_deliveries" ADD CONSTRAINT "webhook_deliveries_webhook_id_f
 -- A name has 1 to 255 characters, as in the API.
 ALTER TABLE "pets" ADD CONSTRAINT "pets_name_length" CHECK (char_length("name") BETWEEN 1 AND 255);
 ALTER TABLE "api_keys"
-    -- The service knows which scopes there are.
-    ADD CONSTRAINT "api_keys_scopes_form" CHECK (
-        array_to_string("scopes", ',') ~ '^([a-z]+:(read|write)(,([a-z]+:(read|write)))*)?$'
+    ADD CONSTRAINT "api_keys_scopes_known" CHECK (
+        "scopes" <@ ARRAY['pets:read', 'pets:write', 'orders:read', 'orders:write', 'admin:read', 'admin:write']
     ),
     -- A value that is no network, or not in its canonical form, fails.
-    ADD CONSTRAINT "api_keys_allowed_networks_canonical"
-        CHECK (("allowed_networks"::cidr[])::text[] = "allowed_networks");
+    ADD CONSTRAINT "api_keys_allowed_networks_canonical" CHECK (("allowed_networks"::cidr[])::text[] = "allowed_networks");
 
 -- Two limits or none ("custom", or the plan's own), and never a limit that allows nothing.
 ALTER TABLE "plans"
@@ -279,14 +266,13 @@ ALTER TABLE "api_keys"
 
 ALTER TABLE "orders" ADD CONSTRAINT "orders_quantity_check" CHECK ("quantity" >= 1);
 
--- Makes the identifiers of orders unique. The condition holds for every order and for no query, so PostgreSQL
--- cannot read a page of one quota along this index, past the orders of all other quotas.
+-- Makes the identifiers of orders unique. The condition holds for every order and for no query, so PostgreSQL cannot read a page of
+-- one quota along this index, past the orders of all other quotas.
 CREATE UNIQUE INDEX "orders_id_key" ON "orders"("id") WHERE "quantity" >= 1;
 
--- Every request updates its counter in place. Half-filled pages have room for the new version beside the old
--- one (a HOT update), so no index entry is written and the next query of the page removes the old version.
--- Vacuum starts after a number of changed rows rather than a share of the table, which may hold a row for
--- each address ever seen, and it does not pause, because it has little to do.
+-- Every request updates its counter in place. Half-filled pages have room for the new version beside the old one (a HOT update), so
+-- no index entry is written and the next query of the page removes the old version. Vacuum starts after a number of changed rows
+-- rather than a share of the table, which may hold a row for each address ever seen, and it does not pause, because it has little to do.
 ALTER TABLE "rate_limit_counters" SET (
     fillfactor = 50,
     autovacuum_vacuum_threshold = 1000,
@@ -294,26 +280,20 @@ ALTER TABLE "rate_limit_counters" SET (
     autovacuum_vacuum_cost_delay = 0
 );
 
--- Lists bans without the rows of all others. It changes with a ban alone, so ordinary counting stays a HOT
--- update.
-CREATE INDEX "rate_limit_counters_banned_until_idx" ON "rate_limit_counters" ("banned_until")
-    WHERE "banned_until" IS NOT NULL;
+-- Lists bans without the rows of all others. It changes with a ban alone, so ordinary counting stays a HOT update.
+CREATE INDEX "rate_limit_counters_banned_until_idx" ON "rate_limit_counters" ("banned_until") WHERE "banned_until" IS NOT NULL;
 
 -- The callers of deprecated operations are read from these rows alone, which are few.
-CREATE INDEX "usage_deprecated_idx" ON "usage" ("operation", "key_id")
-    WHERE "deprecated" AND "period" = 'day';
+CREATE INDEX "usage_deprecated_idx" ON "usage" ("operation", "key_id") WHERE "deprecated" AND "period" = 'day';
 
--- A key's hour and day change with every aggregation; free space keeps the new version beside the old one (a
--- HOT update).
+-- A key's hour and day change with every aggregation; free space keeps the new version beside the old one (a HOT update).
 ALTER TABLE "usage" SET (fillfactor = 85);
 
 -- Finds the deliveries that are due without those of the last weeks.
-CREATE INDEX "webhook_deliveries_due_idx" ON "webhook_deliveries" ("webhook_id", "next_attempt_at")
-    WHERE "state" = 'pending';
+CREATE INDEX "webhook_deliveries_due_idx" ON "webhook_deliveries" ("webhook_id", "next_attempt_at") WHERE "state" = 'pending';
 
--- Replicas cache keys with the limits of their quotas, and drop them when one of these tables changes,
--- whoever changes it. A new row needs no notice: what was not there is not cached. Equal notices of one
--- transaction are sent once.
+-- Replicas cache keys with the limits of their quotas, and drop them when one of these tables changes, whoever changes it.
+-- A new row needs no notice: what was not there is not cached. Equal notices of one transaction are sent once.
 CREATE FUNCTION "notify_key_change"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM pg_notify('animal_store_keys', '');
