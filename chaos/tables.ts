@@ -8,7 +8,7 @@ const QUERIES: Record<string, string> = {
   pets: 'SELECT * FROM pets ORDER BY id',
   orders: 'SELECT * FROM orders ORDER BY id',
   stored_responses: `SELECT
-      quota_id, key, encode(fingerprint, 'hex') AS fingerprint, body, location, stored_at
+      quota_id, idempotency_key AS key, encode(fingerprint, 'hex') AS fingerprint, body, location, stored_at
     FROM stored_responses ORDER BY quota_id, key`,
   keys: `SELECT id, quota_id, name, role, created_at, expires_at, revoked_at, predecessor_id
     FROM api_keys ORDER BY id`,

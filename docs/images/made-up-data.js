@@ -41,8 +41,8 @@ const PERIODS = {
 /** The same pictures each time need the same numbers. */
 const HISTORY = `
   INSERT INTO usage (key_id, quota_id, period, starts_at, operation, deprecated,
-    succeeded, redirected, client_errors, server_errors, refusals, last_at)
-  SELECT key.id, key.quota_id, $1::usage_period,
+    succeeded, redirected, client_errors, server_errors, denied, last_request_at)
+  SELECT key.id, key.quota_id, $1,
     date_trunc($1::text, now(), 'UTC') - n * ('1 ' || $1)::interval,
     operation, operation = 'getPet', total, total / 9, total / 25 + refused, total / 400, refused,
     now() - position * interval '4 minutes'

@@ -21,16 +21,16 @@ export class AuditService {
         ...(actor !== undefined && { actor }),
         ...(action !== undefined && { action }),
         ...(key !== undefined && { subject: `key:${key.toLowerCase()}` }),
-        at: { ...(since && { gte: since }), ...(until && { lt: until }) },
+        createdAt: { ...(since && { gte: since }), ...(until && { lt: until }) },
       },
       orderBy: { id: 'desc' },
       take: limit + 1,
     });
     const keys = await this.findKeys(rows.flatMap((row) => [row.actor, row.subject.replace(KEY, '')]));
-    const events = rows.map(({ id, at, before, after, ...rest }) => ({
+    const events = rows.map(({ id, createdAt, before, after, ...rest }) => ({
       ...rest,
       id: String(id),
-      at: at.toISOString(),
+      at: createdAt.toISOString(),
       actorKey: keys.get(rest.actor) ?? null,
       subjectKey: keys.get(rest.subject.replace(KEY, '')) ?? null,
       before: before as AuditEvent['before'],

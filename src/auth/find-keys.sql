@@ -4,8 +4,8 @@ SELECT
   encode(k.hash, 'hex') AS hash,
   k.id,
   k.role,
-  nullif(k.scopes, '{}') AS scopes,
-  nullif(k.allowed_networks, '{}') AS "allowedNetworks",
+  k.scopes,
+  k.allowed_networks AS "allowedNetworks",
   -- Prisma takes times as UTC, whatever the time zone of a pooler's session is.
   (extract(epoch FROM k.expires_at) * 1000)::float8 AS "expiresAtMs",
   k.revoked_at IS NOT NULL AS revoked,

@@ -49,6 +49,6 @@ function toFields(key: Key | KeyWithUsage) {
     'banned until': key.bannedUntil ?? undefined,
     succeeds: key.predecessorId ?? undefined,
     'succeeded by': key.successorId ?? undefined,
-    'issued by': key.issuedBy ?? undefined,
+    'issued by': key.issuerId ?? undefined,
   };
 }

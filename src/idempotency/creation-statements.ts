@@ -80,13 +80,15 @@ export function createOnceText({ table, path, columns, reference }: CreationTarg
     -- A response of the last 24 hours stays as it is. It is updated all the same, because RETURNING then
     -- returns it, also when it was committed after this statement began.
     stored AS (
-      INSERT INTO stored_responses AS earlier (quota_id, key, fingerprint, body, location, stored_at)
+      INSERT INTO stored_responses AS earlier (
+        quota_id, idempotency_key, fingerprint, body, location, stored_at
+      )
       SELECT
         owner_id, key, fingerprint, body, location,
         statement_timestamp()
       FROM draft
       WHERE key IS NOT NULL
-      ON CONFLICT (quota_id, key) DO UPDATE SET
+      ON CONFLICT (quota_id, idempotency_key) DO UPDATE SET
         (fingerprint, body, location, stored_at) = (
           SELECT fingerprint, body, location, stored_at
           FROM (VALUES
@@ -95,7 +97,7 @@ export function createOnceText({ table, path, columns, reference }: CreationTarg
           ) AS response (is_new, fingerprint, body, location, stored_at)
           WHERE is_new = (earlier.stored_at <= EXCLUDED.stored_at - interval '24 hours')
         )
-      RETURNING quota_id AS owner_id, key, fingerprint, body, location
+      RETURNING quota_id AS owner_id, idempotency_key AS key, fingerprint, body, location
     ),
     result AS MATERIALIZED (
       SELECT
@@ -121,7 +123,7 @@ export function createOnceText({ table, path, columns, reference }: CreationTarg
       LEFT JOIN LATERAL (
         SELECT * FROM stored_responses AS stored
         WHERE
-          NOT request.is_valid AND stored.quota_id = request.owner_id AND stored.key = request.key
+          NOT request.is_valid AND stored.quota_id = request.owner_id AND stored.idempotency_key = request.key
           AND stored.stored_at > statement_timestamp() - interval '24 hours'
         OFFSET 0
       ) AS earlier ON true

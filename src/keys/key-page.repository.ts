@@ -19,8 +19,8 @@ interface SortOrder {
  * primary key, read backwards.
  */
 const LAST_USED = Prisma.sql`(
-  SELECT max(of_day.last_at) FROM (
-    SELECT last_at FROM usage
+  SELECT max(of_day.last_request_at) FROM (
+    SELECT last_request_at FROM usage
     WHERE key_id = k.id AND period = 'day'
     ORDER BY starts_at DESC FETCH FIRST 1 ROW WITH TIES
   ) of_day
@@ -174,7 +174,7 @@ function isUnusedSince(since: Date): Prisma.Sql {
   return Prisma.sql`k.created_at < ${since} AND NOT EXISTS (
     SELECT FROM usage since
     WHERE since.key_id = k.id AND since.period = 'day'
-      AND since.starts_at >= ${day} AND since.last_at >= ${since}
+      AND since.starts_at >= ${day} AND since.last_request_at >= ${since}
   )`;
 }
 

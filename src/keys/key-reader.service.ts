@@ -55,7 +55,7 @@ export class KeyReader {
   /** Returns one page of the keys of a quota that holders issued, oldest first, after the id `after`. */
   async teamPage(quotaId: string, limit: number, after?: string): Promise<Page<KeyWithUsage>> {
     await this.aggregateUsage();
-    const where = { quotaId, issuedBy: { not: null }, ...(after !== undefined && { id: { gt: after } }) };
+    const where = { quotaId, issuerId: { not: null }, ...(after !== undefined && { id: { gt: after } }) };
     const found = { where, orderBy: { id: 'asc' }, take: limit + 1, ...KEY } as const;
     // A holder finds the ban of the quota elsewhere.
     const keys = await this.withUsage(await this.database.apiKey.findMany(found), () => null);

@@ -84,7 +84,7 @@ export async function findDerivedKeys(
     WITH RECURSIVE derived AS (
       SELECT ${id}::uuid AS id
       UNION
-      SELECT k.id FROM derived d JOIN api_keys k ON k.predecessor_id = d.id OR k.issued_by = d.id
+      SELECT k.id FROM derived d JOIN api_keys k ON k.predecessor_id = d.id OR k.issuer_id = d.id
     )
     SELECT id FROM derived JOIN api_keys k USING (id)
     WHERE id <> ${id}::uuid AND revoked_at IS NULL AND coalesce(expires_at > ${new Date(nowMs)}, true)`;

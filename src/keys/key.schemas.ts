@@ -196,7 +196,7 @@ export const Key = z
     revokedAt: dateTime('When the key was revoked; null if it was not.').nullable(),
     predecessorId: uuid('Identifier of the key that this one replaces, if any.').nullable(),
     successorId: uuid('Identifier of the key that replaces this one, if any.').nullable(),
-    issuedBy: uuid(
+    issuerId: uuid(
       'Identifier of the key by which a holder issued this one; null if an administrator issued it.',
     ).nullable(),
     warning: plainText(

@@ -47,7 +47,7 @@ const OVERLAP_DEFAULT_SECONDS = 24 * 60 * 60;
 
 /** The key of the same quota by which a holder issues another; undefined if an administrator does. */
 interface IssuedBy {
-  issuedBy?: string;
+  issuerId?: string;
 }
 
 /** Issues, changes and revokes API keys. Each change and its audit event are one transaction. */
@@ -78,8 +78,8 @@ export class KeyService {
     requireWithinRole(role, scopes);
     const issued = await inTransaction(this.database, async (transaction) => {
       const { quotaId, bannedUntil } = await this.createOrLockQuota(transaction, input);
-      const restricted = { role, scopes, allowedNetworks, expiresAt };
-      const fields = { name, note, ...restricted, issuedBy: input.issuedBy ?? null, ...storedFields(key) };
+      const restricted = { role, expiresAt, ...restrictionColumns({ scopes, allowedNetworks }) };
+      const fields = { name, note, ...restricted, issuerId: input.issuerId ?? null, ...storedFields(key) };
       const record = await transaction.apiKey.create({ data: { ...fields, quotaId }, ...KEY });
       const label = { name, ...(note !== null && { note }) };
       const after = { ...label, role, ...planFields(record), ...restrictionFields(record), expiresAt };
@@ -131,9 +131,10 @@ export class KeyService {
       if (leaked) {
         await this.revokeWithDerived(transaction, old, actor, nowMs);
       }
-      const { name, note, role, scopes, allowedNetworks, quotaId, issuedBy } = old;
+      const { name, note, quotaId, issuerId } = old;
+      const role = old.role as KeyRole;
       await requireRoomForKey(transaction, quotaId, nowMs);
-      const inherited = { name, note, role, scopes, allowedNetworks, quotaId, issuedBy };
+      const inherited = { name, note, role, ...restrictionColumns(old), quotaId, issuerId };
       const own = { expiresAt, predecessorId: id, createdAt: new Date(nowMs), ...storedFields(key) };
       const created = await transaction.apiKey.create({ data: { ...inherited, ...own }, ...KEY });
       const before = { expiresAt: old.expiresAt, successorId: null };
@@ -190,10 +191,16 @@ export class KeyService {
    *   scopes.
    */
   async restrict(id: string, input: RestrictKeyInput, actor: Actor): Promise<Key> {
-    return this.edit(id, actor, 'key.restricted', restrictionFields, (transaction, old) => {
-      requireWithinRole(old.role, input.scopes);
+    return this.edit(id, actor, 'key.restricted', restrictionFields, async (transaction, old) => {
+      requireWithinRole(old.role as KeyRole, input.scopes);
       const { scopes = old.scopes, allowedNetworks = old.allowedNetworks } = input;
-      return transaction.apiKey.update({ where: { id }, data: { scopes, allowedNetworks }, ...KEY });
+      await transaction.$executeRaw`
+        UPDATE api_keys
+        SET
+          scopes = nullif(${scopes}::text[], '{}'),
+          allowed_networks = nullif(${allowedNetworks}::text[], '{}')
+        WHERE id = ${id}::uuid`;
+      return findKey(transaction, id);
     });
   }
 
@@ -333,6 +340,11 @@ export class KeyService {
       throw new ApiError('invalid_request', 'The request is invalid: expiresAt must be in the future.');
     }
   }
+}
+
+/** Returns the columns of restrictions. A column that is left out is NULL: no restriction. */
+function restrictionColumns({ scopes, allowedNetworks }: Pick<KeyRecord, 'scopes' | 'allowedNetworks'>) {
+  return { ...(scopes.length > 0 && { scopes }), ...(allowedNetworks.length > 0 && { allowedNetworks }) };
 }
 
 /** @throws ApiError `invalid_request` if the role does not include one of the scopes. */

@@ -1,4 +1,5 @@
 import type { Prisma } from '../database/generated/client.js';
+import type { KeyRole } from '../http/request-line.js';
 import type { Scope } from '../auth/rules/scope.js';
 import type { Key, KeyState } from './key.schemas.js';
 
@@ -55,6 +56,7 @@ export function keyView(record: KeyRecord, bannedUntil: Date | null, nowMs: numb
   const { quota: _quota, successor, ...fields } = record;
   return {
     ...fields,
+    role: record.role as KeyRole,
     ...planFields(record),
     ...restrictionFields(record),
     state: keyState(record, nowMs),

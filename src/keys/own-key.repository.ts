@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { restrictionFields } from './key.view.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { ApiError } from '../http/api-error.js';
+import type { KeyRole } from '../http/request-line.js';
 import type { Principal } from '../auth/principal.js';
 import type { OwnKey } from './account.schemas.js';
 
@@ -35,6 +36,7 @@ export class OwnKeyRepository {
     const { quota, successor, ...key } = record;
     return {
       ...datesAsText(key),
+      role: key.role as KeyRole,
       ...restrictionFields(record),
       state: successor === null ? 'active' : 'rotating',
       plan,

@@ -44,14 +44,14 @@ const SHOWN = {
   revokedAt: true,
   predecessorId: true,
   successorId: true,
-  issuedBy: true,
+  issuerId: true,
 } as const;
 
-const issuedBy = uuid('Identifier of the key by which it was issued.');
+const issuerId = uuid('Identifier of the key by which it was issued.');
 
 /** A key in responses to holders of keys of its quota, without the key itself. */
 export const TeamKey = KeyWithUsage.pick({ ...SHOWN, lastUsedAt: true })
-  .extend({ issuedBy })
+  .extend({ issuerId })
   .meta({
     id: 'TeamKey',
     description: 'A key of your quota that a holder issued, without the key itself.',
@@ -60,7 +60,7 @@ export type TeamKey = z.infer<typeof TeamKey>;
 
 /** A new key in the response that issues it, the only one with the key itself. */
 export const IssuedTeamKey = IssuedKey.pick({ ...SHOWN, key: true })
-  .extend({ issuedBy })
+  .extend({ issuerId })
   .meta({ id: 'IssuedTeamKey', description: 'A new key of your quota.' });
 export type IssuedTeamKey = z.infer<typeof IssuedTeamKey>;
 

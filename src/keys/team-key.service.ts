@@ -68,7 +68,7 @@ export class TeamKeyService {
         throw new ApiError('invalid_request', `The request is invalid: ${faults.join('; ')}.`);
       }
       const expiresAt = bounds.expiresAt ?? undefined;
-      const input = { name, ...bounds, expiresAt, quotaOf: issuerId, issuedBy: issuerId };
+      const input = { name, ...bounds, expiresAt, quotaOf: issuerId, issuerId };
       return IssuedTeamKey.parse(await this.keys.within(transaction).issue(input, issuerId));
     });
   }
@@ -82,7 +82,7 @@ export class TeamKeyService {
    */
   async revoke(id: string, quotaId: string, actorId: string): Promise<TeamKey> {
     const key = await findKey(this.database, id);
-    if (key.quotaId !== quotaId || key.issuedBy === null) {
+    if (key.quotaId !== quotaId || key.issuerId === null) {
       throw unknownKey(id);
     }
     await this.keys.revoke(id, actorId);
@@ -92,7 +92,7 @@ export class TeamKeyService {
 
 /** @throws ApiError `conflict` if holders issued `ISSUES_PER_DAY` keys on the quota in the UTC day. */
 async function requireIssuesLeft(transaction: Prisma.TransactionClient, quotaId: string, nowMs: number) {
-  const issued = { quotaId, issuedBy: { not: null }, predecessorId: null };
+  const issued = { quotaId, issuerId: { not: null }, predecessorId: null };
   if ((await countIssuedToday(transaction, issued, nowMs)) >= ISSUES_PER_DAY) {
     const message =
       `${ISSUES_PER_DAY} keys were issued on this quota today. ` +

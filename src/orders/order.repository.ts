@@ -32,7 +32,7 @@ const CREATION: Resource<OrderInput> = {
     petId: { name: 'pet_id', type: 'bigint' },
     quantity: { name: 'quantity', type: 'int' },
     shipDate: { name: 'ship_date', type: 'timestamptz' },
-    status: { name: 'status', type: 'order_status' },
+    status: { name: 'status', type: 'text' },
     complete: { name: 'complete', type: 'boolean' },
   },
   reference: { column: 'pet_id', table: 'pets', field: 'petId', noun: 'animal' },
@@ -87,6 +87,7 @@ export class OrderRepository implements MetricsSource {
 }
 
 function toOrder({ id, petId, quantity, shipDate, status, complete }: OrderRecord): Order {
-  const order = { id, petId, quantity, status, complete };
+  // A constraint of the table allows no other.
+  const order = { id, petId, quantity, status: status as Order['status'], complete };
   return shipDate ? { ...order, shipDate: shipDate.toISOString() } : order;
 }

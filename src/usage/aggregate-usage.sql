@@ -30,7 +30,7 @@ emptied AS (
 aggregated AS (
   INSERT INTO usage AS stored (
     key_id, period, starts_at, operation, deprecated,
-    quota_id, succeeded, redirected, client_errors, server_errors, refusals, last_at
+    quota_id, succeeded, redirected, client_errors, server_errors, denied, last_request_at
   )
   SELECT
     "keyId",
@@ -53,7 +53,7 @@ aggregated AS (
       "keyId" uuid, "quotaId" uuid, minute int, operation text, deprecated boolean,
       succeeded int, redirected int, "clientErrors" int, "serverErrors" int, refusals int, "lastAtMs" bigint
     ),
-    (VALUES ('minute'::usage_period, 1), ('hour', 60), ('day', 24 * 60)) AS lengths (period, length)
+    (VALUES ('minute', 1), ('hour', 60), ('day', 24 * 60)) AS lengths (period, length)
   GROUP BY 1, 2, 3, 4, 5
   ORDER BY 1, 2, 3, 4, 5
   ON CONFLICT (key_id, period, starts_at, operation, deprecated) DO UPDATE SET
@@ -61,7 +61,7 @@ aggregated AS (
     redirected = stored.redirected + EXCLUDED.redirected,
     client_errors = stored.client_errors + EXCLUDED.client_errors,
     server_errors = stored.server_errors + EXCLUDED.server_errors,
-    refusals = stored.refusals + EXCLUDED.refusals,
-    last_at = greatest(stored.last_at, EXCLUDED.last_at)
+    denied = stored.denied + EXCLUDED.denied,
+    last_request_at = greatest(stored.last_request_at, EXCLUDED.last_request_at)
 )
 SELECT EXISTS (SELECT FROM queue WHERE entries_before >= $1::int) AS more

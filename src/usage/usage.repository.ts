@@ -24,7 +24,7 @@ import {
 const counts = (aggregate: '' | 'sum') =>
   Prisma.raw(`
     ${aggregate}(succeeded + redirected + client_errors + server_errors)::float8 AS requests,
-    ${aggregate}(refusals)::float8 AS refusals,
+    ${aggregate}(denied)::float8 AS refusals,
     json_build_object(
       '2xx', ${aggregate}(succeeded), '3xx', ${aggregate}(redirected),
       '4xx', ${aggregate}(client_errors), '5xx', ${aggregate}(server_errors)
@@ -33,7 +33,7 @@ const SUMS = counts('sum');
 const REQUESTS = Prisma.sql`sum(succeeded + redirected + client_errors + server_errors)::float8 AS requests`;
 /** What tells the key `k` apart. */
 const KEY_FIELDS = Prisma.sql`k.name AS "keyName", k.prefix, k.last_four AS "lastFour"`;
-const COLUMNS = ['succeeded', 'redirected', 'client_errors', 'server_errors', 'refusals'];
+const COLUMNS = ['succeeded', 'redirected', 'client_errors', 'server_errors', 'denied'];
 /** The counts of one key by period, as columns of `usage`. */
 const SUMS_BY_START = Prisma.raw(
   ['starts_at', ...COLUMNS.map((column) => `sum(${column}) AS ${column}`)].join(', '),
@@ -114,7 +114,7 @@ export class UsageRepository {
       SELECT
         starts_at AS "startsAt", key_id AS "keyId", quota_id AS "quotaId", operation, deprecated,
         ${counts('')},
-        last_at AS "lastAt"
+        last_request_at AS "lastAt"
       ${selectedUsage(selection, isAfter)}
       ORDER BY starts_at DESC, key_id, operation, deprecated
       LIMIT ${limit + 1}`);
@@ -156,7 +156,8 @@ export class UsageRepository {
       SELECT top.*, ${KEY_FIELDS}
       FROM (
         SELECT
-          max(key_id::text) AS "keyId", min(quota_id::text) AS "quotaId", ${SUMS}, max(last_at) AS "lastAt"
+          max(key_id::text) AS "keyId", min(quota_id::text) AS "quotaId", ${SUMS},
+          max(last_request_at) AS "lastAt"
         ${selectedUsage(selection)}
         GROUP BY ${Prisma.raw(`${by}_id`)}
         ORDER BY requests DESC, "keyId"
@@ -168,7 +169,7 @@ export class UsageRepository {
   /** Returns the operations with the most requests, most first, `OPERATIONS_MAX` at most. */
   byOperation(selection: UsageSelection) {
     return this.read<OperationUsage>(Prisma.sql`
-      SELECT operation, deprecated, ${SUMS}, max(last_at) AS "lastAt"
+      SELECT operation, deprecated, ${SUMS}, max(last_request_at) AS "lastAt"
       ${selectedUsage(selection)}
       GROUP BY operation, deprecated
       ORDER BY requests DESC, operation, deprecated
@@ -197,7 +198,7 @@ export class UsageRepository {
     const rows = await this.read<DeprecatedCalls>(Prisma.sql`
       SELECT
         operation, key_id AS "keyId", ${KEY_FIELDS}, min(usage.quota_id::text) AS "quotaId",
-        ${REQUESTS}, max(last_at) AS "lastAt"
+        ${REQUESTS}, max(last_request_at) AS "lastAt"
       FROM usage LEFT JOIN api_keys k ON k.id = key_id
       WHERE period = 'day' AND deprecated ${isAfter ?? Prisma.empty}
       GROUP BY operation, key_id, k.id
@@ -231,7 +232,7 @@ function selectedUsage(
   if (since !== undefined && until !== undefined && since >= until) {
     throw new ApiError('invalid_request', 'The request is invalid: since must be before until.');
   }
-  const condition = Prisma.sql`period = ${period}::usage_period
+  const condition = Prisma.sql`period = ${period}
     ${since === undefined ? Prisma.empty : Prisma.sql`AND starts_at >= ${since}`}
     ${until === undefined ? Prisma.empty : Prisma.sql`AND starts_at < ${until}`}
     ${keyId === undefined ? Prisma.empty : Prisma.sql`AND key_id = ${keyId}::uuid`}

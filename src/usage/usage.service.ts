@@ -5,6 +5,7 @@ import { declaredRouteConfigs } from '../http/route-config.decorator.js';
 import { scopesForRole } from '../auth/rules/scope.js';
 import { requireKey } from '../auth/require-key.js';
 import type { Page } from '../schemas/pagination.js';
+import type { KeyRole } from '../http/request-line.js';
 import { Clock } from '../settings/clock.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { replayLimits, smallestPlans } from './rules/what-if.js';
@@ -47,7 +48,7 @@ export class UsageService {
     const since = this.firstDay(days);
     const usage = await this.repository.byOperation({ period: 'day', since, rotationOf: id });
     const scopeByOperation = new Map(declaredRouteConfigs().map((route) => [route.operation, route.scope]));
-    const scopes = scopesForRole(role).map((scope) => {
+    const scopes = scopesForRole(role as KeyRole).map((scope) => {
       const uses = usage.filter(({ operation }) => scopeByOperation.get(operation) === scope);
       const sum = (count: (use: OperationUsage) => number) => uses.reduce((all, use) => all + count(use), 0);
       return {

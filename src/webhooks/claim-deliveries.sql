@@ -11,7 +11,7 @@ WITH clock AS MATERIALIZED (
 ),
 due AS MATERIALIZED (
   SELECT delivery.id, webhook.url, array_remove(ARRAY[
-    webhook.secret, CASE WHEN webhook.previous_secret_ends_at > now THEN webhook.previous_secret END
+    webhook.secret, CASE WHEN webhook.previous_secret_expires_at > now THEN webhook.previous_secret END
   ], NULL) AS secrets
   FROM clock, webhooks AS webhook, LATERAL (
     SELECT id FROM webhook_deliveries
@@ -20,7 +20,7 @@ due AS MATERIALIZED (
     LIMIT $2::int
     FOR UPDATE SKIP LOCKED
   ) AS delivery
-  WHERE NOT paused AND webhook.id <> ALL ($1::uuid[])
+  WHERE paused_at IS NULL AND webhook.id <> ALL ($1::uuid[])
 )
 UPDATE webhook_deliveries AS delivery
 SET

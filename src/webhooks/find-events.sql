@@ -18,10 +18,10 @@ quota AS NOT MATERIALIZED (
   ) AS newest
 ),
 used AS (
-  SELECT bucket_key, day_used::float8 AS used FROM rate_limit_counters JOIN clock USING (day)
+  SELECT bucket_key, day_used::float8 AS used FROM rate_limit_counters JOIN clock ON day_number = day
   WHERE $1::bool
   UNION ALL
-  SELECT 'quota:' || quota_id, sum(succeeded + redirected + client_errors + server_errors - refusals)::float8
+  SELECT 'quota:' || quota_id, sum(succeeded + redirected + client_errors + server_errors - denied)::float8
   FROM usage, clock
   WHERE NOT $1::bool AND period = 'day' AND starts_at = to_timestamp(day * 86400.0)
     AND operation <> ALL ($4::text[])
@@ -58,11 +58,11 @@ event AS (
   WHERE
     -- Usage of a day's last moments is aggregated on the next day.
     deprecated AND period = 'day' AND starts_at >= to_timestamp((day - 1) * 86400.0)
-    AND removed_at::timestamptz > now AND removed_at::timestamptz <= last_at + interval '30 days'
+    AND removed_at::timestamptz > now AND removed_at::timestamptz <= last_request_at + interval '30 days'
 )
 SELECT type, subject, facts || jsonb_build_object('keyId', id, 'name', name, 'quotaId', quota_id) AS data
 FROM event JOIN api_keys ON id = key_id
 WHERE
-  type IN (SELECT unnest(events) FROM webhooks WHERE NOT paused)
-  AND NOT EXISTS (SELECT FROM webhook_deliveries WHERE event_key = concat_ws(':', type, subject))
+  type IN (SELECT unnest(events) FROM webhooks WHERE paused_at IS NULL)
+  AND NOT EXISTS (SELECT FROM webhook_deliveries WHERE dedupe_key = concat_ws(':', type, subject))
 LIMIT 250

@@ -26,6 +26,7 @@ const keyOf = ({ type, subject }: Pick<WebhookEvent, 'type' | 'subject'>) => `${
 export async function queueEvents(database: Database, events: WebhookEvent[]): Promise<void> {
   const now = new Date(await readServerTimeMs(database));
   const queued = events.map((event) => ({
+    event_id: randomUUID(),
     type: event.type,
     key: keyOf(event),
     webhook_id: event.webhookId,
@@ -35,18 +36,20 @@ export async function queueEvents(database: Database, events: WebhookEvent[]): P
   // deadlock of replicas that queue the same events. The lock keeps the deletion of a webhook from failing
   // this statement.
   await database.$executeRaw`
-    INSERT INTO webhook_deliveries (id, webhook_id, event, event_key, payload, created_at, next_attempt_at)
+    INSERT INTO webhook_deliveries (
+      id, webhook_id, event_id, event_type, dedupe_key, payload, created_at, next_attempt_at
+    )
     SELECT
       (
         lpad(to_hex(${now.getTime()}::bigint), 12, '0') || '7'
           || substr(replace(gen_random_uuid()::text, '-', ''), 14)
       )::uuid,
-      webhook.id, type, key, payload, ${now}, ${now}
+      webhook.id, event_id, type, key, payload, ${now}, ${now}
     FROM
       json_to_recordset(${JSON.stringify(queued)}::json)
-        AS queued (type text, key text, webhook_id uuid, payload json)
+        AS queued (event_id uuid, type text, key text, webhook_id uuid, payload json)
       JOIN webhooks AS webhook
-        ON NOT paused AND (webhook.id = webhook_id OR webhook_id IS NULL AND type = ANY (events))
+        ON paused_at IS NULL AND (webhook.id = webhook_id OR webhook_id IS NULL AND type = ANY (events))
     ORDER BY key, webhook.id
     FOR KEY SHARE OF webhook
     ON CONFLICT DO NOTHING`;

@@ -50,8 +50,9 @@ export type UpdateWebhookInput = z.infer<typeof UpdateWebhookInput>;
 
 export const Webhook = CreateWebhookInput.extend({
   id: uuid('Identifier of the webhook.'),
-  paused,
-  previousSecretEndsAt: dateTime(
+  pausedAt: dateTime('Since when it is paused; null if it is not.').nullable(),
+  pauseReason: plainText('Why it is paused; null if it is not.', TEXT_MAX_LENGTH).nullable(),
+  previousSecretExpiresAt: dateTime(
     'Until when the secret before the last rotation signs too; null if there was none.',
   ).nullable(),
   createdAt: dateTime('When it was created.'),
@@ -64,7 +65,8 @@ export const WebhookWithSecret = Webhook.extend({
 export const WebhookDelivery = z
   .object({
     id: uuid('Identifier of the delivery, which is its `webhook-id`.'),
-    event: plainText('Type of the event.', TEXT_MAX_LENGTH),
+    eventId: uuid('Identifier of the event, the same for each webhook.'),
+    eventType: plainText('Type of the event.', TEXT_MAX_LENGTH),
     payload: z
       .record(z.string().max(TEXT_MAX_LENGTH), z.unknown())
       .meta({ description: 'The body that is sent: `type`, `timestamp` and `data`.' }),

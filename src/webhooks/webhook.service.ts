@@ -22,7 +22,7 @@ const WEBHOOKS_MAX = 20;
 const OVERLAP_MS = 86_400_000;
 
 const WEBHOOK = { omit: { secret: true, previousSecret: true } } as const;
-const DELIVERY = { omit: { webhookId: true, eventKey: true } } as const;
+const DELIVERY = { omit: { webhookId: true, dedupeKey: true } } as const;
 
 /** A webhook without its secrets. */
 export type WebhookRecord = Prisma.WebhookGetPayload<typeof WEBHOOK>;
@@ -83,8 +83,10 @@ export class WebhookService {
     this.requireAllowed(input.url);
     return this.change(async (transaction) => {
       const old = await this.find(id, transaction);
-      const { url = old.url, events = old.events, paused = old.paused } = input;
-      const data = { url, events, paused };
+      const { url = old.url, events = old.events, paused = old.pausedAt !== null } = input;
+      const pausedAt = paused ? (old.pausedAt ?? new Date(await readServerTimeMs(transaction))) : null;
+      const pauseReason = paused ? (old.pauseReason ?? 'administrator') : null;
+      const data = { url, events, pausedAt, pauseReason };
       const changed = await transaction.webhook.update({ where: { id }, data, ...WEBHOOK });
       if (!isDeepStrictEqual(old, changed)) {
         const event = { actor, subject: `webhook:${id}`, before: audited(old), after: audited(changed) };
@@ -102,17 +104,17 @@ export class WebhookService {
   async rotateSecret(id: string, actor: Actor): Promise<NewWebhook> {
     const secret = generateSecret();
     return this.change(async (transaction) => {
-      const { previousSecretEndsAt } = await this.find(id, transaction);
+      const { previousSecretExpiresAt } = await this.find(id, transaction);
       const nowMs = await readServerTimeMs(transaction);
-      const after = { previousSecretEndsAt: new Date(nowMs + OVERLAP_MS) };
+      const after = { previousSecretExpiresAt: new Date(nowMs + OVERLAP_MS) };
       await transaction.$executeRaw`
         UPDATE webhooks
         SET
           previous_secret = secret,
-          previous_secret_ends_at = ${after.previousSecretEndsAt},
+          previous_secret_expires_at = ${after.previousSecretExpiresAt},
           secret = ${secret}
         WHERE id = ${id}::uuid`;
-      const event = { actor, subject: `webhook:${id}`, before: { previousSecretEndsAt }, after };
+      const event = { actor, subject: `webhook:${id}`, before: { previousSecretExpiresAt }, after };
       await recordAuditEvent(transaction, { ...event, action: 'webhook.secret_rotated' });
       return { ...(await this.find(id, transaction)), secret };
     });
@@ -140,13 +142,13 @@ export class WebhookService {
    */
   async test(id: string, actor: Actor): Promise<DeliveryRecord> {
     return this.change(async (transaction) => {
-      const { paused } = await this.find(id, transaction);
-      if (paused) {
+      const { pausedAt } = await this.find(id, transaction);
+      if (pausedAt !== null) {
         throw new ApiError('conflict', 'The webhook is paused. Resume it first.');
       }
-      const eventKey = await queueTestEvent(transaction, id);
+      const dedupeKey = await queueTestEvent(transaction, id);
       const delivery = await transaction.webhookDelivery.findUniqueOrThrow({
-        where: { eventKey_webhookId: { eventKey, webhookId: id } },
+        where: { dedupeKey_webhookId: { dedupeKey, webhookId: id } },
         ...DELIVERY,
       });
       await recordAuditEvent(transaction, deliveryEvent(actor, 'webhook.tested', id, delivery));
@@ -216,11 +218,17 @@ export class WebhookService {
 }
 
 /** Returns what the append-only audit shows of a webhook. The rest of its URL may contain a secret. */
-function audited({ url, events, paused }: WebhookRecord) {
-  return { url: new URL(url).origin, events, paused };
+function audited({ url, events, pausedAt }: WebhookRecord) {
+  return { url: new URL(url).origin, events, paused: pausedAt !== null };
 }
 
 /** Returns the audit event of a delivery that was queued by an administrator. */
-function deliveryEvent(actor: Actor, action: Action, webhookId: string, { id, event }: DeliveryRecord) {
-  return { actor, action, subject: `webhook:${webhookId}`, before: null, after: { delivery: id, event } };
+function deliveryEvent(actor: Actor, action: Action, webhookId: string, { id, eventType }: DeliveryRecord) {
+  return {
+    actor,
+    action,
+    subject: `webhook:${webhookId}`,
+    before: null,
+    after: { delivery: id, event: eventType },
+  };
 }

@@ -320,7 +320,7 @@ describe('GET /admin/audit', () => {
 
     it('returns the entries since a time, that included, and before another, that excluded', async () => {
       await admin.store.database.query(
-        `INSERT INTO audit_events (at, actor, action, subject, after)
+        `INSERT INTO audit_events (created_at, actor, action, subject, after)
          SELECT timestamptz '2001-01-01' + n * interval '1 ms', 'timed', 'x', 'x', '{}'
          FROM generate_series(1, 4) n`,
       );

@@ -29,7 +29,7 @@ describe('animal-store webhooks', () => {
     expect(webhook).toMatchObject({ events: ['key.revoked', 'quota.banned'] });
     expect(await json('list')).toEqual([webhook]);
     const rotated = await json('rotate', webhook.id);
-    expect(Math.round((Date.parse(rotated.previousSecretEndsAt) - Date.now()) / 3_600_000)).toBe(24);
+    expect(Math.round((Date.parse(rotated.previousSecretExpiresAt) - Date.now()) / 3_600_000)).toBe(24);
     const table = (await webhooks('list')).stdout;
     expect(table).toMatch(/^ID +URL +EVENTS +/);
     expect(table).not.toContain('whsec_');
@@ -49,8 +49,11 @@ describe('animal-store webhooks', () => {
   it('lists deliveries, and queues a failed one again', async () => {
     const { id } = await json(...CREATE);
     const [row] = await database.query<{ delivery: string }>(
-      `INSERT INTO webhook_deliveries (id, webhook_id, event, event_key, payload, state, next_attempt_at)
-       VALUES (gen_random_uuid(), $1, 'key.revoked', 'a', '{}', 'failed', NULL) RETURNING id AS delivery`,
+      `INSERT INTO webhook_deliveries (
+         id, webhook_id, event_id, event_type, dedupe_key, payload, state, next_attempt_at
+       )
+       VALUES (gen_random_uuid(), $1, gen_random_uuid(), 'key.revoked', 'a', '{}', 'failed', NULL)
+       RETURNING id AS delivery`,
       [id],
     );
     const delivery = row?.delivery ?? '';

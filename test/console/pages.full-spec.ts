@@ -42,9 +42,10 @@ beforeAll(async () => {
   webhookId = webhook.json.id;
   await store.database.query(
     `INSERT INTO webhook_deliveries
-       (id, webhook_id, event, event_key, payload, state, attempts, last_failure, next_attempt_at,
-         response_status, response_body)
-     SELECT gen_random_uuid(), $1, 'key.revoked', n::text, $2, 'failed', 11, 'The response was 500', NULL,
+       (id, webhook_id, event_id, event_type, dedupe_key, payload, state, attempts, last_failure,
+         next_attempt_at, response_status, response_body)
+     SELECT gen_random_uuid(), $1, gen_random_uuid(), 'key.revoked', n::text, $2, 'failed', 11,
+       'The response was 500', NULL,
        500, $3
      FROM generate_series(1, 25) n`,
     [webhookId, JSON.stringify({ data: { name: LONGEST_NAME } }), HOSTILE_NAME],

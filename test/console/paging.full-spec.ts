@@ -22,8 +22,9 @@ beforeAll(async () => {
   );
   await fill("INSERT INTO plans SELECT 'plan-' || n, 60, 1000 FROM generate_series(1, $1) n");
   await fill(
-    `INSERT INTO webhook_deliveries (id, webhook_id, event, event_key, payload, state, attempts)
-     SELECT gen_random_uuid(), $2::uuid, 'key.revoked', n::text, '{}', 'failed', n
+    `INSERT INTO webhook_deliveries
+       (id, webhook_id, event_id, event_type, dedupe_key, payload, state, attempts)
+     SELECT gen_random_uuid(), $2::uuid, gen_random_uuid(), 'key.revoked', n::text, '{}', 'failed', n
      FROM generate_series(1, $1) n`,
     webhookId,
   );

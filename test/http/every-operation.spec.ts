@@ -84,8 +84,8 @@ const CREATE: Record<string, () => Promise<string>> = {
   webhookId: async () => {
     const { json } = await call('POST', '/admin/webhooks', { body: WEBHOOK });
     await database.query(
-      `INSERT INTO webhook_deliveries (id, webhook_id, event, event_key, payload, state)
-       VALUES (gen_random_uuid(), $1::uuid, 'key.revoked', 'a', '{}', 'failed')`,
+      `INSERT INTO webhook_deliveries (id, webhook_id, event_id, event_type, dedupe_key, payload, state)
+       VALUES (gen_random_uuid(), $1::uuid, gen_random_uuid(), 'key.revoked', 'a', '{}', 'failed')`,
       [json.id],
     );
     return json.id;

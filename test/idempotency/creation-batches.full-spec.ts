@@ -62,7 +62,9 @@ describe('POST /v1/pets beside a request whose animal PostgreSQL rejects', () =>
       await service.database.query('SELECT count(*)::int, count(DISTINCT name)::int AS names FROM pets'),
     ).toEqual([{ count: 200, names: 200 }]);
     expect(
-      await service.database.query("SELECT count(*)::int FROM stored_responses WHERE key LIKE 'bad-%'"),
+      await service.database.query(
+        "SELECT count(*)::int FROM stored_responses WHERE idempotency_key LIKE 'bad-%'",
+      ),
     ).toEqual([{ count: 0 }]);
     await service.database.query('DROP TRIGGER reject_bad ON pets');
     // A failed attempt may be tried again.

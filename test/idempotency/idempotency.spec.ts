@@ -289,7 +289,7 @@ describe('creations in one batch', () => {
     ]);
     expect([await count('pets'), await count('orders')]).toEqual([3, 2]);
     const storedKeys = await store.database.query<{ key: string }>(
-      'SELECT key FROM stored_responses ORDER BY key',
+      'SELECT idempotency_key AS key FROM stored_responses ORDER BY key',
     );
     expect(storedKeys.map((row) => row.key)).toEqual(['a', 'b', 'e']);
   });
@@ -380,7 +380,9 @@ describe('a stored response', () => {
     await attempt('b');
     store.clock.travel(DAY_MS / 2 + 1000);
     await store.app.get(IdempotencyCleanup).deleteExpired();
-    expect(await store.database.query('SELECT key FROM stored_responses')).toEqual([{ key: 'b' }]);
+    expect(await store.database.query('SELECT idempotency_key AS key FROM stored_responses')).toEqual([
+      { key: 'b' },
+    ]);
   });
 
   it('is deleted by the service itself, which looks for expired ones every minute, in parts', async () => {

@@ -200,7 +200,7 @@ describe('GET /v1/deprecations', () => {
     expect((await get('/v1/deprecations', key)).json).toStrictEqual([]);
     await store.database.query(
       `INSERT INTO usage (key_id, quota_id, period, starts_at, operation, deprecated,
-         succeeded, redirected, client_errors, server_errors, refusals, last_at)
+         succeeded, redirected, client_errors, server_errors, denied, last_request_at)
        VALUES ($1, $2, 'day', '2027-03-05', 'getDog', true, 1, 0, 0, 0, 0, '2027-03-05')`,
       [key.id, key.quotaId],
     );

@@ -75,7 +75,7 @@ describe('POST /admin/keys', () => {
       revokedAt: null,
       predecessorId: null,
       successorId: null,
-      issuedBy: null,
+      issuerId: null,
     });
     expect(response.headers.get('location')).toBe(`/admin/keys/${response.json.id}`);
     expect(response.headers.get('cache-control')).toBe('no-store');

@@ -20,7 +20,7 @@ describe('administration of large and damaged tables', () => {
     // A counter of an anonymous client for each address, and more bans than a statement can have parameters.
     await admin.store.database.query(
       `INSERT INTO rate_limit_counters
-         (bucket_key, minute, minute_used, minute_limit, day, day_used, allowed, banned_until)
+         (bucket_key, minute_number, minute_used, minute_limit, day_number, day_used, allowed, banned_until)
        SELECT 'address:' || n, 0, 0, 300, 0, 0, 0, NULL FROM generate_series(1, $1::int) n
        UNION ALL
        SELECT 'quota:' || gen_random_uuid(), 0, 0, 60, 0, 0, 0, now() + '1 day'
@@ -161,7 +161,7 @@ describe('reports of usage, with 84,000 rows of hours', () => {
     const database = await createDatabase();
     await database.query(
       `INSERT INTO usage (key_id, quota_id, period, starts_at, operation, deprecated,
-         succeeded, redirected, client_errors, server_errors, refusals, last_at)
+         succeeded, redirected, client_errors, server_errors, denied, last_request_at)
        SELECT key_id, key_id, 'hour', starts_at, 'listPets', false, 1, 0, 0, 0, 0, starts_at
        FROM generate_series(date_trunc('hour', now()) - interval '839 hours', now(), '1 hour') AS starts_at,
          (SELECT gen_random_uuid() AS key_id FROM generate_series(1, $1::int)) AS keys`,

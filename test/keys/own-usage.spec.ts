@@ -42,7 +42,7 @@ beforeAll(async () => {
   for (const [{ id, quotaId }, ...counts] of rows) {
     await store.database.query(
       `INSERT INTO usage (key_id, quota_id, period, starts_at, operation, deprecated,
-         succeeded, redirected, client_errors, server_errors, refusals, last_at)
+         succeeded, redirected, client_errors, server_errors, denied, last_request_at)
        VALUES ($1, $2, 'day', $3, $4, $5, $6, 0, $7, 0, $8, '2027-03-04')`,
       [id, quotaId, ...counts],
     );

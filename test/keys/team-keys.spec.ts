@@ -56,7 +56,7 @@ describe('POST /v1/keys', () => {
       revokedAt: null,
       predecessorId: null,
       successorId: null,
-      issuedBy: holder.id,
+      issuerId: holder.id,
     });
     expectRateLimitHeaders(response);
     expect(response.headers.get('x-stability')).toBe('beta');
@@ -68,7 +68,7 @@ describe('POST /v1/keys', () => {
       quotaId: holder.quotaId,
       plan: 'pro',
       role: 'client',
-      issuedBy: holder.id,
+      issuerId: holder.id,
     });
     expectNoSecrets((await call(holder, 'GET /v1/keys')).text, [response.json.key]);
   });
@@ -185,7 +185,7 @@ describe('the hundred-and-first key that holders issue on a quota in a UTC day',
   it('is denied with 409, whatever became of the others, but not to an administrator', async () => {
     const holder = await issueHolder();
     await admin.store.database.query(
-      `INSERT INTO api_keys (id, quota_id, name, hash, prefix, last_four, revoked_at, issued_by)
+      `INSERT INTO api_keys (id, quota_id, name, hash, prefix, last_four, revoked_at, issuer_id)
        SELECT gen_random_uuid(), $1, 'many', sha256(('y' || n)::bytea), 'ask_test_', '0000', now(), $2
        FROM generate_series(1, 99) n`,
       [holder.quotaId, holder.id],
@@ -292,8 +292,8 @@ describe('GET /v1/keys', () => {
     const { key: _key, ...shown } = first;
     expect(response.json).toEqual([
       { ...shown, lastUsedAt: expect.any(String) },
-      expect.objectContaining({ id: second.id, state: 'revoked', issuedBy: other.id, lastUsedAt: null }),
-      expect.objectContaining({ id: third.id, state: 'active', issuedBy: holder.id, lastUsedAt: null }),
+      expect.objectContaining({ id: second.id, state: 'revoked', issuerId: other.id, lastUsedAt: null }),
+      expect.objectContaining({ id: third.id, state: 'active', issuerId: holder.id, lastUsedAt: null }),
     ]);
     const pages = await readPages((target) => call(other, `GET ${target}`), '/v1/keys?limit=1');
     expect(pages).toEqual(response.json.map((key: unknown) => [key]));
@@ -345,7 +345,7 @@ describe('a key that a holder issued', () => {
     const { json } = await call(key, 'POST /v1/key/rotate');
     expect((await call(holder, 'GET /v1/keys')).json).toMatchObject([
       { id: key.id, state: 'rotating', successorId: json.id },
-      { id: json.id, issuedBy: holder.id, predecessorId: key.id },
+      { id: json.id, issuerId: holder.id, predecessorId: key.id },
     ]);
   });
 
@@ -369,7 +369,7 @@ describe('a key that a holder issued', () => {
     const holder = await issueHolder();
     const { id }: Keyed = (await issueBy(holder)).json;
     await admin.store.database.query(
-      `INSERT INTO api_keys (id, quota_id, name, hash, prefix, last_four, expires_at, issued_by)
+      `INSERT INTO api_keys (id, quota_id, name, hash, prefix, last_four, expires_at, issuer_id)
        SELECT gen_random_uuid(), $1, 'a', sha256(('x' || n)::bytea), 'ask_test_', '0000', '2020-01-01Z', $2
        FROM generate_series(1, 5000) n`,
       [holder.quotaId, holder.id],
@@ -386,7 +386,7 @@ describe('a key that a holder issued', () => {
     const [, ...issued] = (await call(holder, 'GET /v1/keys')).json;
     await admin.send('POST /admin/keys/revoke', { key: holder.key });
     for (const each of issued) {
-      expect(await find(each)).toMatchObject({ issuedBy: key.id, state: 'revoked' });
+      expect(await find(each)).toMatchObject({ issuerId: key.id, state: 'revoked' });
     }
   });
 });
@@ -468,7 +468,7 @@ describe('POST /admin/keys with quotaOf', () => {
     const key = await admin.issue({ plan: 'pro' });
     await call(key, 'GET /v1/pets');
     const further = await admin.issue({ plan: undefined, quotaOf: key.id, name: 'further' });
-    expect(further).toMatchObject({ quotaId: key.quotaId, plan: 'pro', perMinute: 300, issuedBy: null });
+    expect(further).toMatchObject({ quotaId: key.quotaId, plan: 'pro', perMinute: 300, issuerId: null });
     expect((await call(further, 'GET /v1/pets')).headers.get('x-ratelimit-remaining')).toBe('298');
     const [event] = await listEvents(further);
     expect(event).toMatchObject({ actor: admin.administrator.id, action: 'key.issued' });

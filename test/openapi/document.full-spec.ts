@@ -213,8 +213,8 @@ describe('any request', () => {
     ids = { id, keyId, webhookId: await create(), deliveryId: randomUUID() };
     otherWebhookIds = await Promise.all(Array.from({ length: 10 }, create));
     await store.database.query(
-      `INSERT INTO webhook_deliveries (id, webhook_id, event, event_key, payload, state)
-       VALUES ($1, $2, 'key.revoked', 'a', '{}', 'failed')`,
+      `INSERT INTO webhook_deliveries (id, webhook_id, event_id, event_type, dedupe_key, payload, state)
+       VALUES ($1, $2, gen_random_uuid(), 'key.revoked', 'a', '{}', 'failed')`,
       [ids['deliveryId'], ids['webhookId']],
     );
     await store.database.query(

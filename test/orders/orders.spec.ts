@@ -38,7 +38,7 @@ function list(query = '', as = key): Promise<HttpResponse> {
 async function fill(quotaId: string, count: number): Promise<void> {
   await store.database.query(
     `INSERT INTO orders (quota_id, pet_id, quantity, status)
-     SELECT $1, 1, n, ('{placed,approved,delivered}'::order_status[])[1 + (n - 1) % 3]
+     SELECT $1, 1, n, ('{placed,approved,delivered}'::text[])[1 + (n - 1) % 3]
      FROM generate_series(1, $2) n`,
     [quotaId, count],
   );
@@ -172,7 +172,7 @@ describe('GET /v1/store/orders', () => {
       // One quota that came last has as many orders as all others together; another has hardly any.
       await database.query(
         `INSERT INTO orders (quota_id, pet_id, quantity, status)
-         SELECT id, 1, n, ('{placed,approved,delivered}'::order_status[])[1 + n % 3]
+         SELECT id, 1, n, ('{placed,approved,delivered}'::text[])[1 + n % 3]
          FROM quotas, LATERAL generate_series(1, CASE id WHEN $1 THEN 20000 WHEN $2 THEN 3 ELSE 100 END) n
          ORDER BY id = $1, n`,
         [many.quotaId, few.quotaId],

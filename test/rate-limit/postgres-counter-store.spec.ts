@@ -110,7 +110,7 @@ describe('PostgresCounterStore.consume, after waiting for a lock', () => {
     clock.travelTo(new Date(NOON + 59 * SECOND_MS));
     const request = newBucket(5, 100);
     await store.consume(request);
-    const changes = `minute = minute + 1, minute_used = ${used}, day_used = ${used} + 1`;
+    const changes = `minute_number = minute_number + 1, minute_used = ${used}, day_used = ${used} + 1`;
     const decisions = await whileChanged(request, changes, () => consume(request, 4));
     expect(allowed(decisions)).toHaveLength(allowedCount);
     const last = decisions.at(-1) as RateLimitDecision;
@@ -126,7 +126,7 @@ describe('PostgresCounterStore.consume, after waiting for a lock', () => {
     const request = newBucket(5);
     await consume(request, 5);
     const end = new Date(NOON + HOUR_MS);
-    const changes = `refusals = 0, banned_until = '${end.toISOString()}', ban_level = 3`;
+    const changes = `minute_denied = 0, banned_until = '${end.toISOString()}', ban_level = 3`;
     const decisions = await whileChanged(request, changes, () => consume(request, 20));
     expect(summarize(decisions)).toBe('20 banned');
     expect(decisions.map(banEnd)).toEqual(decisions.map(() => end));
@@ -137,7 +137,7 @@ describe('PostgresCounterStore.consume, after waiting for a lock', () => {
     clock.travelTo(new Date(NOON + 55 * SECOND_MS));
     const request = newBucket(5);
     await consume(request, 5);
-    const changes = `minute = minute + 1, refusals = ${refusalsBeforeBan(5) - 3}`;
+    const changes = `minute = minute + 1, minute_denied = ${refusalsBeforeBan(5) - 3}`;
     const decisions = await whileChanged(request, changes, () => consume(request, 4));
     expect(summarize(decisions)).toBe('denied with 2 1 left, starts a ban, 1 banned');
     const starter = decisions[2] as RateLimitDecision;
@@ -151,7 +151,7 @@ describe('PostgresCounterStore.consume, after waiting for a lock', () => {
     const request = newBucket(5, 100);
     // Once it lacked room, consume.sql alone decides about the next batch.
     await consume(request, 6);
-    const changes = 'minute = minute + 1, minute_used = 5';
+    const changes = 'minute_number = minute_number + 1, minute_used = 5';
     const [decision] = await whileChanged(
       request,
       changes,
@@ -412,8 +412,8 @@ describe('CounterCleanup', () => {
     const end = banLevel === 0 ? null : new Date(clock.now() - endedAgoMs);
     await database.query(
       `INSERT INTO rate_limit_counters
-         (bucket_key, minute, minute_used, minute_limit, day, day_used, day_limit, allowed, ban_level,
-           banned_until)
+         (bucket_key, minute_number, minute_used, minute_limit, day_number, day_used, day_limit, allowed,
+           ban_level, banned_until)
        VALUES ($1, $2, 1, 60, $3, 1, $4, 1, $5, $6)`,
       [bucketKey, Math.floor(atMs / MINUTE_MS), Math.floor(atMs / DAY_MS), perDay, banLevel, end],
     );
@@ -460,7 +460,8 @@ describe('CounterCleanup', () => {
 
   it('removes a limited number of rows at a time, and reports whether there are more', async () => {
     await database.query(
-      `INSERT INTO rate_limit_counters (bucket_key, minute, minute_used, minute_limit, day, day_used, allowed)
+      `INSERT INTO rate_limit_counters
+         (bucket_key, minute_number, minute_used, minute_limit, day_number, day_used, allowed)
        SELECT 'address:' || n, 0, 1, 300, 0, 1, 1 FROM generate_series(1, 7000) AS n`,
     );
     expect(await cleanup.deleteExpired()).toBe(true);

@@ -52,7 +52,9 @@ function storedInPostgres(database: TestDatabase): Stored {
   return {
     findCounter: async (bucketKey) => {
       const [row] = await database.query<StoredCounter & Record<string, unknown>>(
-        `SELECT minute, minute_used AS "minuteUsed", day, day_used AS "dayUsed", refusals,
+        `SELECT minute_number AS minute, minute_used AS "minuteUsed",
+           day_number AS day, day_used AS "dayUsed",
+           minute_denied AS refusals,
            banned_until AS "bannedUntil", ban_level AS "banLevel"
          FROM rate_limit_counters WHERE bucket_key = $1`,
         [bucketKey],

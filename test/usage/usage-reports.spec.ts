@@ -35,11 +35,11 @@ async function use(
   for (const period of ['hour', 'day']) {
     await store.database.query(
       `INSERT INTO usage AS stored
-       VALUES ($1, $2, $3::usage_period, date_trunc($3::text, $4::timestamptz, 'UTC'), $5, $5 = 'getPet',
+       VALUES ($1, $2, $3, date_trunc($3::text, $4::timestamptz, 'UTC'), $5, $5 = 'getPet',
          $6, $7, $8, $9, $10, $4)
        ON CONFLICT (key_id, period, starts_at, operation, deprecated) DO UPDATE SET
          succeeded = stored.succeeded + EXCLUDED.succeeded,
-         last_at = greatest(stored.last_at, EXCLUDED.last_at)`,
+         last_request_at = greatest(stored.last_request_at, EXCLUDED.last_request_at)`,
       [id, quotaId, period, hour, operation, succeeded, redirected, clientErrors, serverErrors, refusals],
     );
   }

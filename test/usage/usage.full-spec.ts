@@ -125,7 +125,7 @@ describe('two replicas over one database, under load,', () => {
       `SELECT concat_ws(' ', key_id, operation, deprecated::text, kind) AS name, sum(count)::int AS count
        FROM usage, LATERAL (VALUES
          ('requests', succeeded + redirected + client_errors + server_errors), ('2xx', succeeded),
-         ('3xx', redirected), ('4xx', client_errors), ('5xx', server_errors), ('refusals', refusals)
+         ('3xx', redirected), ('4xx', client_errors), ('5xx', server_errors), ('refusals', denied)
        ) AS kinds (kind, count)
        WHERE period = $1 GROUP BY 1 HAVING sum(count) > 0`,
       [period],

@@ -7,7 +7,8 @@ export const insertDeliveries = (database: TestDatabase, url: string, count: num
        INSERT INTO webhooks (id, url, events, secret)
        VALUES (gen_random_uuid(), $1, '{}', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw') RETURNING id
      )
-     INSERT INTO webhook_deliveries (id, webhook_id, event, event_key, payload)
-     SELECT gen_random_uuid(), id, 'key.revoked', $1 || n, '{}' FROM webhook, generate_series(1, $2) AS n`,
+     INSERT INTO webhook_deliveries (id, webhook_id, event_id, event_type, dedupe_key, payload)
+     SELECT gen_random_uuid(), id, gen_random_uuid(), 'key.revoked', $1 || n, '{}'
+     FROM webhook, generate_series(1, $2) AS n`,
     [url, count],
   );

@@ -39,7 +39,7 @@ describe('POST /admin/webhooks', () => {
     expect(shown).toEqual({
       ...INPUT,
       paused: false,
-      previousSecretEndsAt: null,
+      previousSecretExpiresAt: null,
       createdAt: expect.any(String),
     });
     const listed = await admin.send('GET /admin/webhooks');
@@ -137,7 +137,7 @@ describe('POST /admin/webhooks/{webhookId}/rotate', () => {
     expect([status, headers.get('cache-control')]).toEqual([200, 'no-store']);
     expect(json.secret).toMatch(SECRET);
     expect(json.secret).not.toBe(secret);
-    const overlapMs = Date.parse(json.previousSecretEndsAt) - before;
+    const overlapMs = Date.parse(json.previousSecretExpiresAt) - before;
     expect(Math.round(overlapMs / 3_600_000)).toBe(24);
     expect(await listAudit(id)).toMatchObject([{}, { action: 'webhook.secret_rotated' }]);
     expect(JSON.stringify(await listAudit(id))).not.toContain('whsec_');
@@ -153,7 +153,7 @@ describe('a replica whose clock is wrong', () => {
     const { key } = admin.administrator;
     const { json } = await send(`${replica.url}/admin/webhooks/${id}/rotate`, { method: 'POST', key });
     await replica.close();
-    const aheadMs = Date.parse(json.previousSecretEndsAt) - admin.store.clock.now();
+    const aheadMs = Date.parse(json.previousSecretExpiresAt) - admin.store.clock.now();
     expect(Math.round(aheadMs / 60_000)).toBe(24 * 60);
   });
 });
@@ -244,9 +244,11 @@ describe('GET /admin/webhooks/{webhookId}/deliveries', () => {
   it('returns 200 with the deliveries over all pages, the newest first, also of one state', async () => {
     const { id } = await create();
     await admin.store.database.query(
-      `INSERT INTO webhook_deliveries (id, webhook_id, event, event_key, payload, state, next_attempt_at)
-       SELECT gen_random_uuid(), $1, 'key.revoked', n::text, '{}',
-         (CASE WHEN n % 2 = 0 THEN 'failed' ELSE 'delivered' END)::webhook_delivery_state, NULL
+      `INSERT INTO webhook_deliveries (
+         id, webhook_id, event_id, event_type, dedupe_key, payload, state, next_attempt_at
+       )
+       SELECT gen_random_uuid(), $1, gen_random_uuid(), 'key.revoked', n::text, '{}',
+         (CASE WHEN n % 2 = 0 THEN 'failed' ELSE 'delivered' END)::text, NULL
        FROM generate_series(1, 7) n`,
       [id],
     );

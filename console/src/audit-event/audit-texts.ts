@@ -45,7 +45,7 @@ const FIELDS: Record<string, Field> = {
   delivery: { label: 'Delivery', none: 'none' },
   event: { label: 'Event', none: 'none' },
   paused: { label: 'Paused', none: 'no' },
-  previousSecretEndsAt: { label: 'Old secret', none: 'none' },
+  previousSecretExpiresAt: { label: 'Old secret', none: 'none' },
 };
 
 /** A field that an action changed. */

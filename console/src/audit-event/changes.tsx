@@ -48,7 +48,7 @@ function ChangeText({ change: { name, label, none, before, after } }: { change: 
       return <>Stopped working on {to}</>;
     case 'bannedUntil':
       return <>The ban would have ended on {from}</>;
-    case 'previousSecretEndsAt':
+    case 'previousSecretExpiresAt':
       return <>The old secret signs until {to}</>;
     default:
       return (

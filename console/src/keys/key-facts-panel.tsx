@@ -17,7 +17,7 @@ import { deniedText } from './scopes';
 
 /** Shows what is stored of a key. */
 export function KeyFactsPanel({ apiKey }: { apiKey: KeyWithUsage }) {
-  const { note, plan, ownLimits, issuedBy, predecessorId, successorId, revokedAt } = apiKey;
+  const { note, plan, ownLimits, issuerId, predecessorId, successorId, revokedAt } = apiKey;
   const denied = deniedText(apiKey);
   const { data: quotaKeys = [] } = useQuery(quotaKeysQuery(useStore(), apiKey.quotaId));
   const findKey = (id: string) => quotaKeys.find((each) => each.id === id);
@@ -62,9 +62,9 @@ export function KeyFactsPanel({ apiKey }: { apiKey: KeyWithUsage }) {
             <Instant at={revokedAt} />
           </Fact>
         )}
-        {issuedBy !== null && (
+        {issuerId !== null && (
           <Fact label="Issued by">
-            <OtherKey id={issuedBy} hints={findKey(issuedBy)}>
+            <OtherKey id={issuerId} hints={findKey(issuedBy)}>
               The holder of another key
             </OtherKey>
           </Fact>

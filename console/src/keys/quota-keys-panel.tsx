@@ -50,7 +50,7 @@ export function QuotaKeysPanel({ apiKey }: { apiKey: KeyWithUsage }) {
                       <OtherKey
                         key={other.id}
                         other={other}
-                        issuer={keys.find(({ id }) => id === other.issuedBy)}
+                        issuer={keys.find(({ id }) => id === other.issuerId)}
                       />
                     ))}
                 </Stack>

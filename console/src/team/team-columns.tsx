@@ -53,9 +53,9 @@ export function teamColumns(ownId: string, revoke: (key: TeamKey) => void): Colu
       ),
     },
     {
-      id: 'issuedBy',
+      id: 'issuerId',
       header: 'Issued by',
-      cell: ({ row }) => <Line>{row.original.issuedBy === ownId ? 'Your key' : 'Another key'}</Line>,
+      cell: ({ row }) => <Line>{row.original.issuerId === ownId ? 'Your key' : 'Another key'}</Line>,
     },
     {
       id: 'revoke',

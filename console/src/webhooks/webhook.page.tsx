@@ -57,7 +57,7 @@ function OneWebhook({ id }: { id: string }) {
 }
 
 function FactsPanel({ webhook }: { webhook: Webhook }) {
-  const { url, events, paused, createdAt, previousSecretEndsAt } = webhook;
+  const { url, events, paused, createdAt, previousSecretExpiresAt } = webhook;
   return (
     <Panel title="About">
       <Stack gap={6}>
@@ -73,9 +73,9 @@ function FactsPanel({ webhook }: { webhook: Webhook }) {
         <Fact label="Created">
           <Instant at={createdAt} />
         </Fact>
-        {previousSecretEndsAt !== null && Date.parse(previousSecretEndsAt) > Date.now() && (
+        {previousSecretExpiresAt !== null && Date.parse(previousSecretEndsAt) > Date.now() && (
           <Fact label="Old secret">
-            signs too until <Instant at={previousSecretEndsAt} />
+            signs too until <Instant at={previousSecretExpiresAt} />
           </Fact>
         )}
       </Stack>

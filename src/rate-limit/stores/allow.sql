@@ -8,7 +8,7 @@
 -- Rows are locked in the order of their keys, as in consume.sql. DO UPDATE reads a row only once it has the
 -- lock.
 INSERT INTO rate_limit_counters AS stored (
-  bucket_key, minute, minute_used, minute_limit, day, day_used, day_limit, requests, allowed
+  bucket_key, minute_number, minute_used, minute_limit, day_number, day_used, day_limit, requests, allowed
 )
 SELECT
   bucket_key, (now_ms / 60000)::int, requests, minute_limit,
@@ -21,26 +21,30 @@ FROM
 WHERE requests <= least(minute_limit, day_limit)
 ORDER BY bucket_key
 ON CONFLICT (bucket_key) DO UPDATE SET
-  minute = EXCLUDED.minute,
+  minute_number = EXCLUDED.minute_number,
   minute_used = EXCLUDED.requests
-    + CASE WHEN stored.minute = EXCLUDED.minute THEN stored.minute_used ELSE 0 END,
+    + CASE WHEN stored.minute_number = EXCLUDED.minute_number THEN stored.minute_used ELSE 0 END,
   minute_limit = EXCLUDED.minute_limit,
-  day = EXCLUDED.day,
-  day_used = EXCLUDED.requests + CASE WHEN stored.day = EXCLUDED.day THEN stored.day_used ELSE 0 END,
+  day_number = EXCLUDED.day_number,
+  day_used = EXCLUDED.requests
+    + CASE WHEN stored.day_number = EXCLUDED.day_number THEN stored.day_used ELSE 0 END,
   day_limit = EXCLUDED.day_limit,
   requests = EXCLUDED.requests,
   allowed = EXCLUDED.requests,
   denied = 0,
-  refusals = CASE WHEN stored.minute = EXCLUDED.minute THEN stored.refusals ELSE 0 END
+  minute_denied = CASE WHEN stored.minute_number = EXCLUDED.minute_number THEN stored.minute_denied ELSE 0 END
 WHERE
   -- A window never goes back, though another statement may have opened a later one while this one waited for
   -- the lock.
-  stored.minute <= EXCLUDED.minute
-  AND stored.day <= EXCLUDED.day
-  AND (stored.minute < EXCLUDED.minute OR stored.minute_used <= EXCLUDED.minute_limit - EXCLUDED.requests)
+  stored.minute_number <= EXCLUDED.minute_number
+  AND stored.day_number <= EXCLUDED.day_number
+  AND (
+    stored.minute_number < EXCLUDED.minute_number
+    OR stored.minute_used <= EXCLUDED.minute_limit - EXCLUDED.requests
+  )
   -- Without a limit per day consume.sql stops the count at the largest value of its column.
   AND (
-    stored.day < EXCLUDED.day
+    stored.day_number < EXCLUDED.day_number
     OR stored.day_used <= coalesce(EXCLUDED.day_limit, 2147483647) - EXCLUDED.requests
   )
   AND (stored.banned_until IS NULL OR stored.banned_until <= statement_timestamp())
@@ -48,5 +52,5 @@ RETURNING
   bucket_key AS "bucketKey",
   minute_used AS "minuteUsed",
   day_used AS "dayUsed",
-  refusals,
+  minute_denied AS refusals,
   (extract(epoch FROM statement_timestamp()) * 1000)::bigint::float8 AS "nowMs"

@@ -32,8 +32,8 @@ buckets AS (
   ORDER BY bucket.bucket_key
 )
 INSERT INTO rate_limit_counters AS stored (
-  bucket_key, minute, minute_used, minute_limit, day, day_used, day_limit, ban_threshold,
-  requests, allowed, denied, refusals, banned_until, ban_level
+  bucket_key, minute_number, minute_used, minute_limit, day_number, day_used, day_limit, ban_threshold,
+  requests, allowed, denied, minute_denied, banned_until, ban_level
 )
 SELECT
   bucket_key, minute, allowed, minute_limit, day, allowed, day_limit, ban_threshold,
@@ -45,7 +45,9 @@ SELECT
   CASE WHEN starts_ban THEN 1 ELSE 0 END
 FROM buckets
 ON CONFLICT (bucket_key) DO UPDATE SET
-  (minute, minute_used, day, day_used, allowed, denied, refusals, banned_until, ban_level) = (
+  (
+    minute_number, minute_used, day_number, day_used, allowed, denied, minute_denied, banned_until, ban_level
+  ) = (
     SELECT
       windows.minute,
       windows.minute_used + room.allowed,
@@ -65,11 +67,13 @@ ON CONFLICT (bucket_key) DO UPDATE SET
       -- The statement's time is fixed before it waits for a row's lock. Another statement may have opened a
       -- later window meanwhile, and a window never goes back.
       (SELECT
-        greatest(stored.minute, EXCLUDED.minute) AS minute,
-        CASE WHEN EXCLUDED.minute > stored.minute THEN 0 ELSE stored.minute_used END AS minute_used,
-        CASE WHEN EXCLUDED.minute > stored.minute THEN 0 ELSE stored.refusals END AS refusals,
-        greatest(stored.day, EXCLUDED.day) AS day,
-        CASE WHEN EXCLUDED.day > stored.day THEN 0 ELSE stored.day_used END AS day_used
+        greatest(stored.minute_number, EXCLUDED.minute_number) AS minute,
+        CASE WHEN EXCLUDED.minute_number > stored.minute_number THEN 0 ELSE stored.minute_used END
+          AS minute_used,
+        CASE WHEN EXCLUDED.minute_number > stored.minute_number THEN 0 ELSE stored.minute_denied END
+          AS refusals,
+        greatest(stored.day_number, EXCLUDED.day_number) AS day,
+        CASE WHEN EXCLUDED.day_number > stored.day_number THEN 0 ELSE stored.day_used END AS day_used
       ) AS windows,
       -- The time of the decision: that of the statement; or the start of a window that was opened while this
       -- one waited; but never later than now, which is before that start if the clock was ahead.
@@ -133,14 +137,14 @@ RETURNING
   bucket_key AS "bucketKey",
   allowed,
   denied,
-  refusals,
+  minute_denied AS refusals,
   banned_until AS "bannedUntil",
-  minute,
+  minute_number AS minute,
   minute_used AS "minuteUsed",
-  day,
+  day_number AS day,
   day_used AS "dayUsed",
   -- As above, so that every wait starts now.
   least(
-    greatest((SELECT now_ms FROM clock), minute * 60000::bigint, day * 86400000::bigint),
+    greatest((SELECT now_ms FROM clock), minute_number * 60000::bigint, day_number * 86400000::bigint),
     (extract(epoch FROM clock_timestamp()) * 1000)::bigint
   )::float8 AS "nowMs"

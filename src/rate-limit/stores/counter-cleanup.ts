@@ -6,8 +6,8 @@ import { LEVEL_FALLS_AFTER_MS } from '../rules/ban.js';
 // Seconds, because a day of the session's time zone may have 23 or 25 hours.
 const LEVEL_FALLS_AFTER = `interval '${LEVEL_FALLS_AFTER_MS / 1000} seconds'`;
 const EXPIRED = `(
-    (day_limit IS NULL AND minute < floor(extract(epoch FROM statement_timestamp()) / 60) - 10)
-    OR day < floor(extract(epoch FROM statement_timestamp()) / 86400) - 1
+    (day_limit IS NULL AND minute_number < floor(extract(epoch FROM statement_timestamp()) / 60) - 10)
+    OR day_number < floor(extract(epoch FROM statement_timestamp()) / 86400) - 1
   )
   AND (banned_until IS NULL OR banned_until + ban_level * ${LEVEL_FALLS_AFTER} <= statement_timestamp())`;
 

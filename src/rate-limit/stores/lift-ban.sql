@@ -17,7 +17,7 @@ ban AS (
   FOR UPDATE OF rate_limit_counters
 )
 UPDATE rate_limit_counters AS stored
-SET banned_until = ban.lifted_at, refusals = 0
+SET banned_until = ban.lifted_at, minute_denied = 0
 FROM ban
 WHERE stored.bucket_key = ban.bucket_key
 RETURNING (extract(epoch FROM ban.banned_until) * 1000)::float8 AS "bannedUntilMs"
