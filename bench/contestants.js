@@ -16,6 +16,13 @@ const service = {
   // Orders are experimental, and measured.
   env: { APP_ENV: 'production', HOST: '127.0.0.1', EXPERIMENTAL: 'true' },
 };
+/** An earlier version, on a database with its own tables. */
+const earlier = (folder) => ({
+  ...service,
+  program: runFrom(folder),
+  template: 'bench_template_before',
+  migrations: path.resolve(folder, 'prisma', 'migrations'),
+});
 const fastify = { title: 'Fastify, pg', program: [here('peers', 'fastify.js')] };
 
 /**
@@ -49,6 +56,6 @@ export const listContestants = (before) => ({
   'service-256': { ...service, env: { ...service.env, MAX_CONCURRENT_REQUESTS: '1000' } },
   ...replicas,
   // Compared on equally fresh data.
-  ...(before && { before: { ...service, program: runFrom(before) }, after: service }),
+  ...(before && { before: earlier(before), after: service }),
   ...PEERS,
 });

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import pg from 'pg';
 import { generateApiKey, hashApiKey, keyHints } from '../dist/auth/rules/api-key.js';
 import { applyPendingMigrations } from '../dist/database/migrations.js';
@@ -11,7 +12,7 @@ export const EXACT_LIMIT = 300;
 const LIMIT = 1_000_000_000;
 /** One for each case of a set. */
 const EXACT_KEYS = 7;
-const TEMPLATE = 'bench_template';
+const MIGRATIONS = path.join(import.meta.dirname, '..', 'prisma', 'migrations');
 
 const ADD_ANIMALS = `
   INSERT INTO pets (name, category_id, status)
@@ -32,40 +33,45 @@ const ADD_KEYS = `
   INSERT INTO api_keys (id, quota_id, name, hash, prefix, last_four)
   SELECT gen_random_uuid(), quota_id, 'bench', hash, prefix, last_four FROM key`;
 
+/** Returns new keys: for load, and with a limit of EXACT_LIMIT. */
+export function generateKeys() {
+  const generate = (length) => Array.from({ length }, () => generateApiKey('production'));
+  return { load: generate(LOAD_KEYS), exact: generate(EXACT_KEYS) };
+}
+
 /**
- * Creates the database that every contestant gets a copy of.
+ * Creates the database that every contestant of one version gets a copy of.
  *
  * @param {string} serverUrl of any database on the server.
- * @returns the keys for load, and those with a limit of EXACT_LIMIT.
+ * @param {string} name of the template.
+ * @param {string} migrations folder of the version's migrations.
  */
-export async function createTemplate(serverUrl) {
+export async function createTemplate(serverUrl, name, keys, migrations = MIGRATIONS) {
   await withDatabase(serverUrl, async (server) => {
-    await server.query(`DROP DATABASE IF EXISTS ${TEMPLATE} WITH (FORCE)`);
-    await server.query(`CREATE DATABASE ${TEMPLATE}`);
+    await server.query(`DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`);
+    await server.query(`CREATE DATABASE "${name}"`);
   });
-  const url = databaseUrl(serverUrl, TEMPLATE);
-  await applyPendingMigrations(url);
-  return withDatabase(url, async (database) => {
+  const url = databaseUrl(serverUrl, name);
+  await applyPendingMigrations(url, migrations);
+  await withDatabase(url, async (database) => {
     await database.query(ADD_ANIMALS, [ANIMALS]);
     await database.query(`INSERT INTO plans (name) VALUES ('enterprise')`);
-    const addKeys = async (count, limit) => {
-      const keys = Array.from({ length: count }, () => generateApiKey('production'));
-      const hints = keys.map(keyHints);
+    const addKeys = async (added, limit) => {
+      const hints = added.map(keyHints);
       const columns = [hints.map(({ prefix }) => prefix), hints.map(({ lastFour }) => lastFour)];
-      await database.query(ADD_KEYS, [keys.map(hashApiKey), ...columns, limit]);
-      return keys;
+      await database.query(ADD_KEYS, [added.map(hashApiKey), ...columns, limit]);
     };
-    const keys = { load: await addKeys(LOAD_KEYS, LIMIT), exact: await addKeys(EXACT_KEYS, EXACT_LIMIT) };
+    await addKeys(keys.load, LIMIT);
+    await addKeys(keys.exact, EXACT_LIMIT);
     await database.query('VACUUM (ANALYZE)');
-    return keys;
   });
 }
 
-/** Replaces a database by a copy of the template, written to disk, and returns its URL. */
-export async function copyTemplate(serverUrl, name) {
+/** Replaces a database by a copy of a template, written to disk, and returns its URL. */
+export async function copyTemplate(serverUrl, template, name) {
   await withDatabase(serverUrl, async (server) => {
     await server.query(`DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`);
-    await server.query(`CREATE DATABASE "${name}" TEMPLATE ${TEMPLATE}`);
+    await server.query(`CREATE DATABASE "${name}" TEMPLATE "${template}"`);
     await server.query('CHECKPOINT');
   });
   return databaseUrl(serverUrl, name);

@@ -3,13 +3,14 @@ import path from 'node:path';
 import { startEmbeddedPostgres } from '../dist/database/embedded/embedded-postgres.js';
 import { startRedis, startRedisCluster } from '../test/support/programs/redis.js';
 import { checkResponses } from './checks.js';
-import { copyTemplate, createTemplate } from './data.js';
+import { copyTemplate, createTemplate, generateKeys } from './data.js';
 import { runWrk } from './load.js';
 import { moveToCore, OTHER_CORE, residentMb } from './machine.js';
 import { startServer } from './server.js';
 
 /** On the disk that the embedded database of the service would use. */
 const DATA_DIR = path.join(import.meta.dirname, '.data');
+const TEMPLATE = 'bench_template';
 const WARM_UP_CONNECTIONS = 64;
 
 /**
@@ -45,7 +46,12 @@ export async function openStage({ node, contestants, warmUp }, record) {
     moveToCore(OTHER_CORE, process.pid);
     moveToCore(OTHER_CORE, postgresPid);
     redis = await startRedis();
-    const keys = await createTemplate(postgres.url);
+    const keys = generateKeys();
+    await createTemplate(postgres.url, TEMPLATE, keys);
+    const { before } = contestants;
+    if (before !== undefined) {
+      await createTemplate(postgres.url, before.template, keys, before.migrations);
+    }
     const keysFile = path.join(DATA_DIR, 'keys.txt');
     await writeFile(keysFile, keys.load.join('\n'), { mode: 0o600 });
 
@@ -61,9 +67,10 @@ export async function openStage({ node, contestants, warmUp }, record) {
     };
     const start = async (name) => {
       const contestant = contestants[name];
-      const { database = name } = contestant;
+      const { database = name, template = TEMPLATE } = contestant;
       const sibling = [...running.values()].find((other) => other.database === database);
-      const databaseUrl = sibling?.databaseUrl ?? (await copyTemplate(postgres.url, `bench_${database}`));
+      const databaseUrl =
+        sibling?.databaseUrl ?? (await copyTemplate(postgres.url, template, `bench_${database}`));
       const server = await launch(contestant, databaseUrl);
       running.set(name, { server, database, databaseUrl });
       record('start', name, { ms: server.startMs });
@@ -78,7 +85,8 @@ export async function openStage({ node, contestants, warmUp }, record) {
       redisPids: () => [redis, ...(cluster?.masters ?? [])].map(({ pid }) => pid),
       close,
       /** Starts a contestant beside the others, on a fresh copy of the data. */
-      launchAlone: async (contestant) => launch(contestant, await copyTemplate(postgres.url, 'bench_alone')),
+      launchAlone: async (contestant) =>
+        launch(contestant, await copyTemplate(postgres.url, TEMPLATE, 'bench_alone')),
       /** Has exactly these contestants running, each checked and warm, and returns them by name. */
       async ensureRunning(names) {
         for (const name of [...running.keys()].filter((each) => !names.includes(each))) {
