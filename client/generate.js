@@ -21,6 +21,26 @@ const INT64 = ts.factory.createUnionTypeNode([
 ]);
 
 /**
+ * Returns the type of an enumeration that may gain values, whose known ones editors then complete; undefined
+ * for another definition.
+ */
+function openEnumType({ anyOf = [] }) {
+  const values = anyOf.find((known) => known.enum !== undefined)?.enum;
+  const isOpen = values !== undefined && anyOf.some(({ type, enum: known }) => type === 'string' && !known);
+  return isOpen ? ts.factory.createUnionTypeNode([...values.map(literalType), ANY_OTHER_STRING]) : undefined;
+}
+
+const literalType = (value) => ts.factory.createLiteralTypeNode(ts.factory.createStringLiteral(value));
+
+/** `string & {}`: beside `string` itself, the values of a union would be lost. */
+const ANY_OTHER_STRING = ts.factory.createParenthesizedType(
+  ts.factory.createIntersectionTypeNode([
+    ts.factory.createKeywordTypeNode(ts.SyntaxKind.StringKeyword),
+    ts.factory.createTypeLiteralNode([]),
+  ]),
+);
+
+/**
  * Returns the head of a module, by which a test of the service notices without this script that the document
  * is newer.
  */
@@ -35,7 +55,7 @@ const readDocument = async (name) => JSON.parse(await readFile(documentUrl(name)
 /** Returns the types of all paths and components of a document. */
 async function schemaText(name) {
   const types = await openapiTS(documentUrl(name), {
-    transform: (definition) => (isUnbounded(definition) ? INT64 : undefined),
+    transform: (definition) => (isUnbounded(definition) ? INT64 : openEnumType(definition)),
   });
   return astToString(types);
 }

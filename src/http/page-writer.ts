@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
-import { jsonSchema } from '../schemas/json-schema.js';
+import { serializerSchema } from '../schemas/json-schema.js';
 import { jsonWriter } from '../schemas/json-writer.js';
 import { type Page, pageLinks, pageSchema } from '../schemas/pagination.js';
 import { entityTag } from './revalidation.hook.js';
@@ -27,7 +27,7 @@ export class PageWriter<Entry> {
     entry: z.ZodType<Entry>,
     private readonly position: (last: Entry) => string,
   ) {
-    this.write = jsonWriter(jsonSchema(pageSchema(entry), 'output'));
+    this.write = jsonWriter(serializerSchema(pageSchema(entry)));
   }
 
   /** Sets the headers of a response, and returns its body. */

@@ -4,7 +4,7 @@ import { Batcher } from '../database/batcher.js';
 import type { PrismaService } from '../database/prisma.service.js';
 import { namedStatement, type Statement } from '../database/statement.js';
 import { ApiError } from '../http/api-error.js';
-import { jsonSchema } from '../schemas/json-schema.js';
+import { serializerSchema } from '../schemas/json-schema.js';
 import { jsonWriter } from '../schemas/json-writer.js';
 import { type Column, createOnceText, createText, type CreationTarget } from './creation-statements.js';
 
@@ -86,7 +86,7 @@ export class CreationBatcher<Input> extends Batcher<Creation<Input>, CreationRes
     );
     this.create = namedStatement(resource.name, createText(resource));
     this.createOnce = namedStatement(`${resource.name}-once`, createOnceText(resource));
-    this.write = jsonWriter(jsonSchema(resource.schema, 'output'));
+    this.write = jsonWriter(serializerSchema(resource.schema));
   }
 
   override load(creation: Creation<Input>): Promise<CreationResponse> {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type ErrorCode, statusOfCode } from '../http/catalogue.js';
+import { openEnum } from '../schemas/open-enum.js';
 import { plainText } from '../schemas/text-schemas.js';
 
 const ID = 'Error';
@@ -8,7 +9,7 @@ const MESSAGE_MAX_LENGTH = 32_768;
 
 // The body of every error response. `meta` registers the schema, which is how the document finds it.
 z.strictObject({
-  code: z.enum(Object.keys(statusOfCode) as ErrorCode[]).meta({
+  code: openEnum(Object.keys(statusOfCode) as [ErrorCode, ...ErrorCode[]]).meta({
     description: 'Machine-readable error code. The meaning of a code never changes; new codes may be added.',
   }),
   message: plainText('Human-readable message: what went wrong, and what to do.', MESSAGE_MAX_LENGTH),

@@ -3,7 +3,7 @@ import { RouteSchema } from '@nestjs/platform-fastify';
 import { ApiResponse } from '@nestjs/swagger';
 import type { FastifySchema } from 'fastify';
 import type { z } from 'zod';
-import { jsonSchema } from '../schemas/json-schema.js';
+import { serializerSchema } from '../schemas/json-schema.js';
 import { pageSchema } from '../schemas/pagination.js';
 import { AddRouteConfig } from '../http/route-config.decorator.js';
 import { type HeaderKey, referToHeaders } from './headers.js';
@@ -31,7 +31,7 @@ export const Responses =
   (target, name, descriptor) => {
     const { KEY } = RouteSchema({});
     const others = Reflect.getMetadata(KEY, descriptor.value as object) as FastifySchema | undefined;
-    const response = { ...(others?.response as object), [status]: jsonSchema(schema, 'output') };
+    const response = { ...(others?.response as object), [status]: serializerSchema(schema) };
     applyDecorators(
       RouteSchema({ response }),
       ApiResponse({ status, description, standardSchema: schema, headers: referToHeaders(headers) }),

@@ -10,6 +10,11 @@ const OPTIONS = {
   unrepresentable: 'any',
   override: ({ zodSchema, jsonSchema: made }) => {
     const { def } = zodSchema._zod;
+    if (def.type === 'enum' && made.anyOf !== undefined) {
+      // An open enumeration: its values are in `anyOf`.
+      delete made.type;
+      delete made.enum;
+    }
     if (def.type === 'bigint') {
       Object.assign(made, { type: 'integer', format: made.format ?? 'int64' });
     }
@@ -29,9 +34,29 @@ const OPTIONS = {
   },
 } satisfies z.core.ToJSONSchemaParams;
 
+/** An open enumeration is any string, because fast-json-stringify validates each value against an `anyOf`. */
+const SERIALIZER_OPTIONS = {
+  ...OPTIONS,
+  io: 'output',
+  override: (context) => {
+    OPTIONS.override(context);
+    const { zodSchema, jsonSchema: made } = context;
+    if (zodSchema._zod.def.type === 'enum' && made.anyOf !== undefined) {
+      delete made.anyOf;
+      made.type = 'string';
+    }
+  },
+} satisfies z.core.ToJSONSchemaParams;
+
 /** Returns the JSON Schema of a zod schema; a bigint is an int64. Schemas with an `id` are in its `$defs`. */
 export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   const { $schema: _schema, ...converted } = z.toJSONSchema(schema, { ...OPTIONS, io });
+  return converted;
+}
+
+/** Returns the JSON Schema by which responses with a zod schema are serialized. */
+export function serializerSchema(schema: z.ZodType): JsonSchema {
+  const { $schema: _schema, ...converted } = z.toJSONSchema(schema, SERIALIZER_OPTIONS);
   return converted;
 }
 
