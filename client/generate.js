@@ -20,18 +20,6 @@ const INT64 = ts.factory.createUnionTypeNode([
   ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword),
 ]);
 
-/**
- * Returns the type of an enumeration that may gain values, whose known ones editors then complete; undefined
- * for another definition.
- */
-function openEnumType({ anyOf = [] }) {
-  const values = anyOf.find((known) => known.enum !== undefined)?.enum;
-  const isOpen = values !== undefined && anyOf.some(({ type, enum: known }) => type === 'string' && !known);
-  return isOpen ? ts.factory.createUnionTypeNode([...values.map(literalType), ANY_OTHER_STRING]) : undefined;
-}
-
-const literalType = (value) => ts.factory.createLiteralTypeNode(ts.factory.createStringLiteral(value));
-
 /** `string & {}`: beside `string` itself, the values of a union would be lost. */
 const ANY_OTHER_STRING = ts.factory.createParenthesizedType(
   ts.factory.createIntersectionTypeNode([
@@ -39,6 +27,24 @@ const ANY_OTHER_STRING = ts.factory.createParenthesizedType(
     ts.factory.createTypeLiteralNode([]),
   ]),
 );
+
+/** The generator writes a text as an identifier with quotes. */
+const isStringLiteral = (type) => ts.isIdentifier(type) && type.text.startsWith('"');
+
+/**
+ * Returns the type of an enumeration that may gain values, whose known ones editors then complete; undefined
+ * for another type.
+ */
+function openEnumType(type) {
+  const types = (ts.isUnionTypeNode(type) ? type.types : []).flatMap((member) => {
+    const inner = ts.isParenthesizedTypeNode(member) ? member.type : member;
+    return ts.isUnionTypeNode(inner) ? inner.types : [inner];
+  });
+  const isString = ({ kind }) => kind === ts.SyntaxKind.StringKeyword;
+  return types.some(isStringLiteral) && types.some(isString)
+    ? ts.factory.createUnionTypeNode(types.map((each) => (isString(each) ? ANY_OTHER_STRING : each)))
+    : undefined;
+}
 
 /**
  * Returns the head of a module, by which a test of the service notices without this script that the document
@@ -55,7 +61,8 @@ const readDocument = async (name) => JSON.parse(await readFile(documentUrl(name)
 /** Returns the types of all paths and components of a document. */
 async function schemaText(name) {
   const types = await openapiTS(documentUrl(name), {
-    transform: (definition) => (isUnbounded(definition) ? INT64 : openEnumType(definition)),
+    transform: (definition) => (isUnbounded(definition) ? INT64 : undefined),
+    postTransform: openEnumType,
   });
   return astToString(types);
 }

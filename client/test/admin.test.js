@@ -225,8 +225,8 @@ describe('admin.usage', () => {
 
 describe('admin.health', () => {
   it('returns the health of the replica', async () => {
-    const { ready, parts } = await admin.health();
-    assert.deepEqual([ready, parts.database], [true, { status: 'up' }]);
+    const { status, components } = await admin.health();
+    assert.deepEqual([status, components.database], ['ready', { status: 'up' }]);
   });
 });
 

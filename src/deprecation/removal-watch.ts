@@ -10,6 +10,12 @@ const DAY_MS = 86_400_000;
 const SOON_MS = 30 * DAY_MS;
 const CALLED_MS = 7 * DAY_MS;
 
+/** A warning about an operation that is soon removed. `GET /admin/deprecations` lists its callers. */
+interface RemovalWarning {
+  code: 'deprecated_operation_called';
+  message: string;
+}
+
 /**
  * Counts each minute the keys that still call operations which are soon removed, for the health and the
  * metrics.
@@ -44,16 +50,16 @@ export class RemovalWatch extends PeriodicDatabaseTask implements OnApplicationB
     this.task.runNow();
   }
 
-  /** A sentence for each of these operations that is called. */
-  get warnings(): string[] {
+  /** One for each of these operations that is called. */
+  get warnings(): RemovalWarning[] {
     return this.soonRemoved
       .filter(({ callers }) => callers > 0)
-      .map(
-        ({ operation, removal, callers }) =>
-          `An operation is called that is soon removed: ${operation}, on ` +
-          `${removal.toISOString().slice(0, 10)}; ` +
-          `keys that called it in the last 7 days: ${callers} (GET /admin/deprecations lists them).`,
-      );
+      .map(({ operation, removal, callers }) => {
+        const day = removal.toISOString().slice(0, 10);
+        const keys = callers === 1 ? '1 key' : `${callers} keys`;
+        const message = `${operation} will be removed on ${day}, but ${keys} called it in the last 7 days`;
+        return { code: 'deprecated_operation_called', message };
+      });
   }
 
   /** Returns false: there is never more to count. @throws the database's error. */

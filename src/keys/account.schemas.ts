@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
-import { IssuedKey, overlapSeconds } from './key.schemas.js';
+import { IssuedKey, overlapSeconds, shownRole } from './key.schemas.js';
 import { CURSOR_MESSAGE, cursorParameter, enumParameter, limitParameter } from '../schemas/pagination.js';
 import { instant } from '../schemas/instant.js';
-import { restrictions } from './restrictions.js';
+import { openEnum } from '../schemas/open-enum.js';
+import { shownRestrictions } from './restrictions.js';
 import {
   BODY_MESSAGE,
   dateTime,
@@ -35,11 +36,9 @@ export const OwnKey = z
   .object({
     id: uuid('Identifier of the key.'),
     name: plainText('Name of the key.', KEY_NAME_MAX_LENGTH),
-    role: z
-      .enum(['client', 'admin'])
-      .meta({ description: 'Role of the key. An `admin` key may also use the administration.' }),
-    ...restrictions,
-    state: z.enum(['active', 'rotating']).meta({
+    role: shownRole,
+    ...shownRestrictions,
+    state: openEnum(['active', 'rotating']).meta({
       description:
         'Current state of the key. A `rotating` key has a successor, and is valid until it expires.',
     }),

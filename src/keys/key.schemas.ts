@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { SCOPES } from '../auth/rules/scope.js';
 import { instant } from '../schemas/instant.js';
 import { int32 } from '../schemas/int32.js';
-import { restrictions } from './restrictions.js';
+import { openEnum } from '../schemas/open-enum.js';
+import { restrictions, shownRestrictions } from './restrictions.js';
 import {
   BODY_MESSAGE,
   bodyLine,
@@ -31,9 +32,9 @@ export const OVERLAP_MAX_SECONDS = 31_536_000;
 export const keyName = bodyLine('Name of the key.', KEY_NAME_MAX_LENGTH);
 export const keyNote = bodyLine('Note of administrators on the key. Clients never see it.', NOTE_MAX_LENGTH);
 const planName = bodyString.meta({ description: 'Name of the plan.', maxLength: PLAN_NAME_MAX_LENGTH });
-const roleSchema = z
-  .enum(ROLES, { error: `must be one of ${ROLES.join(', ')}` })
-  .meta({ description: 'Role of the key. An `admin` key may also use the administration.' });
+const roleMeta = { description: 'Role of the key. An `admin` key may also use the administration.' };
+const roleSchema = z.enum(ROLES, { error: `must be one of ${ROLES.join(', ')}` }).meta(roleMeta);
+export const shownRole = openEnum(ROLES).meta(roleMeta);
 
 const expiresAt = instant.meta({
   description: 'The time from which the key is no longer valid.',
@@ -172,9 +173,9 @@ export const Key = z
     id: uuid('Identifier of the key.'),
     name: z.string().meta(keyName.meta() ?? {}),
     note: plainText('Note of administrators on the key; null if there is none.', NOTE_MAX_LENGTH).nullable(),
-    role: roleSchema,
-    ...restrictions,
-    state: z.enum(KEY_STATES).meta({
+    role: shownRole,
+    ...shownRestrictions,
+    state: openEnum(KEY_STATES).meta({
       description:
         'Current state of the key. A `rotating` key is valid until the overlap with its successor ends.',
     }),

@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { networkText, parseNetwork } from '../http/rules/network.js';
 import { SCOPES } from '../auth/rules/scope.js';
 import { jsonSchema } from '../schemas/json-schema.js';
+import { openEnumList } from '../schemas/open-enum.js';
 
+const SCOPES_DESCRIPTION = 'What the key may do; null for everything that its role may, except `keys:write`.';
 const NETWORKS_MAX = 50;
 const NETWORK_MAX_LENGTH = 43;
 const NETWORK_MESSAGE = 'must be a network such as 203.0.113.0/24 or 2001:db8::/32, or an address';
@@ -38,10 +40,16 @@ const network = z
 /** What a key may do, and from where; null for no restriction. */
 export const restrictions = {
   scopes: listOf(scope, SCOPES.length, 'scopes').meta({
-    description: 'What the key may do; null for everything that its role may, except `keys:write`.',
+    description: SCOPES_DESCRIPTION,
   }),
   allowedNetworks: listOf(network, NETWORKS_MAX, 'networks').meta({
     description: 'The networks from which the key may be used; null for anywhere.',
     examples: [['203.0.113.0/24', '2001:db8::/32']],
   }),
+};
+
+/** The same in responses. */
+export const shownRestrictions = {
+  ...restrictions,
+  scopes: openEnumList(SCOPES, SCOPES_DESCRIPTION).nullable(),
 };

@@ -18,7 +18,7 @@ const CHECK = namedStatement<{ fault: string }>(
   `${loadSql(import.meta.url, 'check-database').text} UNION ALL ${ENCODING_FAULT}`,
 );
 /** The migrations are absent while their state is unknown. */
-export type DatabaseParts = Pick<Health['parts'], 'database' | 'migrations'>;
+export type DatabaseParts = Pick<Health['components'], 'database' | 'migrations'>;
 
 const UP = { status: 'up' } as const;
 

@@ -16,7 +16,7 @@ export async function logMissingKeys(
 ): Promise<void> {
   const logger = new Logger('FirstKey');
   try {
-    while (!stop.aborted && !(await readiness.check()).ready) {
+    while (!stop.aborted && (await readiness.check()).status !== 'ready') {
       await pause(INTERVAL_MS, undefined, { signal: stop, ref: false }).catch(() => {});
     }
     if (!stop.aborted && (await prisma.apiKey.findFirst({ select: { id: true } })) === null) {

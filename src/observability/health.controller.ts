@@ -12,7 +12,7 @@ const OK = { status: 'ok' };
  * Reports to orchestrators and balancers, which have no key, whether the process is alive and ready; to
  * administrators the health.
  */
-@Tag('health', 'Whether a replica is ready for requests, and the state of its parts.')
+@Tag('health', 'Whether a replica is ready for requests, and the state of its components.')
 @Controller()
 export class HealthController {
   constructor(private readonly readiness: Readiness) {}
@@ -26,8 +26,8 @@ export class HealthController {
   @Get('readyz')
   @Header('Cache-Control', 'no-store')
   async readyz(): Promise<typeof OK> {
-    const { ready } = await this.readiness.check();
-    if (!ready) {
+    const { status } = await this.readiness.check();
+    if (status !== 'ready') {
       throw new ApiError('service_unavailable', 'Not ready.');
     }
     return OK;
@@ -38,7 +38,7 @@ export class HealthController {
     'stable',
     'admin:read',
     'Get the health',
-    'Returns whether the responding replica is ready for requests, and the state of its parts. ' +
+    'Returns whether the responding replica is ready for requests, and the state of its components. ' +
       'The status is 200 even if it is not ready.',
   )
   @Responses({ status: 200, schema: Health, description: 'The health of the replica.' })

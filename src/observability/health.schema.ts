@@ -1,13 +1,17 @@
 import { z } from 'zod';
+import { openEnum } from '../schemas/open-enum.js';
 import { dateTime, plainText } from '../schemas/text-schemas.js';
+import { warnings } from '../schemas/warnings.js';
 
 const MESSAGE_MAX_LENGTH = 8192;
 /** The length of the column `migration_name`. */
 const MIGRATION_MAX_LENGTH = 255;
 const MIGRATIONS_MAX = 1000;
-const WARNINGS_MAX = 100;
 
-const upOrDown = z.enum(['up', 'down']).meta({ description: 'Whether the service can use it.' });
+const status = openEnum(['up', 'degraded', 'down']).meta({
+  description:
+    'Whether the replica can use it. While it is `degraded`, requests are served with a restriction.',
+});
 const message = plainText(
   'What is wrong, and what to do. Absent if nothing is.',
   MESSAGE_MAX_LENGTH,
@@ -16,20 +20,23 @@ const message = plainText(
 /** The health of one replica. */
 export const Health = z
   .object({
-    ready: z.boolean().meta({ description: 'Whether `/readyz` is 200: requests are served.' }),
-    draining: z.boolean().meta({ description: 'Whether the replica is shutting down.' }),
-    warnings: plainText('What needs attention although requests are served.', MESSAGE_MAX_LENGTH)
-      .array()
-      .max(WARNINGS_MAX)
-      .meta({ description: 'Operations that are removed within 30 days and were called in the last 7.' }),
-    parts: z
+    status: openEnum(['ready', 'not_ready', 'draining']).meta({
+      description:
+        '`ready` if `/readyz` is 200: requests are served. `draining` while the replica shuts down.',
+    }),
+    warnings: warnings(
+      ['deprecated_operation_called'],
+      'What needs attention although requests are served, such as an operation that is removed within 30 ' +
+        'days and was called in the last 7.',
+    ),
+    components: z
       .object({
         database: z
-          .object({ status: upOrDown, message })
+          .object({ status, message })
           .meta({ description: 'The database, and the privileges that it grants.' }),
         migrations: z
           .object({
-            status: upOrDown,
+            status,
             pending: plainText('Name of a migration.', MIGRATION_MAX_LENGTH)
               .array()
               .max(MIGRATIONS_MAX)
@@ -41,34 +48,37 @@ export const Health = z
           .meta({ description: 'The migrations. Absent while the database is down.' }),
         counterStore: z
           .object({
-            status: z.enum(['up', 'degraded']).meta({
+            status: status.meta({
               description: '`degraded` while it does not respond, so that the replica counts locally.',
             }),
-            kind: z.enum(['postgresql', 'redis']).meta({ description: 'What stores the counters.' }),
+            kind: openEnum(['postgresql', 'redis']).meta({ description: 'What stores the counters.' }),
             since: dateTime('Since when it is degraded. Absent if it is not.').optional(),
             message,
           })
           .meta({ description: 'The store of the rate-limit counters.' }),
       })
-      .meta({ description: 'The parts that the replica depends on.' }),
+      .meta({ description: 'What the replica depends on.' }),
   })
   .meta({
     id: 'Health',
     description: 'The health of one replica.',
     examples: [
       {
-        ready: true,
-        draining: false,
-        warnings: [],
-        parts: {
+        status: 'ready',
+        warnings: [
+          {
+            code: 'deprecated_operation_called',
+            message: 'getPet will be removed on 2030-12-05, but 3 keys called it in the last 7 days',
+          },
+        ],
+        components: {
           database: { status: 'up' },
           migrations: { status: 'up', pending: [] },
           counterStore: {
             status: 'degraded',
             kind: 'redis',
             since: '2026-11-21T08:30:00.000Z',
-            message:
-              'the counter store does not respond, so this replica counts locally: connect ECONNREFUSED',
+            message: 'the counter store is unavailable, so this replica counts locally: connect ECONNREFUSED',
           },
         },
       },

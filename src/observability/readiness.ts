@@ -18,14 +18,14 @@ const RESULT_LIFE_MS = 1000;
 const REMINDER_INTERVAL_MS = 60_000;
 
 /**
- * Checks the parts of the service on request, and by itself: every second until the service is ready, then
- * every minute. Logs each reason why it is not ready once, and repeats it every minute.
+ * Checks the components of the service on request, and by itself: every second until the service is ready,
+ * then every minute. Logs each reason why it is not ready once, and repeats it every minute.
  */
 @Injectable()
 export class Readiness implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger(Readiness.name);
   private readonly stopping = new AbortController();
-  private last: { parts: Promise<Health['parts']>; startMs: number; isOver: boolean } | null = null;
+  private last: { components: Promise<Health['components']>; startMs: number; isOver: boolean } | null = null;
   /** The reasons logged since the service was last ready, and the time of the last. */
   private readonly logged = new Set<string>();
   private loggedMs = 0;
@@ -51,33 +51,35 @@ export class Readiness implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /**
-   * Checks all parts at once, or returns the result of a check that is still running, or started within the
-   * last second.
+   * Checks all components at once, or returns the result of a check that is still running, or started within
+   * the last second.
    */
   async check(): Promise<Health> {
     const nowMs = performance.now();
     if (this.last === null || (this.last.isOver && nowMs - this.last.startMs >= RESULT_LIFE_MS)) {
-      this.last = { parts: this.checkAll(), startMs: nowMs, isOver: false };
+      this.last = { components: this.checkAll(), startMs: nowMs, isOver: false };
     }
     const { last } = this;
-    const parts = await last.parts.finally(() => (last.isOver = true));
-    const { isDraining: draining } = this.connections;
-    return { ready: this.reportReadiness(parts), draining, warnings: this.removals.warnings, parts };
+    const components = await last.components.finally(() => (last.isOver = true));
+    const ready = this.reportReadiness(components);
+    const status = this.connections.isDraining ? 'draining' : ready ? 'ready' : 'not_ready';
+    return { status, warnings: this.removals.warnings, components };
   }
 
-  private async checkAll(): Promise<Health['parts']> {
+  private async checkAll(): Promise<Health['components']> {
     return { ...(await this.database.check()), counterStore: this.checkCounterStore() };
   }
 
-  /** The service is degraded, but not down, while the counter store is away. */
-  private checkCounterStore(): Health['parts']['counterStore'] {
+  /** The service is degraded, but not down, while the counter store is unavailable. */
+  private checkCounterStore(): Health['components']['counterStore'] {
     const kind = this.environment.COUNTER_STORE === undefined ? 'postgresql' : 'redis';
     const { outage } = this.counters;
     if (outage === null) {
       return { status: 'up', kind };
     }
-    const message = `the counter store is away, so this replica counts locally: ${outage.error.message}`;
-    return { status: 'degraded', kind, since: outage.since.toISOString(), message };
+    const { since, error } = outage;
+    const message = `the counter store is unavailable, so this replica counts locally: ${error.message}`;
+    return { status: 'degraded', kind, since: since.toISOString(), message };
   }
 
   /** Does not check the counter store, whose absence does not affect readiness. */

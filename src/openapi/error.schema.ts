@@ -9,7 +9,7 @@ const MESSAGE_MAX_LENGTH = 32_768;
 
 // The body of every error response. `meta` registers the schema, which is how the document finds it.
 z.strictObject({
-  code: openEnum(Object.keys(statusOfCode) as [ErrorCode, ...ErrorCode[]]).meta({
+  code: openEnum(Object.keys(statusOfCode) as ErrorCode[]).meta({
     description: 'Machine-readable error code. The meaning of a code never changes; new codes may be added.',
   }),
   message: plainText('Human-readable message: what went wrong, and what to do.', MESSAGE_MAX_LENGTH),

@@ -1,3 +1,4 @@
+import { openEnumSchema } from '../schemas/open-enum.js';
 import type { HeaderObject, HeadersObject, SchemaObject } from '@nestjs/swagger';
 
 const INT32_MAX = 2_147_483_647;
@@ -25,8 +26,8 @@ const text = (
 ) => header(description, example, { type: 'string', maxLength, ...schema });
 const integer = (description: string, example: number, minimum = 0) =>
   header(description, example, { type: 'integer', format: 'int32', minimum, maximum: INT32_MAX });
-const oneOf = (description: string, values: string[]) =>
-  header(description, values[0] ?? '', { type: 'string', enum: values });
+const constant = (description: string, value: string) =>
+  header(description, value, { type: 'string', const: value });
 /** Describes a header that such a response may lack. */
 const optional = (described: HeaderObject) => ({ ...described, required: false });
 
@@ -66,10 +67,10 @@ export const headers = {
     '"minute";q=60;w=60, "day";q=1000;w=86400',
   ),
   'X-RateLimit-Degraded': optional(
-    oneOf(
+    constant(
       '`true` while the shared counters are unavailable: the responding server then counts locally. ' +
         'Absent otherwise.',
-      ['true'],
+      'true',
     ),
   ),
   'Retry-After': integer('Whole seconds to wait before the next attempt.', 31, 1),
@@ -84,17 +85,17 @@ export const headers = {
     ),
   ),
   Location: text('Path of the new resource.', '/v1/pets/7', { format: 'uri-reference' }),
-  NoStore: oneOf('This response must not be stored.', ['no-store']),
-  Revalidate: oneOf(
+  NoStore: constant('This response must not be stored.', 'no-store'),
+  Revalidate: constant(
     'Only a private cache may store this response, and must revalidate it with `If-None-Match` before reuse.',
-    ['private, no-cache'],
+    'private, no-cache',
   ),
   ETag: text('Identifies this response, for `If-None-Match`.', '"2jmj7l5rSw0yVb_vlWAYkK_YBwk"'),
   'Idempotent-Replayed': optional(
-    oneOf(
+    constant(
       '`true` if this is the stored response to the first request with the `Idempotency-Key`. ' +
         'Absent otherwise.',
-      ['true'],
+      'true',
     ),
   ),
   PageLinks: text(
@@ -111,7 +112,11 @@ export const headers = {
     { maxLength: LINKS_MAX_LENGTH },
   ),
   'X-Stability': optional(
-    oneOf('The stability of the operation. Absent if it is stable.', ['beta', 'experimental']),
+    header(
+      'The stability of the operation. Absent if it is stable.',
+      'beta',
+      openEnumSchema(['beta', 'experimental']),
+    ),
   ),
   Deprecation: text(
     'Since when the operation is deprecated: `@` and a Unix time in seconds (RFC 9745).',

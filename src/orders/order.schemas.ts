@@ -2,15 +2,13 @@ import { z } from 'zod';
 import { instant } from '../schemas/instant.js';
 import { int32 } from '../schemas/int32.js';
 import { int64, parseInt64 } from '../schemas/int64.js';
-import { cursorParameter, limitParameter, once } from '../schemas/pagination.js';
+import { openEnum } from '../schemas/open-enum.js';
+import { cursorParameter, enumParameter, limitParameter } from '../schemas/pagination.js';
 import { BODY_MESSAGE, dateTime } from '../schemas/text-schemas.js';
 
 const STATUSES = ['placed', 'approved', 'delivered'] as const;
-const STATUS_MESSAGE = `must be one of ${STATUSES.join(', ')}`;
 
-const OrderStatus = z
-  .enum(STATUSES, { error: STATUS_MESSAGE })
-  .meta({ id: 'OrderStatus', description: 'Status of the order.' });
+const OrderStatus = openEnum(STATUSES).meta({ id: 'OrderStatus', description: 'Status of the order.' });
 
 const petId = int64.meta({ description: 'Identifier of the ordered animal.' });
 const QUANTITY = 'Number of animals ordered.';
@@ -54,11 +52,7 @@ export type Order = z.infer<typeof Order>;
 
 export const OrderQuery = z.object({
   limit: limitParameter('Maximum number of orders returned.'),
-  status: z
-    .string(once(STATUS_MESSAGE))
-    .pipe(OrderStatus)
-    .optional()
-    .meta({ description: 'Returns only orders with this status.' }),
+  status: enumParameter(STATUSES, 'Returns only orders with this status.'),
   /** The page begins after this identifier. */
   cursor: cursorParameter(parseInt64),
 });

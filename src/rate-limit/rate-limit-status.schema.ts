@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { openEnum } from '../schemas/open-enum.js';
 import { dateTime, plainText } from '../schemas/text-schemas.js';
 import { banThreshold } from './rules/ban.js';
 import { PLAN_NAME_MAX_LENGTH } from './rules/plan-name.js';
@@ -11,7 +12,7 @@ export const RateLimitStatus = z
     plan: plainText('The plan that the quota of the key is on.', PLAN_NAME_MAX_LENGTH),
     windows: z
       .object({
-        name: z.enum(WINDOW_NAMES).meta({ description: 'The UTC minute or the UTC day.' }),
+        name: openEnum(WINDOW_NAMES).meta({ description: 'The UTC minute or the UTC day.' }),
         limit: z.int32().min(1).meta({ description: 'Requests allowed in this window.' }),
         remaining: z.int32().min(0).meta({ description: 'Those that remain.' }),
         reset: z.int().meta({ description: 'Unix time, in seconds, at which this window ends.' }),

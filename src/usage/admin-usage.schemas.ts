@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { SCOPES } from '../auth/rules/scope.js';
 import { instant } from '../schemas/instant.js';
+import { OPEN_LIST_MAX, openEnum } from '../schemas/open-enum.js';
 import { countParameter, cursorParameter, enumParameter, limitParameter } from '../schemas/pagination.js';
 import { dateTime } from '../schemas/text-schemas.js';
 import { uuidParameter } from '../schemas/uuid.js';
@@ -93,7 +94,7 @@ export const ScopeSuggestionQuery = z.object({
 export type ScopeSuggestionQuery = z.infer<typeof ScopeSuggestionQuery>;
 
 const SuggestedScope = z.object({
-  scope: z.enum(SCOPES),
+  scope: openEnum(SCOPES),
   requests: count('Successful requests that needed it; 0 if unused.'),
   clientErrors: count('Requests that got another 4xx than 429: rejected, not found, or without this scope.'),
   lastAt: dateTime('Time of the last of all these requests; null if there is none.').nullable(),
@@ -103,7 +104,7 @@ export const ScopeSuggestion = z
   .object({
     since: dateTime('The start of the first day.'),
     scopes: SuggestedScope.array()
-      .max(SCOPES.length)
+      .max(OPEN_LIST_MAX)
       .meta({ description: 'All scopes of the role of the key.' }),
   })
   .meta({

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { openEnum, openEnumList } from '../schemas/open-enum.js';
 import { cursorParameter, enumParameter, limitParameter } from '../schemas/pagination.js';
 import { BODY_MESSAGE, dateTime, isPlainText, orRequired, plainText, uuid } from '../schemas/text-schemas.js';
 import { isUuid } from '../schemas/uuid.js';
@@ -50,6 +51,7 @@ export type UpdateWebhookInput = z.infer<typeof UpdateWebhookInput>;
 
 export const Webhook = CreateWebhookInput.extend({
   id: uuid('Identifier of the webhook.'),
+  events: openEnumList(EVENT_TYPES, 'The types of the events that it receives.'),
   pausedAt: dateTime('Since when it is paused; null if it is not.').nullable(),
   pauseReason: plainText('Why it is paused; null if it is not.', TEXT_MAX_LENGTH).nullable(),
   previousSecretExpiresAt: dateTime(
@@ -70,7 +72,7 @@ export const WebhookDelivery = z
     payload: z
       .record(z.string().max(TEXT_MAX_LENGTH), z.unknown())
       .meta({ description: 'The body that is sent: `type`, `timestamp` and `data`.' }),
-    state: z.enum(DELIVERY_STATES).meta({ description: 'A `failed` one is not sent again by itself.' }),
+    state: openEnum(DELIVERY_STATES).meta({ description: 'A `failed` one is not sent again by itself.' }),
     attempts: z.int32().min(0).meta({ description: 'Attempts since it was queued, at first or again.' }),
     createdAt: dateTime('When it was queued first.'),
     lastAttemptAt: dateTime('When it was sent last; null if it was not.').nullable(),

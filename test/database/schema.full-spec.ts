@@ -74,7 +74,7 @@ async function expectService(store: TestApplication): Promise<void> {
   await until(async () => (await send(`${store.url}/v1/pets`, { key: issued.json.key })).status === 401, 900);
   expect((await call('/admin/keys')).json).toHaveLength(2);
   expect((await call('/admin/usage')).status).toBe(200);
-  expect((await call('/admin/health')).json).toMatchObject({ ready: true });
+  expect((await call('/admin/health')).json).toMatchObject({ status: 'ready' });
 }
 
 const SCHEMA = 'Mein Laden';

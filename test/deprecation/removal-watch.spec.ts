@@ -36,10 +36,12 @@ async function watched() {
   return { warnings: json.warnings, metric: samples.map(({ labels, value }) => [labels, value]) };
 }
 
-const warning = (callers: number) =>
-  'An operation is called that is soon removed: getPet, on 2030-12-05; ' +
-  `keys that called it in the last 7 days: ${callers} ` +
-  '(GET /admin/deprecations lists them).';
+const warning = (callers: number) => ({
+  code: 'deprecated_operation_called',
+  message:
+    `getPet will be removed on 2030-12-05, but ${callers} ${callers === 1 ? 'key' : 'keys'} called it ` +
+    'in the last 7 days',
+});
 const metric = (callers: number) => [[{ operation: 'getPet' }, callers]];
 
 describe('the health and the metrics', () => {

@@ -13,8 +13,8 @@ import { hasRedis, startRedis } from '../support/programs/redis.js';
 
 const READY = { status: 'ok' };
 const NOT_READY = { code: 'service_unavailable', message: 'Not ready.', status: 503 };
-/** The parts of a healthy service. */
-const PARTS = {
+/** The components of a healthy service. */
+const COMPONENTS = {
   database: { status: 'up' },
   migrations: { status: 'up', pending: [] },
   counterStore: { status: 'up', kind: 'postgresql' },
@@ -53,17 +53,17 @@ describe('a healthy service', () => {
     expect(queries.length).toBeLessThanOrEqual(timesSince(startedMs));
   });
 
-  it('returns the status of each part at GET /admin/health to an administrator, and is counted', async () => {
+  it('returns each component at GET /admin/health to an administrator, and is counted', async () => {
     const { key } = await store.issue({ role: 'admin', plan: 'business' });
     const { status, json, headers } = await getHealth(key);
-    expect([status, json]).toEqual([200, { ready: true, draining: false, warnings: [], parts: PARTS }]);
+    expect([status, json]).toEqual([200, { status: 'ready', warnings: [], components: COMPONENTS }]);
     expect([headers.get('x-ratelimit-limit'), headers.get('x-ratelimit-remaining')]).toEqual(['1000', '999']);
   });
 
   it('reports a shutdown at GET /admin/health', async () => {
     const { key } = await store.issue({ role: 'admin' });
     store.app.get(Connections).drain();
-    expect((await getHealth(key)).json).toMatchObject({ ready: false, draining: true });
+    expect((await getHealth(key)).json).toMatchObject({ status: 'draining' });
   });
 });
 
@@ -82,11 +82,8 @@ describe('a service whose database lacks migrations', () => {
         `the database lacks the migrations ${last}; run "npx prisma migrate deploy", or in a container ` +
         '"animal-store migrate"';
       const health = await send(`${store.url}/admin/health`, { key });
-      const parts = { ...PARTS, migrations: { status: 'down', pending: [last], message } };
-      expect([health.status, health.json]).toEqual([
-        200,
-        { ready: false, draining: false, warnings: [], parts },
-      ]);
+      const components = { ...COMPONENTS, migrations: { status: 'down', pending: [last], message } };
+      expect([health.status, health.json]).toEqual([200, { status: 'not_ready', warnings: [], components }]);
       expect(errors.mock.calls).toEqual([[`Not ready: ${message}`]]);
       expect((await send(`${store.url}/livez`, { key })).json).toEqual(READY);
     } finally {
@@ -106,7 +103,7 @@ describe('a service whose database lacks migrations', () => {
     const call = (path: string) => send(store.url + path, { key });
     const expectStore = (counterStore: object) =>
       eventually(async () =>
-        expect((await call('/admin/health')).json.parts).toMatchObject({ counterStore }),
+        expect((await call('/admin/health')).json.components).toMatchObject({ counterStore }),
       );
     await expectStore({ status: 'up', kind: 'redis' });
     server.pause();
@@ -114,7 +111,7 @@ describe('a service whose database lacks migrations', () => {
       status: 'degraded',
       kind: 'redis',
       since: expect.stringMatching(/^\d{4}-.*Z$/),
-      message: expect.stringMatching(/^the counter store is away, so this replica counts locally: /),
+      message: expect.stringMatching(/^the counter store is unavailable, so this replica counts locally: /),
     });
     expect((await call('/readyz')).json).toEqual(READY);
     expect((await call('/v1/pets')).headers.get('x-ratelimit-degraded')).toBe('true');

@@ -177,6 +177,21 @@ describe('the OpenAPI documents', () => {
     expect(Object.values(scopes).filter(({ length }) => length > 1)).toStrictEqual([]);
   });
 
+  it.each(FILES)('let every enumeration of responses gain values, except PetStatus: %s', (file) => {
+    const document = served[file]!.json;
+    const responses = listOperations(document).map((operation) => operation.responses);
+    expect(closedEnums(document, responses)).toEqual(file === 'openapi.json' ? ['PetStatus'] : []);
+  });
+
+  it('have only the known values of an enumeration in requests', () => {
+    const { NewKey, NewWebhook } = documents.administration.components.schemas;
+    expect(NewKey.properties.role.enum).toEqual(['client', 'admin']);
+    expect(NewWebhook.properties.events.items.enum).toContain('quota.banned');
+    const { parameters } = documents.store.paths['/store/orders'].get;
+    const { schema } = parameters.find(({ name }: Json) => name === 'status');
+    expect(schema.enum).toEqual(['placed', 'approved', 'delivered']);
+  });
+
   it('require a bearer key everywhere, and mark only getPet as deprecated', () => {
     for (const { security, components } of Object.values(documents)) {
       expect(security).toEqual([{ apiKey: [] }]);
@@ -206,6 +221,31 @@ describe('the contact in the OpenAPI documents', () => {
     await store.close();
   });
 });
+
+/**
+ * Returns the last names of references under which a part of a document has an enumeration that allows no
+ * further text.
+ */
+function closedEnums(document: Json, part: Json, name = '', followed = new Set<string>()): string[] {
+  if (typeof part !== 'object' || part === null) {
+    return [];
+  }
+  if (typeof part.$ref === 'string') {
+    const [, ...path] = part.$ref.split('/');
+    const target = path.reduce((inner: Json, key: string) => inner[key], document);
+    const isNew = !followed.has(part.$ref);
+    followed.add(part.$ref);
+    return isNew ? closedEnums(document, target, path.at(-1), followed) : [];
+  }
+  const isClosed = Array.isArray(part.enum);
+  const isOpen = part.anyOf?.some(({ type, enum: values }: Json) => type === 'string' && !values);
+  const { anyOf, example: _example, examples: _examples, ...others } = part;
+  const inner = Object.values<Json>(isOpen === true ? others : { anyOf, ...others });
+  return [
+    ...(isClosed ? [name] : []),
+    ...inner.flatMap((each) => closedEnums(document, each, name, followed)),
+  ];
+}
 
 function listOperations({ paths }: Json): Json[] {
   return Object.values<Json>(paths).flatMap((item) => Object.values<Json>(item));

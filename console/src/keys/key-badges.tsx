@@ -14,7 +14,7 @@ export function KeyBadges({ apiKey }: { apiKey: Pick<Key, 'state' | 'bannedUntil
   const { state, bannedUntil, role } = apiKey;
   return (
     <Group gap={6} className="one-line-group">
-      <Badge variant="dot" color={COLORS[state]} tt="capitalize" fw={550}>
+      <Badge variant="dot" color={COLORS[state] ?? 'gray.6'} tt="capitalize" fw={550}>
         {state}
       </Badge>
       {bannedUntil !== null && (

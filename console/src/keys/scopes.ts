@@ -1,7 +1,7 @@
-import type { Key } from 'animal-store-client';
+import type { Key, NewKey } from 'animal-store-client';
 
 /** What a key may be allowed to do. */
-export type Scope = NonNullable<Key['scopes']>[number];
+export type Scope = NonNullable<NewKey['scopes']>[number];
 
 const LABELS: Record<Scope, string> = {
   'pets:read': 'Read animals',

@@ -6,7 +6,7 @@ import { Placeholder } from '../feedback/placeholder';
 import { BanPanel } from './ban-panel';
 import { WindowGauge } from './window-gauge';
 
-const TITLES = { minute: 'This minute', day: 'Today (UTC)' };
+const TITLES: Record<string, string> = { minute: 'This minute', day: 'Today (UTC)' };
 const GRID = { cols: { base: 1, sm: 3 }, spacing: 'lg' };
 const EXAMPLE: RateLimitStatus = {
   plan: 'pro',
@@ -47,7 +47,7 @@ function renderGauges(status: RateLimitStatus, onEnd: () => void) {
     ...status.windows.map(({ name, limit, remaining, reset }) => (
       <WindowGauge
         key={name}
-        title={TITLES[name]}
+        title={TITLES[name] ?? name}
         limit={limit}
         remaining={remaining}
         resetMs={reset * 1000}

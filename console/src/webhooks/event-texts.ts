@@ -1,6 +1,6 @@
-import type { Webhook } from 'animal-store-client';
+import type { NewWebhook } from 'animal-store-client';
 
-export type EventType = Webhook['events'][number];
+export type EventType = NewWebhook['events'][number];
 
 /** The types of events that a webhook can receive, in words. */
 export const EVENTS: Record<EventType, string> = {

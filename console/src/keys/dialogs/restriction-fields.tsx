@@ -99,7 +99,7 @@ type Restrictions = Pick<Key, 'scopes' | 'allowedNetworks'>;
 /**
  * Returns the fields of a request, without scopes that are not among the choices; null for no restriction.
  */
-export function toRestrictions(given: RestrictionValues, choices: ScopeChoice[]): Restrictions {
+export function toRestrictions(given: RestrictionValues, choices: ScopeChoice[]) {
   const allowedNetworks = given.allowedNetworks.split(/[\s,]+/).filter(Boolean);
   return {
     scopes: given.permissions === 'all' ? null : selectedScopes(given.scopes, choices),
