@@ -19,7 +19,7 @@ export function verify(evidence: Evidence): Claim[] {
   const keys = new Claim('d', 'no key acts later than 1 s after its end, or does what it may no longer do');
   const bans = new Claim(
     'e',
-    'a ban starts at the refusal that reaches the threshold, and denies every counted request until its end',
+    'a ban starts at the denial that reaches the threshold, and denies every counted request until its end',
   );
   const exceptions = new Claim('f', 'every exception is declared, and within its bound');
   checkHeaders(evidence, { limits, remaining });

@@ -12,10 +12,10 @@ import {
   RESPONSE_DEADLINE_MS,
 } from './history.js';
 
-/** Returns how many refusals within a minute start a ban: the documented rule. */
-const refusalsBeforeBan = (perMinute: number): number => perMinute;
+/** Returns how many denials within a minute start a ban: the documented rule. */
+const denialsBeforeBan = (perMinute: number): number => perMinute;
 
-/** A ban starts at the refusal that reaches the threshold: in its minute, one less were refused before. */
+/** A ban starts at the denial that reaches the threshold: in its minute, one less were refused before. */
 export function checkBans({ requests, run }: Evidence, history: History, claim: Claim): void {
   for (const [quota, all] of groupBy(
     requests.filter(({ quota: its }) => its !== null),
@@ -64,7 +64,7 @@ function toBans(denied: Counted[], banDurations: number[]): Ban[] {
 }
 
 /**
- * The shared store allows nothing and counts no refusal from a ban's first response to its end, unless it is
+ * The shared store allows nothing and counts no denial from a ban's first response to its end, unless it is
  * lifted or forgotten.
  */
 function checkThatBanLasts(
@@ -117,7 +117,7 @@ function checkMinute(
   const forgotten = history.countForgotten(refused, fromMs, toMs);
   const hasCrash = history.crashesDuring(fromMs, toMs).length > 0;
   // A ban of which no response came whole would start the count anew.
-  const upTo = (refusalsBeforeBan(most) - 1) * (unknown > 0 ? 2 : 1) + forgotten;
+  const upTo = (denialsBeforeBan(most) - 1) * (unknown > 0 ? 2 : 1) + forgotten;
   let beforeMs = -Infinity;
   for (const { firstSentMs, firstReceivedMs, startsMs } of bans) {
     const before = refused.filter(({ sentMs }) => sentMs > beforeMs && sentMs < firstReceivedMs);
@@ -130,18 +130,18 @@ function checkMinute(
       continue;
     }
     const certain = before.filter(isHere).length;
-    // The response of the refusal that started it may be lost, in a minute before.
+    // The response of the denial that started it may be lost, in a minute before.
     const mayBeOlder = unknown > 0 && startsMs.some((startMs) => startMs < minute * MINUTE_MS);
     if (unknown > 0 || hasCrash) {
       claim.weaken();
     }
     claim.check(
-      certain <= upTo && (hasCrash || mayBeOlder || before.length + unknown >= refusalsBeforeBan(least) - 1),
+      certain <= upTo && (hasCrash || mayBeOlder || before.length + unknown >= denialsBeforeBan(least) - 1),
       () =>
-        `${name} started a ban after ${certain} refusals, with ${unknown} unknown requests, of the ` +
+        `${name} started a ban after ${certain} denials, with ${unknown} unknown requests, of the ` +
         `limit ${least}`,
     );
   }
   const after = refused.filter((each) => each.sentMs > beforeMs && isHere(each)).length;
-  claim.check(after <= upTo, () => `${name} had ${after} refusals without a ban, of the limit ${most}`);
+  claim.check(after <= upTo, () => `${name} had ${after} denials without a ban, of the limit ${most}`);
 }

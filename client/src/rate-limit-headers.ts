@@ -17,7 +17,7 @@ const PARAMETER = /([a-z]+)=(\d+)/g;
 
 /**
  * Returns the windows that `RateLimit` and `RateLimit-Policy` report
- * (draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4). A window that only one of the two headers
+ * (draft-ietf-httpapi-ratelimit-headers-11, sections 3 and 4). A window that only one of the two headers
  * names is left out.
  */
 export function rateLimitWindows(headers: Headers): RateLimitWindow[] {

@@ -109,7 +109,7 @@ function toRow(key: KeyWithUsage) {
   };
 }
 
-function statusText({ plan, windows, refusalsUntilBan, bannedUntil }: RateLimitStatus): string {
+function statusText({ plan, windows, denialsUntilBan, bannedUntil }: RateLimitStatus): string {
   const remaining = windows.map(({ name, limit, remaining: left, reset }): [string, string] => [
     `this ${name}`,
     `${left} of ${limit} requests remain until ${new Date(reset * 1000).toISOString()}`,
@@ -117,7 +117,7 @@ function statusText({ plan, windows, refusalsUntilBan, bannedUntil }: RateLimitS
   return fieldsText({
     plan,
     ...Object.fromEntries(remaining),
-    'refusals until ban': refusalsUntilBan,
+    'denials until ban': denialsUntilBan,
     'banned until': bannedUntil,
   });
 }

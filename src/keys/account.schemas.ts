@@ -44,8 +44,8 @@ export const OwnKey = z
     }),
     ...keyHints,
     plan: plainText('The plan that the quota of the key is on.', PLAN_NAME_MAX_LENGTH),
-    perMinute: z.int32().min(1).meta({ description: 'Effective limit of requests per UTC minute.' }),
-    perDay: z.int32().min(1).meta({ description: 'Effective limit of requests per UTC day.' }),
+    perMinute: z.int().min(1).meta({ description: 'Effective limit of requests per UTC minute.' }),
+    perDay: z.int().min(1).meta({ description: 'Effective limit of requests per UTC day.' }),
     ownLimits: z
       .boolean()
       .meta({ description: "Whether these limits are the quota's own instead of the plan's." }),

@@ -73,7 +73,7 @@ export class KeyReader {
     const { plan, perMinute, perDay } = planFields(record);
     if (perMinute === null || perDay === null) {
       const bannedUntil = await findBanEnd(this.counters, record.quotaId);
-      return { plan, windows: [], refusalsUntilBan: null, bannedUntil: bannedUntil?.toISOString() ?? null };
+      return { plan, windows: [], denialsUntilBan: null, bannedUntil: bannedUntil?.toISOString() ?? null };
     }
     const bucketKey = quotaBucketKey(record.quotaId);
     const decision = await this.counters.peek({ bucketKey, perMinute, perDay });

@@ -157,13 +157,13 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
       'Wait for `Retry-After`.',
     messages: {
       rate_limit_exceeded:
-        'Over the limit of 60 requests per minute of plan free. ' +
-        'Wait 31 seconds before the next request. 59 refusals remain within this minute until the API ' +
+        'Rate limit exceeded: plan free allows 60 requests per minute. ' +
+        'Wait 31 seconds before the next request. 59 denials remain within this minute until the API ' +
         'key is banned.',
       api_key_banned:
         'This API key is banned until 2027-03-05T12:35:30Z, because too many requests followed a 429 ' +
-        'within one minute. Send none for 60 seconds. After any later 429 wait for Retry-After, or the ' +
-        'key is banned again.',
+        'within one minute. Send no requests for 60 seconds. After any later 429 wait for Retry-After, or ' +
+        'the key is banned again.',
     },
     headers: ['Retry-After'],
     appliesTo: every,

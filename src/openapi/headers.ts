@@ -26,6 +26,13 @@ const text = (
 ) => header(description, example, { type: 'string', maxLength, ...schema });
 const integer = (description: string, example: number, minimum = 0) =>
   header(description, example, { type: 'integer', format: 'int32', minimum, maximum: INT32_MAX });
+const long = (description: string, example: number, minimum = 0) =>
+  header(description, example, {
+    type: 'integer',
+    format: 'int64',
+    minimum,
+    maximum: Number.MAX_SAFE_INTEGER,
+  });
 const constant = (description: string, value: string) =>
   header(description, value, { type: 'string', const: value });
 /** Describes a header that such a response may lack. */
@@ -49,20 +56,19 @@ export const headers = {
       { maxLength: HTTP_DATE_LENGTH },
     ),
   ),
-  'X-RateLimit-Limit': integer('The limit of the window with the fewest requests remaining.', 60, 1),
-  'X-RateLimit-Remaining': integer('Requests remaining in that window after this one.', 59),
-  'X-RateLimit-Reset': header(
+  'X-RateLimit-Limit': long('The limit of the window with the fewest requests remaining.', 60, 1),
+  'X-RateLimit-Remaining': long('Requests remaining in that window after this one.', 59),
+  'X-RateLimit-Reset': long(
     'The Unix time in seconds at which that window ends, or the ban if the key is banned.',
     1_764_892_860,
-    { type: 'integer', format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
   ),
   RateLimit: text(
-    'All windows in the format of draft-ietf-httpapi-ratelimit-headers-10: ' +
+    'All windows in the format of draft-ietf-httpapi-ratelimit-headers-11: ' +
       '`r` requests remain, and the window ends in `t` seconds.',
     '"minute";r=59;t=31, "day";r=959;t=52310',
   ),
   'RateLimit-Policy': text(
-    'The limits in the format of draft-ietf-httpapi-ratelimit-headers-10: ' +
+    'The limits in the format of draft-ietf-httpapi-ratelimit-headers-11: ' +
       '`q` requests in each window of `w` seconds.',
     '"minute";q=60;w=60, "day";q=1000;w=86400',
   ),

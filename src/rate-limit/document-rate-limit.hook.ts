@@ -35,7 +35,7 @@ export class DocumentRateLimitHook {
 
 function rateLimitError(seconds: number): ApiError {
   const message =
-    `This address is over ${REQUESTS_PER_MINUTE} requests per minute for documents. ` +
+    `Rate limit exceeded: an address may send ${REQUESTS_PER_MINUTE} requests per minute for documents. ` +
     `Wait ${seconds} ${seconds === 1 ? 'second' : 'seconds'} before the next request.`;
   return new ApiError('rate_limit_exceeded', message, { headers: { 'Retry-After': String(seconds) } });
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { openEnum } from '../schemas/open-enum.js';
+import { OPEN_LIST_MAX, openEnum } from '../schemas/open-enum.js';
 import { dateTime, plainText } from '../schemas/text-schemas.js';
 import { banThreshold } from './rules/ban.js';
 import { PLAN_NAME_MAX_LENGTH } from './rules/plan-name.js';
@@ -13,16 +13,19 @@ export const RateLimitStatus = z
     windows: z
       .object({
         name: openEnum(WINDOW_NAMES).meta({ description: 'The UTC minute or the UTC day.' }),
-        limit: z.int32().min(1).meta({ description: 'Requests allowed in this window.' }),
-        remaining: z.int32().min(0).meta({ description: 'Those that remain.' }),
+        limit: z.int().min(1).meta({ description: 'Requests allowed in this window.' }),
+        remaining: z.int().min(0).meta({ description: 'Those that remain.' }),
         reset: z.int().meta({ description: 'Unix time, in seconds, at which this window ends.' }),
       })
       .array()
-      .max(2)
-      .meta({ description: 'The windows in force. A request needs room in both.' }),
-    refusalsUntilBan: z.int32().min(0).nullable().meta({
+      .max(OPEN_LIST_MAX)
+      .meta({
+        description:
+          'The windows in force. A request needs room in all. There may be more than these two one day.',
+      }),
+    denialsUntilBan: z.int().min(0).nullable().meta({
       description:
-        'How many refusals within this minute it takes to be banned; 0 while banned, null if bans are off.',
+        'How many denials within this minute it takes to be banned; 0 while banned, null if bans are off.',
     }),
     bannedUntil: dateTime('When the ban ends; null if there is none.').nullable(),
   })
@@ -36,7 +39,7 @@ export const RateLimitStatus = z
           { name: 'minute', limit: 60, remaining: 59, reset: 1_795_240_620 },
           { name: 'day', limit: 1000, remaining: 959, reset: 1_795_305_600 },
         ],
-        refusalsUntilBan: banThreshold({ perMinute: 60, perDay: 1000 }, [1]),
+        denialsUntilBan: banThreshold({ perMinute: 60, perDay: 1000 }, [1]),
         bannedUntil: null,
       },
     ],
@@ -46,7 +49,7 @@ export type RateLimitStatus = z.infer<typeof RateLimitStatus>;
 /** Returns the rate-limit status of a quota on this plan, as a decision reports it. */
 export function rateLimitStatus(
   plan: string,
-  { windows, refusalsUntilBan, ban }: Pick<RateLimitDecision, 'windows' | 'refusalsUntilBan' | 'ban'>,
+  { windows, denialsUntilBan, ban }: Pick<RateLimitDecision, 'windows' | 'denialsUntilBan' | 'ban'>,
 ): RateLimitStatus {
   return {
     plan,
@@ -56,7 +59,7 @@ export function rateLimitStatus(
       remaining,
       reset: resetSeconds,
     })),
-    refusalsUntilBan,
+    denialsUntilBan,
     bannedUntil: ban === null ? null : new Date(ban.untilMs).toISOString(),
   };
 }

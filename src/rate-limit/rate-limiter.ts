@@ -84,6 +84,8 @@ export class RateLimiter {
   }
 }
 
+const EXCEEDED = 'Rate limit exceeded: ';
+
 /**
  * Returns the error of a request that is not allowed: `api_key_banned` while a ban lasts, else
  * `rate_limit_exceeded`.
@@ -94,7 +96,7 @@ function rateLimitError(decision: RateLimitDecision, authentication: Authenticat
     const until = new Date(banEndSeconds(ban) * 1000).toISOString().replace('.000Z', 'Z');
     const message =
       `This API key is banned until ${until}, because too many requests followed a 429 within one minute. ` +
-      `Send none for ${inWords(secondsToBanEnd(ban, nowMs), 'second')}. ` +
+      `Send no requests for ${inWords(secondsToBanEnd(ban, nowMs), 'second')}. ` +
       'After any later 429 wait for Retry-After, or the key is banned again.';
     return new ApiError('api_key_banned', message);
   }
@@ -103,21 +105,21 @@ function rateLimitError(decision: RateLimitDecision, authentication: Authenticat
   const wait = `Wait ${inWords(retryAfterSeconds(windows, nowMs), 'second')} before the next request.`;
   const { principal, denial } = authentication;
   if (principal === null) {
-    const message = `This address is over ${limits} without a valid API key. ${wait} ${denial.message}`;
-    return new ApiError('rate_limit_exceeded', message);
+    const allowance = `an address may send ${limits} without a valid API key`;
+    return new ApiError('rate_limit_exceeded', `${EXCEEDED}${allowance}. ${wait} ${denial.message}`);
   }
   // Requests for the rate-limit status have one window, those that a plan limits have two.
   const limited = windows.length > 1 ? `plan ${principal.quota.plan}` : 'this operation';
-  const message = `Over the limit of ${limits} of ${limited}. ${wait}${warning(decision)}`;
+  const message = `${EXCEEDED}${limited} allows ${limits}. ${wait}${warning(decision)}`;
   return new ApiError('rate_limit_exceeded', message);
 }
 
 /** Returns what happens to a client that does not wait; nothing if bans are off. */
-function warning({ refusalsUntilBan }: RateLimitDecision): string {
-  if (refusalsUntilBan === null) {
+function warning({ denialsUntilBan }: RateLimitDecision): string {
+  if (denialsUntilBan === null) {
     return '';
   }
-  const remain = `${inWords(refusalsUntilBan, 'refusal')} ${refusalsUntilBan === 1 ? 'remains' : 'remain'}`;
+  const remain = `${inWords(denialsUntilBan, 'denial')} ${denialsUntilBan === 1 ? 'remains' : 'remain'}`;
   return ` ${remain} within this minute until the API key is banned.`;
 }
 

@@ -2,12 +2,15 @@ import { z } from 'zod';
 import { int32 } from './int32.js';
 import { BODY_MESSAGE } from './text-schemas.js';
 
+/** Documented as an int64, so that a later version may accept more. */
+const limit = (description: string) => int32(description).meta({ format: 'int64' });
+
 /**
  * Requests per UTC minute and UTC day: the limits of a plan, or those of a quota that override its plan's.
  */
 export const Limits = z
   .object(
-    { perMinute: int32('Requests per UTC minute.'), perDay: int32('Requests per UTC day.') },
+    { perMinute: limit('Requests per UTC minute.'), perDay: limit('Requests per UTC day.') },
     BODY_MESSAGE,
   )
   .meta({
@@ -18,7 +21,7 @@ export const Limits = z
 export type Limits = z.infer<typeof Limits>;
 
 /** Returns the schema of a limit in responses, null if there is none. */
-export const shownLimit = (description: string) => z.int32().min(1).nullable().meta({ description });
+export const shownLimit = (description: string) => z.int().min(1).nullable().meta({ description });
 
 /** A quota's own limits, both or none. Without them, those of its plan apply. */
 export const ownLimits = {

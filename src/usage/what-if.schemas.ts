@@ -7,7 +7,8 @@ import { count } from './usage.schemas.js';
 const INT32_MAX = 2_147_483_647;
 const PLAN_MESSAGE = 'must be the name of a plan';
 
-const limitParameter = (description: string) => integerParameter(INT32_MAX).optional().meta({ description });
+const limitParameter = (description: string) =>
+  integerParameter(INT32_MAX).optional().meta({ description, format: 'int64' });
 
 export const WhatIfQuery = z.object({
   plan: z.string(once(PLAN_MESSAGE)).refine(isPlanName, PLAN_MESSAGE).optional().meta({
@@ -23,8 +24,8 @@ const planName = (description: string) => plainText(description, PLAN_NAME_MAX_L
 
 export const WhatIf = z
   .object({
-    perMinute: z.int32().min(1).meta({ description: 'The limit per UTC minute that was tried.' }),
-    perDay: z.int32().min(1).meta({ description: 'The limit per UTC day that was tried.' }),
+    perMinute: z.int().min(1).meta({ description: 'The limit per UTC minute that was tried.' }),
+    perDay: z.int().min(1).meta({ description: 'The limit per UTC day that was tried.' }),
     since: dateTime('Start of the first UTC day whose minutes are all kept.'),
     recordedDays: count('UTC days since then that have a recorded request.'),
     requests: count('Requests of all keys of the quota since then, also those that were denied.'),

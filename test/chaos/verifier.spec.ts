@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Change, Evidence, Fault, Request } from '../../chaos/verifier/evidence.js';
 import { readEvidence } from '../../chaos/verifier/evidence.js';
 import { notHeld, verify } from '../../chaos/verify.js';
-import { refusalsBeforeBan } from '../support/keys/bans.js';
+import { denialsBeforeBan } from '../support/keys/bans.js';
 
 /** The monotonic time at which a minute of the wall clock begins. */
 const MINUTE_MS = 600_000;
@@ -149,7 +149,7 @@ function setBanEnd({ sentMs, headers }: Request, second: number): void {
   Object.assign(headers, { reset: NOON_MS / 1000 + second, retryAfter });
 }
 
-const refuseTimes = (count: number) => Array.from({ length: count }, () => refuse());
+const denyTimes = (count: number) => Array.from({ length: count }, () => refuse());
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
@@ -162,7 +162,7 @@ const claim = (letter: string) => verify(evidence).find((each) => each.letter ==
 
 it('verify finds nothing in a sound ledger, and checks every claim', () => {
   useUp();
-  refuseTimes(refusalsBeforeBan(LIMIT) - 1);
+  denyTimes(denialsBeforeBan(LIMIT) - 1);
   refuse('api_key_banned');
   evidence.changes.push(change({ change: 'issue', key: 'k2', quota: 'q2', sentMs: 0, receivedMs: 10 }));
   create('Rex', { quota: 'q2', key: 'k2' }, undefined, 1);
@@ -467,16 +467,16 @@ describe('verify finds by the claim about keys', () => {
 });
 
 describe('verify finds by the claim about bans', () => {
-  it('a ban that starts a refusal too early', () => {
+  it('a ban that starts a denial too early', () => {
     useUp();
-    refuseTimes(refusalsBeforeBan(LIMIT) - 2);
+    denyTimes(denialsBeforeBan(LIMIT) - 2);
     refuse('api_key_banned');
     expect(broken()).toEqual(['e']);
   });
 
   it('a request that is allowed while a ban lasts', () => {
     useUp();
-    refuseTimes(refusalsBeforeBan(LIMIT) - 1);
+    denyTimes(denialsBeforeBan(LIMIT) - 1);
     setBanEnd(refuse('api_key_banned'), 120);
     add({ sentMs: MINUTE_MS + 61_000 }, 1, LIMIT + 1);
     expect(broken()).toEqual(['e']);
@@ -487,7 +487,7 @@ describe('verify finds by the claim about bans', () => {
 
   it('a ban that does not start', () => {
     useUp();
-    refuseTimes(refusalsBeforeBan(LIMIT));
+    denyTimes(denialsBeforeBan(LIMIT));
     expect(broken()).toEqual(['e']);
   });
 });
@@ -633,7 +633,7 @@ describe('verify does not call a violation', () => {
 
   it('a request without a response, which weakens the claims', () => {
     useUp();
-    refuseTimes(refusalsBeforeBan(LIMIT) - 2);
+    denyTimes(denialsBeforeBan(LIMIT) - 2);
     add({ receivedMs: null, status: null, headers: {} });
     refuse('api_key_banned');
     expect(broken()).toStrictEqual([]);
@@ -659,7 +659,7 @@ describe('verify does not call a violation', () => {
     expect(broken()).toEqual(['a']);
   });
 
-  it('a ban that is first seen in the minute after the refusal that started it', () => {
+  it('a ban that is first seen in the minute after the denial that started it', () => {
     [1, 2, 3].forEach((used) => add({ sentMs: MINUTE_MS + 57_000 + used * 100 }, used));
     [58_000, 58_100].forEach((ms) =>
       add({ sentMs: MINUTE_MS + ms, status: 429, code: 'rate_limit_exceeded' }, LIMIT),
@@ -705,7 +705,7 @@ describe('verify does not call a violation', () => {
 
   it('a ban that a failover has lost', () => {
     useUp();
-    refuseTimes(refusalsBeforeBan(LIMIT) - 1);
+    denyTimes(denialsBeforeBan(LIMIT) - 1);
     const ban = refuse('api_key_banned');
     setBanEnd(ban, 120);
     evidence.run.store = 'sentinel';

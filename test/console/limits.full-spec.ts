@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { HOUR_MS, MINUTE_MS } from '../support/time/clock.js';
-import { ban, refusalsBeforeBan } from '../support/keys/bans.js';
+import { ban, denialsBeforeBan } from '../support/keys/bans.js';
 import {
   expectSound,
   open,
@@ -39,7 +39,7 @@ describe('a page of the console over the limit', () => {
     expect(await page.getByRole('alert').count()).toBe(0);
     await expectSound(page);
     expect((await send(`${store.url}/v1/rate-limit`, { key })).json).toMatchObject({
-      refusalsUntilBan: refusalsBeforeBan(4) - 1,
+      denialsUntilBan: denialsBeforeBan(4) - 1,
       bannedUntil: null,
     });
     store.clock.travel(MINUTE_MS);

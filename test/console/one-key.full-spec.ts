@@ -68,7 +68,7 @@ describe("a key's page of the console", () => {
     await page.getByRole('heading', { name: 'Banned', exact: true }).waitFor();
     await press(page, 'Lift ban');
     await confirm(page, 'Lift ban');
-    await page.getByRole('heading', { name: 'Refusals before a ban' }).waitFor();
+    await page.getByRole('heading', { name: 'Denials before a ban' }).waitFor();
     await page.locator('h1:focus', { hasText: 'Banned shop' }).waitFor();
     await page.getByText('Lifted a ban').waitFor();
     await page.getByRole('link', { name: 'Traffic' }).click();

@@ -1,4 +1,4 @@
-import { refusalsBeforeBan, requestsBeforeBan } from '../support/keys/bans.js';
+import { denialsBeforeBan, requestsBeforeBan } from '../support/keys/bans.js';
 import { untilMinuteLasts } from '../support/time/clock.js';
 import { DebianPostgres, describeOnDebianPostgres } from '../support/programs/debian-postgres.js';
 import { eventually } from '../support/eventually.js';
@@ -44,7 +44,7 @@ describeOnDebianPostgres('a service under load', () => {
     );
     const countResponses = (code?: string) => responses.filter(({ json }) => json.code === code).length;
     const codes = [undefined, 'rate_limit_exceeded', 'api_key_banned'];
-    expect(codes.map(countResponses)).toEqual([20, refusalsBeforeBan(20) - 1, 21]);
+    expect(codes.map(countResponses)).toEqual([20, denialsBeforeBan(20) - 1, 21]);
   });
 
   const restart = () => server.start();

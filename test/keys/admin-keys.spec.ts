@@ -532,7 +532,7 @@ describe('GET /admin/keys/{id}/rate-limit', () => {
     expect((await rateLimit(successor)).json).toEqual(json);
     const end = inFuture(HOUR_MS);
     await ban(admin.store.database, key, end);
-    const banned = { bannedUntil: end.toISOString(), refusalsUntilBan: 0 };
+    const banned = { bannedUntil: end.toISOString(), denialsUntilBan: 0 };
     expect((await rateLimit(key)).json).toMatchObject(banned);
   });
 

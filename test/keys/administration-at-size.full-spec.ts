@@ -59,7 +59,7 @@ describe('administration of large and damaged tables', () => {
     expect((await admin.send(`GET /admin/keys/${id}/rate-limit`)).json).toEqual({
       plan: 'enterprise',
       windows: [],
-      refusalsUntilBan: null,
+      denialsUntilBan: null,
       bannedUntil: null,
     });
     expect(await admin.send(`PATCH /admin/keys/${id}`, { plan: 'free' })).toMatchObject({

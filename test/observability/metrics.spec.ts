@@ -9,7 +9,7 @@ import { MetricsRegistry, type MetricsSource } from '../../src/metrics/metrics-r
 import { MetricsServer } from '../../src/observability/metrics.server.js';
 import { CounterStore } from '../../src/rate-limit/stores/counter-store.js';
 import type { PostgresCounterStore } from '../../src/rate-limit/stores/postgres-counter-store.js';
-import { refusalsBeforeBan, requestsBeforeBan } from '../support/keys/bans.js';
+import { denialsBeforeBan, requestsBeforeBan } from '../support/keys/bans.js';
 import { shareApplication, startApplication, type TestApplication } from '../support/service/application.js';
 import { startDatabaseProxy } from '../support/programs/database-proxy.js';
 import { until } from '../support/eventually.js';
@@ -273,13 +273,13 @@ describe('metrics of limits', () => {
     const day = await store.issue({ plan: 'business', perMinute: 50, perDay: 1 });
     const grown = await growth(OWN, async () => {
       const statuses = await call(minute.key, requestsBeforeBan(2) + 2);
-      expect(statuses).toEqual([200, 200, ...Array<number>(refusalsBeforeBan(2) + 2).fill(429)]);
+      expect(statuses).toEqual([200, 200, ...Array<number>(denialsBeforeBan(2) + 2).fill(429)]);
       expect(await call(day.key, 3)).toEqual([200, 429, 429]);
     });
     expect(grown).toEqual({
       'rate_limit_allowed_total pro': 2,
       'rate_limit_allowed_total business': 1,
-      'rate_limit_denied_total pro minute': refusalsBeforeBan(2) - 1,
+      'rate_limit_denied_total pro minute': denialsBeforeBan(2) - 1,
       'rate_limit_denied_total pro ban': 3,
       'rate_limit_denied_total business day': 2,
       'bans_started_total pro': 1,

@@ -74,7 +74,7 @@ describe('documents', () => {
     const denied = await from('203.0.113.7', '/openapi.json');
     const retryAfter = denied.headers.get('retry-after');
     const message =
-      'This address is over 600 requests per minute for documents. ' +
+      'Rate limit exceeded: an address may send 600 requests per minute for documents. ' +
       `Wait ${retryAfter} seconds before the next request.`;
     expectError(denied, 429, 'rate_limit_exceeded', message);
     expect(retryAfter).toMatch(/^([1-5]\d|60)$/);

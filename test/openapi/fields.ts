@@ -22,21 +22,20 @@ export function fieldFaults(headers: Headers): string[] {
 }
 
 /**
- * Compares both forms of the rate-limit headers. A ban, which all windows report alike, may end later than a
- * window.
+ * Compares both forms of the rate-limit headers. During a ban `X-RateLimit-Remaining` alone is 0.
  */
 function windowFaults(headers: Headers): string[] {
   const field = (name: string) => headers.get(name) ?? '';
   const policies = parseItems(field('RateLimit-Policy'));
   const limits = parseItems(field('RateLimit'));
   const [tightest, remaining] = [Number(field('X-RateLimit-Limit')), Number(field('X-RateLimit-Remaining'))];
-  const isBanned = limits.every(([, { r, t }]) => r === 0 && t === limits[0]?.[1]['t']);
+  const mayBeBanned = remaining === 0 && headers.has('Retry-After');
   const areSound = policies.every(([name, { q, w }], index) => {
     const [limited, { r, t }] = limits[index] ?? ['none', {}];
-    return limited === name && isWithin(r, q) && (isWithin(t, w) || isBanned);
+    return limited === name && isWithin(r, q) && isWithin(t, w);
   });
   const isOneOfThem = policies.some(
-    ([, { q }], index) => q === tightest && limits[index]?.[1]['r'] === remaining,
+    ([, { q }], index) => q === tightest && (limits[index]?.[1]['r'] === remaining || mayBeBanned),
   );
   return policies[0]?.[0] === 'minute' && policies.length === limits.length && areSound && isOneOfThem
     ? []

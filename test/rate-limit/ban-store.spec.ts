@@ -43,48 +43,47 @@ describe.each(sharedStores)('bans counted in %s', (_name, start) => {
 
   /** Returns what is stored of the usage and the bans of a bucket. */
   async function findCounter({ bucketKey }: RateLimitRequest) {
-    const { minuteUsed, dayUsed, refusals, bannedUntil, banLevel } =
-      (await home.findCounter(bucketKey)) ?? {};
-    return { minuteUsed, dayUsed, refusals, bannedUntil, banLevel };
+    const { minuteUsed, dayUsed, denials, bannedUntil, banLevel } = (await home.findCounter(bucketKey)) ?? {};
+    return { minuteUsed, dayUsed, denials, bannedUntil, banLevel };
   }
 
   describe('a ban', () => {
-    it('is started by the refusal that reaches the threshold within a minute, and by no other', async () => {
+    it('is started by the denial that reaches the threshold within a minute, and by no other', async () => {
       const request = newBucket(5);
       const decisions = await consumeInTurn(request, 12);
       expect(summarize(decisions)).toBe('5 allowed, denied with 4 3 2 1 left, starts a ban, 2 banned');
-      expect(decisions.slice(0, 5).map(({ refusalsUntilBan }) => refusalsUntilBan)).toEqual([5, 5, 5, 5, 5]);
+      expect(decisions.slice(0, 5).map(({ denialsUntilBan }) => denialsUntilBan)).toEqual([5, 5, 5, 5, 5]);
       const [starter, ...others] = decisions.slice(9) as [RateLimitDecision, ...RateLimitDecision[]];
       expect(lengthMs(starter)).toBe(MINUTE_MS);
       const { untilMs } = starter.ban ?? {};
-      const banned = { allowed: false, refusalsUntilBan: 0, ban: { untilMs, started: false } };
+      const banned = { allowed: false, denialsUntilBan: 0, ban: { untilMs, started: false } };
       expect(others).toMatchObject([banned, banned]);
       expect(await findCounter(request)).toEqual({
         minuteUsed: 5,
         dayUsed: 5,
-        refusals: 0,
+        denials: 0,
         bannedUntil: banEnd(starter),
         banLevel: 1,
       });
     });
 
-    it('is also started by refusals of the day', async () => {
+    it('is also started by denials of the day', async () => {
       const decisions = await consumeInTurn(newBucket(5, 2), 8);
       expect(summarize(decisions)).toBe('2 allowed, denied with 4 3 2 1 left, starts a ban, 1 banned');
       expect(remaining(decisions.at(-1) as RateLimitDecision)).toEqual([3, 0]);
     });
 
-    it('is not started by refusals of the previous minute', async () => {
+    it('is not started by denials of the previous minute', async () => {
       const request = newBucket(5);
       clock.travelTo(new Date(NOON + 58 * SECOND_MS));
       expect(await summarizeBatch(request, 9)).toBe('5 allowed, denied with 4 3 2 1 left');
       clock.travelTo(new Date(NOON + MINUTE_MS));
       const next = await consumeInTurn(request, 10);
       expect(summarize(next)).toBe('5 allowed, denied with 4 3 2 1 left, starts a ban');
-      expect(next[0]?.refusalsUntilBan).toBe(5);
+      expect(next[0]?.denialsUntilBan).toBe(5);
     });
 
-    it('ends at its exact millisecond: requests are allowed, and refusals count from zero', async () => {
+    it('ends at its exact millisecond: requests are allowed, and denials count from zero', async () => {
       const request = newBucket(5);
       const end = banEnd(await provokeBan(request));
       clock.travelTo(new Date(end.getTime() - SECOND_MS));
@@ -139,16 +138,16 @@ describe.each(sharedStores)('bans counted in %s', (_name, start) => {
     });
   });
 
-  describe('refusals until a ban', () => {
+  describe('denials until a ban', () => {
     it('increase when the threshold is raised within the minute', async () => {
       const request = newBucket(5);
       expect(await summarizeBatch(request, 9)).toBe('5 allowed, denied with 4 3 2 1 left');
       const raised = await consumeInTurn({ ...request, perMinute: 8 }, 8);
-      expect(raised[0]?.refusalsUntilBan).toBe(4);
+      expect(raised[0]?.denialsUntilBan).toBe(4);
       expect(summarize(raised)).toBe('3 allowed, denied with 3 2 1 left, starts a ban, 1 banned');
     });
 
-    it('are one when the threshold is lowered below the refusals already counted', async () => {
+    it('are one when the threshold is lowered below the denials already counted', async () => {
       const request = newBucket(5);
       expect(await summarizeBatch(request, 8)).toBe('5 allowed, denied with 4 3 2 left');
       expect(await summarizeBatch({ ...request, perMinute: 2 }, 3)).toBe('starts a ban, 2 banned');
@@ -169,7 +168,7 @@ describe.each(sharedStores)('bans counted in %s', (_name, start) => {
       expect(await findCounter(request)).toMatchObject({
         minuteUsed: 5,
         dayUsed: 5 + usedBefore,
-        refusals: 0,
+        denials: 0,
         banLevel: 1,
       });
     });
@@ -181,7 +180,7 @@ describe.each(sharedStores)('bans counted in %s', (_name, start) => {
       expect(await summarizeBatch(request, 12)).toBe('denied with 1 left, starts a ban, 10 banned');
     });
 
-    it('report each number of refusals once across three replicas, of which one starts the ban', async () => {
+    it('report each number of denials once across three replicas, of which one starts the ban', async () => {
       const replicas = [store, await open(), await open()];
       for (let round = 0; round < 10; round += 1) {
         const request = newBucket(30);
@@ -189,7 +188,7 @@ describe.each(sharedStores)('bans counted in %s', (_name, start) => {
         const inOrder = decisions.toSorted(
           (a, b) =>
             Number(b.allowed) - Number(a.allowed) ||
-            (b.refusalsUntilBan ?? 0) - (a.refusalsUntilBan ?? 0) ||
+            (b.denialsUntilBan ?? 0) - (a.denialsUntilBan ?? 0) ||
             Number(b.ban?.started) - Number(a.ban?.started),
         );
         expect(summarize(inOrder)).toBe(
@@ -200,7 +199,7 @@ describe.each(sharedStores)('bans counted in %s', (_name, start) => {
         expect(await findCounter(request)).toEqual({
           minuteUsed: 30,
           dayUsed: 30,
-          refusals: 0,
+          denials: 0,
           bannedUntil: end,
           banLevel: 1,
         });
@@ -257,7 +256,7 @@ describe.each(sharedStores)('bans counted in %s', (_name, start) => {
       const lenient = await open('');
       expect(await summarizeBatch(request, 30, lenient)).toBe('5 allowed, 25 denied');
       expect(await summarizeBatch(request, 30, lenient)).toBe('30 denied');
-      expect(await findCounter(request)).toMatchObject({ refusals: 55, bannedUntil: null, banLevel: 0 });
+      expect(await findCounter(request)).toMatchObject({ denials: 55, bannedUntil: null, banLevel: 0 });
     });
 
     it('suspend active bans when the list is empty; those hold again on a replica with bans', async () => {
@@ -314,17 +313,17 @@ describe.each(sharedStores)('bans counted in %s', (_name, start) => {
       await provokeBan(lifted);
       const kept = await provokeBan(other);
       await store.liftBan(lifted.bucketKey);
-      expect(await findCounter(lifted)).toMatchObject({ minuteUsed: 5, dayUsed: 5, refusals: 0 });
+      expect(await findCounter(lifted)).toMatchObject({ minuteUsed: 5, dayUsed: 5, denials: 0 });
       expect(await store.bans()).toEqual(new Map([[other.bucketKey, banEnd(kept)]]));
     });
 
-    it('resets the refusals of the minute, including those counted by a replica without bans', async () => {
+    it('resets the denials of the minute, including those counted by a replica without bans', async () => {
       const request = newBucket(5);
       await provokeBan(request);
       await consume(request, 3, await open(''));
-      expect(await findCounter(request)).toMatchObject({ refusals: 3 });
+      expect(await findCounter(request)).toMatchObject({ denials: 3 });
       await store.liftBan(request.bucketKey);
-      expect(await findCounter(request)).toMatchObject({ refusals: 0, banLevel: 1 });
+      expect(await findCounter(request)).toMatchObject({ denials: 0, banLevel: 1 });
       expect(await summarizeBatch(request, 1)).toBe('denied with 4 left');
     });
   });
@@ -332,9 +331,9 @@ describe.each(sharedStores)('bans counted in %s', (_name, start) => {
   it('CounterStore.peek returns an active ban, and none that is over', async () => {
     const request = newBucket(2, 100);
     const { untilMs } = (await provokeBan(request)).ban ?? { untilMs: 0 };
-    const banned = { allowed: false, refusalsUntilBan: 0, ban: { untilMs, started: false } };
+    const banned = { allowed: false, denialsUntilBan: 0, ban: { untilMs, started: false } };
     expect(await store.peek(request)).toMatchObject(banned);
-    expect(await (await open('')).peek(request)).toMatchObject({ refusalsUntilBan: null, ban: null });
+    expect(await (await open('')).peek(request)).toMatchObject({ denialsUntilBan: null, ban: null });
     clock.travelTo(new Date(untilMs));
     expect(await store.peek(request)).toMatchObject({ allowed: true, ban: null });
   });

@@ -13,8 +13,8 @@ describe.each(sharedStores)('a ban threshold that %s gets with a bucket', (_name
   openForEach(start);
 
   it.each([
-    ['fewer refusals than the limit', 2, '5 allowed, denied with 1 left, starts a ban, 13 banned'],
-    ['more refusals than the limit', 7, '5 allowed, denied with 6 5 4 3 2 1 left, starts a ban, 8 banned'],
+    ['fewer denials than the limit', 2, '5 allowed, denied with 1 left, starts a ban, 13 banned'],
+    ['more denials than the limit', 7, '5 allowed, denied with 6 5 4 3 2 1 left, starts a ban, 8 banned'],
     ['no ban', null, '5 allowed, 15 denied'],
   ])('has the effect of %s, in a new bucket and in a known one', async (_what, threshold, expected) => {
     mockThreshold.mockReturnValue(threshold);
@@ -34,6 +34,6 @@ describe.each(sharedStores)('a ban threshold that %s gets with a bucket', (_name
     ] as const) {
       expect(summarize(await consume(request, count))).toBe(left);
     }
-    expect(await store.peek(request)).toMatchObject({ allowed: false, refusals: 4 });
+    expect(await store.peek(request)).toMatchObject({ allowed: false, denials: 4 });
   });
 });

@@ -1,7 +1,7 @@
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { SECOND_MS } from '../support/time/clock.js';
 import { listPetsTimes, startApplication, type TestApplication } from '../support/service/application.js';
-import { bannedUntil, refusalsBeforeBan, requestsBeforeBan } from '../support/keys/bans.js';
+import { bannedUntil, denialsBeforeBan, requestsBeforeBan } from '../support/keys/bans.js';
 import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';
 import { type HttpResponse, send } from '../support/http/http.js';
 
@@ -38,24 +38,24 @@ async function provokeBan(issued: IssuedKey): Promise<HttpResponse> {
   const responses = await listPetsTimes(store, issued.key, requestsBeforeBan(perMinute));
   expect(responses.map(outcome)).toEqual([
     ...times(perMinute, '200'),
-    ...times(refusalsBeforeBan(perMinute) - 1, 'rate_limit_exceeded'),
+    ...times(denialsBeforeBan(perMinute) - 1, 'rate_limit_exceeded'),
     'api_key_banned',
   ]);
   return responses.at(-1) as HttpResponse;
 }
 
 describe('before a ban', () => {
-  it('reports in each 429 how many refusals remain; waiting for Retry-After prevents a ban', async () => {
+  it('reports in each 429 how many denials remain; waiting for Retry-After prevents a ban', async () => {
     const issued = await issue(3);
     const denied = (await listPetsTimes(store, issued.key, requestsBeforeBan(3) - 1)).slice(-2);
     expect(denied.map(outcome)).toEqual(times(2, 'rate_limit_exceeded'));
     expect(denied.map(({ json }) => json.message)).toEqual([
-      'Over the limit of 3 requests per minute of plan enterprise. ' +
+      'Rate limit exceeded: plan enterprise allows 3 requests per minute. ' +
         'Wait 30 seconds before the next request. ' +
-        '2 refusals remain within this minute until the API key is banned.',
-      'Over the limit of 3 requests per minute of plan enterprise. ' +
+        '2 denials remain within this minute until the API key is banned.',
+      'Rate limit exceeded: plan enterprise allows 3 requests per minute. ' +
         'Wait 30 seconds before the next request. ' +
-        '1 refusal remains within this minute until the API key is banned.',
+        '1 denial remains within this minute until the API key is banned.',
     ]);
     store.clock.travelTo(new Date(HALF_PAST.getTime() + retryAfter(denied[1] as HttpResponse) * SECOND_MS));
     expect((await listPetsTimes(store, issued.key, 5)).map(outcome)).toEqual([
@@ -86,8 +86,8 @@ describe('a ban', () => {
         429,
         'api_key_banned',
         `This API key is banned until ${BAN_END}, because too many requests followed a 429 within one ` +
-          'minute. ' +
-          'Send none for 60 seconds. After any later 429 wait for Retry-After, or the key is banned again.',
+          'minute. Send no requests for 60 seconds. After any later 429 wait for Retry-After, or the key ' +
+          'is banned again.',
       );
       expectRateLimitHeaders(response);
       expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -96,7 +96,7 @@ describe('a ban', () => {
         'x-ratelimit-remaining': '0',
         'x-ratelimit-reset': String(Date.parse(BAN_END) / SECOND_MS),
         'ratelimit-policy': '"minute";q=3;w=60, "day";q=100;w=86400',
-        ratelimit: '"minute";r=0;t=61, "day";r=0;t=61',
+        ratelimit: '"minute";r=0;t=30, "day";r=97;t=41130',
       });
     }
   });
@@ -149,10 +149,10 @@ it('a service without ban durations bans nobody, and mentions no bans in any res
     const responses = await listPetsTimes(lenient, issued.key, 12);
     expect(responses.map(outcome)).toEqual([...times(2, '200'), ...times(10, 'rate_limit_exceeded')]);
     expect(responses.at(-1)?.json.message).toMatch(
-      /^Over the limit of 2 requests per minute of plan enterprise\. Wait \d+ seconds before the next request\.$/,
+      /^Rate limit exceeded: plan enterprise allows 2 requests per minute\. Wait \d+ seconds before the next request\.$/,
     );
     const status = await send(`${lenient.url}/v1/rate-limit`, { key: issued.key });
-    expect(status).toMatchObject({ status: 200, json: { refusalsUntilBan: null, bannedUntil: null } });
+    expect(status).toMatchObject({ status: 200, json: { denialsUntilBan: null, bannedUntil: null } });
   } finally {
     await lenient.close();
   }

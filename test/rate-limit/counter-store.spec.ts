@@ -1,4 +1,4 @@
-import { refusalsBeforeBan } from '../support/keys/bans.js';
+import { denialsBeforeBan } from '../support/keys/bans.js';
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../support/time/clock.js';
 import { counterStores } from '../support/counter-stores.js';
 import {
@@ -169,13 +169,13 @@ describe.each(counterStores)('CounterStore in %s', (_name, start) => {
     it('returns the windows and whether a request would be allowed, and consumes nothing', async () => {
       const request = newBucket(3, 100);
       const empty = await store.peek(request);
-      expect(empty).toMatchObject({ allowed: true, refusalsUntilBan: refusalsBeforeBan(3), ban: null });
+      expect(empty).toMatchObject({ allowed: true, denialsUntilBan: denialsBeforeBan(3), ban: null });
       expect(remaining(empty)).toEqual([3, 100]);
       expect(await home.findCounter(request.bucketKey)).toBeUndefined();
       await consume(request, 4);
       const before = await home.findCounter(request.bucketKey);
       const full = await store.peek(request);
-      expect(full).toMatchObject({ allowed: false, refusalsUntilBan: refusalsBeforeBan(3) - 1, ban: null });
+      expect(full).toMatchObject({ allowed: false, denialsUntilBan: denialsBeforeBan(3) - 1, ban: null });
       expect(remaining(full)).toEqual([0, 97]);
       expect(remaining(await store.peek({ ...request, perMinute: 10, perDay: 50 }))).toEqual([7, 47]);
       expect(await home.findCounter(request.bucketKey)).toEqual(before);
@@ -186,7 +186,7 @@ describe.each(counterStores)('CounterStore in %s', (_name, start) => {
       await consume(request, 4);
       clock.travel(MINUTE_MS);
       const next = await store.peek(request);
-      expect(next).toMatchObject({ allowed: true, refusalsUntilBan: refusalsBeforeBan(3) });
+      expect(next).toMatchObject({ allowed: true, denialsUntilBan: denialsBeforeBan(3) });
       expect(remaining(next)).toEqual([3, 97]);
       expect(resetsMs(next)).toEqual([NOON + 2 * MINUTE_MS, MIDNIGHT]);
       clock.travel(DAY_MS);
@@ -197,7 +197,7 @@ describe.each(counterStores)('CounterStore in %s', (_name, start) => {
       const anonymousClient = newBucket(2, null);
       await store.consume(anonymousClient);
       const seen = await store.peek(anonymousClient);
-      expect(seen).toMatchObject({ allowed: true, refusalsUntilBan: null, ban: null });
+      expect(seen).toMatchObject({ allowed: true, denialsUntilBan: null, ban: null });
       expect(remaining(seen)).toEqual([1]);
     });
   });

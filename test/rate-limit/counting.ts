@@ -68,7 +68,7 @@ export const descending = (from: number, to: number) =>
   Array.from({ length: from - to + 1 }, (_, index) => from - index);
 
 /**
- * Describes decisions in their order, with the refusals that remain until a ban after each denial:
+ * Describes decisions in their order, with the denials that remain until a ban after each denial:
  * `2 allowed, denied with 3 2 1 left, starts a ban, 4 banned`.
  */
 export function summarize(decisions: RateLimitDecision[]): string {
@@ -77,9 +77,9 @@ export function summarize(decisions: RateLimitDecision[]): string {
     const text = describeDecision(decision);
     const run = runs.at(-1);
     if (run?.text === text) {
-      run.left.push(decision.refusalsUntilBan);
+      run.left.push(decision.denialsUntilBan);
     } else {
-      runs.push({ text, left: [decision.refusalsUntilBan] });
+      runs.push({ text, left: [decision.denialsUntilBan] });
     }
   }
   const describeRun = ({ text, left }: (typeof runs)[number]) => {

@@ -2,7 +2,7 @@ import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { CounterStore } from '../../src/rate-limit/stores/counter-store.js';
 import { FallbackCounterStore } from '../../src/rate-limit/stores/fallback-counter-store.js';
 import type { PostgresCounterStore } from '../../src/rate-limit/stores/postgres-counter-store.js';
-import { ban, refusalsBeforeBan } from '../support/keys/bans.js';
+import { ban, denialsBeforeBan } from '../support/keys/bans.js';
 import { descending } from './counting.js';
 import { type DatabaseProxy, startDatabaseProxy } from '../support/programs/database-proxy.js';
 import { expectLocksWaitedFor } from '../support/database/locks.js';
@@ -97,7 +97,7 @@ describe('a replica whose counter store refuses connections', () => {
     for (const response of responses) {
       expectRateLimitHeaders(response);
     }
-    const message = expect.stringContaining(`${refusalsBeforeBan(60) - 3} refusals`);
+    const message = expect.stringContaining(`${denialsBeforeBan(60) - 3} denials`);
     expectError(responses.at(-1) as HttpResponse, 429, 'rate_limit_exceeded', message);
     expect(lines.mock.calls).toEqual([
       [expect.stringMatching(/^The counter store is away, so this replica counts by itself: .*ECONNREFUSED/)],

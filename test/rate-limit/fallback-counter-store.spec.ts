@@ -8,7 +8,7 @@ import {
 import { FallbackCounterStore } from '../../src/rate-limit/stores/fallback-counter-store.js';
 import { LocalCounterStore } from '../../src/rate-limit/stores/local-counter-store.js';
 import { MINUTE_MS, TestClock } from '../support/time/clock.js';
-import { refusalsBeforeBan } from '../support/keys/bans.js';
+import { denialsBeforeBan } from '../support/keys/bans.js';
 import type { AnyCounterStore } from '../support/counter-stores.js';
 import { allowed, banEnd, consume, descending, newBucket, remaining, summarize } from './counting.js';
 
@@ -72,7 +72,7 @@ describe('FallbackCounterStore', () => {
     const [request, replica] = [newBucket(2), open(clock, [MINUTE_MS])];
     const end = new Date(clock.now() + MINUTE_MS);
     const ban = { untilMs: end.getTime(), started: true };
-    const starter = { ...(await shared.peek(request)), allowed: false, refusalsUntilBan: 0, ban };
+    const starter = { ...(await shared.peek(request)), allowed: false, denialsUntilBan: 0, ban };
     jest.spyOn(shared, 'consume').mockResolvedValueOnce(starter);
     await replica.consume(request);
     return { request, replica, end };
@@ -127,17 +127,17 @@ describe('FallbackCounterStore', () => {
     jest.spyOn(shared, 'liftBan').mockResolvedValueOnce(end);
     expect(await replica.liftBan(request.bucketKey)).toEqual(end);
     fail('refused');
-    expect(await replica.consume(request)).toMatchObject({ allowed: true, refusals: 0, ban: null });
+    expect(await replica.consume(request)).toMatchObject({ allowed: true, denials: 0, ban: null });
   });
 
-  it('starts no ban itself, and goes on from the refusals of the shared store', async () => {
+  it('starts no ban itself, and goes on from the denials of the shared store', async () => {
     const [request, replica] = [newBucket(2), open(clock, [MINUTE_MS])];
-    const before = refusalsBeforeBan(2);
+    const before = denialsBeforeBan(2);
     await consumeTimes(3, request, replica);
     fail('refused');
     const decisions = await consumeTimes(before + 1, request, replica);
     expect(decisions.map(({ ban }) => ban)).toEqual(decisions.map(() => null));
-    expect(decisions.map(({ refusals }) => refusals)).toEqual(descending(before + 2, 2).toReversed());
+    expect(decisions.map(({ denials }) => denials)).toEqual(descending(before + 2, 2).toReversed());
   });
 
   it('starts a new minute by the last time of the store, and continues the day', async () => {

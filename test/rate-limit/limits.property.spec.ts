@@ -55,8 +55,8 @@ const events = fc.noBias(
 type Event = typeof events extends fc.Arbitrary<(infer One)[]> ? One : never;
 
 /** The part of a decision that the model predicts, as text that can be sorted. */
-const summarize = ({ allowed, windows, refusalsUntilBan, ban }: ReturnType<QuotaModel['peek']>) =>
-  JSON.stringify({ allowed, windows, refusalsUntilBan, ban });
+const summarize = ({ allowed, windows, denialsUntilBan, ban }: ReturnType<QuotaModel['peek']>) =>
+  JSON.stringify({ allowed, windows, denialsUntilBan, ban });
 
 describe.each(counterStores)('two replicas over one %s', (name, start) => {
   openForEach(start);

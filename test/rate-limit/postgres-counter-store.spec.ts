@@ -10,7 +10,7 @@ import type { RateLimitDecision, RateLimitRequest } from '../../src/rate-limit/r
 import type { CountingConnection } from '../../src/rate-limit/stores/postgres-connection.js';
 import { CounterCleanup } from '../../src/rate-limit/stores/counter-cleanup.js';
 import { PostgresCounterStore } from '../../src/rate-limit/stores/postgres-counter-store.js';
-import { refusalsBeforeBan } from '../support/keys/bans.js';
+import { denialsBeforeBan } from '../support/keys/bans.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../support/time/clock.js';
 import { postgresHome, type ServiceHome } from '../support/counter-stores.js';
 import {
@@ -130,14 +130,14 @@ describe('PostgresCounterStore.consume, after waiting for a lock', () => {
     const decisions = await whileChanged(request, changes, () => consume(request, 20));
     expect(summarize(decisions)).toBe('20 banned');
     expect(decisions.map(banEnd)).toEqual(decisions.map(() => end));
-    expect(await findCounter(request)).toMatchObject({ refusals: 0, bannedUntil: end, banLevel: 3 });
+    expect(await findCounter(request)).toMatchObject({ denials: 0, bannedUntil: end, banLevel: 3 });
   });
 
-  it('adds to the refusals of the minute in which the wait ends, and starts the ban there', async () => {
+  it('adds to the denials of the minute in which the wait ends, and starts the ban there', async () => {
     clock.travelTo(new Date(NOON + 55 * SECOND_MS));
     const request = newBucket(5);
     await consume(request, 5);
-    const changes = `minute = minute + 1, minute_denied = ${refusalsBeforeBan(5) - 3}`;
+    const changes = `minute_number = minute_number + 1, minute_denied = ${denialsBeforeBan(5) - 3}`;
     const decisions = await whileChanged(request, changes, () => consume(request, 4));
     expect(summarize(decisions)).toBe('denied with 2 1 left, starts a ban, 1 banned');
     const starter = decisions[2] as RateLimitDecision;
@@ -222,7 +222,7 @@ describe('PostgresCounterStore.consume', () => {
   it('runs the full statement for buckets without room, and only that if they lacked it before', async () => {
     const [full, free] = [newBucket(2), newBucket(20)];
     const [denied] = await Promise.all([consume(full, 3), store.consume(free)]);
-    expect(summarize(denied)).toBe(`2 allowed, denied with ${refusalsBeforeBan(2) - 1} left`);
+    expect(summarize(denied)).toBe(`2 allowed, denied with ${denialsBeforeBan(2) - 1} left`);
     expect(statements()).toEqual(['allow', 'consume']);
     const decisions = await Promise.all([store.consume(free), store.consume(full)]);
     expect(allowed(decisions)).toHaveLength(1);

@@ -1,5 +1,5 @@
 import type { RateLimitDecision } from '../../src/rate-limit/rules/rate-limit-decision.js';
-import { refusalsBeforeBan } from '../support/keys/bans.js';
+import { denialsBeforeBan } from '../support/keys/bans.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../support/time/clock.js';
 
 const BAN_DURATIONS_MS = [MINUTE_MS, 5 * MINUTE_MS, HOUR_MS, DAY_MS];
@@ -10,7 +10,7 @@ interface Limits {
 }
 
 /** What the model predicts of a decision. */
-type Prediction = Pick<RateLimitDecision, 'allowed' | 'windows' | 'refusalsUntilBan' | 'ban'>;
+type Prediction = Pick<RateLimitDecision, 'allowed' | 'windows' | 'denialsUntilBan' | 'ban'>;
 
 const windowEndMs = (ms: number, lengthMs: number) => ms - (ms % lengthMs) + lengthMs;
 
@@ -21,7 +21,7 @@ const windowEndMs = (ms: number, lengthMs: number) => ms - (ms % lengthMs) + len
 export class QuotaModel {
   private minuteUsed = 0;
   private dayUsed = 0;
-  private refusals = 0;
+  private denials = 0;
   /** The index of the next ban's duration. */
   private banLevel = 0;
   /** The end of the last ban, also of a past one. */
@@ -47,7 +47,7 @@ export class QuotaModel {
   passTo(ms: number): void {
     if (ms >= windowEndMs(this.nowMs, MINUTE_MS)) {
       this.minuteUsed = 0;
-      this.refusals = 0;
+      this.denials = 0;
     }
     if (ms >= windowEndMs(this.nowMs, DAY_MS)) {
       this.dayUsed = 0;
@@ -62,8 +62,8 @@ export class QuotaModel {
       this.minuteUsed += 1;
       this.dayUsed += 1;
     } else if (!this.isBanned) {
-      this.refusals += 1;
-      if (this.startsBans && this.refusals >= refusalsBeforeBan(this.limits.perMinute)) {
+      this.denials += 1;
+      if (this.startsBans && this.denials >= denialsBeforeBan(this.limits.perMinute)) {
         this.startBan(startMs);
         return { ...this.peek(), ban: { untilMs: this.banEndMs, started: true } };
       }
@@ -80,7 +80,7 @@ export class QuotaModel {
         this.window('minute', limits.perMinute, minuteLeft, MINUTE_MS),
         this.window('day', limits.perDay, dayLeft, DAY_MS),
       ],
-      refusalsUntilBan: isBanned ? 0 : Math.max(1, refusalsBeforeBan(limits.perMinute) - this.refusals),
+      denialsUntilBan: isBanned ? 0 : Math.max(1, denialsBeforeBan(limits.perMinute) - this.denials),
       ban: isBanned ? { untilMs: this.banEndMs, started: false } : null,
     };
   }
@@ -88,7 +88,7 @@ export class QuotaModel {
   liftBan(): void {
     if (this.isBanned) {
       this.banEndMs = this.nowMs;
-      this.refusals = 0;
+      this.denials = 0;
     }
   }
 
@@ -100,7 +100,7 @@ export class QuotaModel {
     }
     this.banEndMs = startMs + (BAN_DURATIONS_MS[Math.min(this.banLevel, 3)] as number);
     this.banLevel = Math.min(this.banLevel + 1, 4);
-    this.refusals = 0;
+    this.denials = 0;
   }
 
   private window(name: 'minute' | 'day', limit: number, left: number, lengthMs: number) {

@@ -1,5 +1,5 @@
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
-import { refusalsBeforeBan } from '../support/keys/bans.js';
+import { denialsBeforeBan } from '../support/keys/bans.js';
 import { MINUTE_MS } from '../support/time/clock.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';
@@ -22,13 +22,13 @@ describe('GET /v1/rate-limit', () => {
 
   const minuteEnd = () => (Math.floor(store.clock.now() / MINUTE_MS) + 1) * 60;
   const dayEnd = () => (Math.floor(store.clock.now() / 86_400_000) + 1) * 86_400;
-  const rateLimitStatus = (minuteLeft: number, dayLeft: number, refusalsUntilBan = refusalsBeforeBan(3)) => ({
+  const rateLimitStatus = (minuteLeft: number, dayLeft: number, denialsUntilBan = denialsBeforeBan(3)) => ({
     plan: 'enterprise',
     windows: [
       { name: 'minute', limit: 3, remaining: minuteLeft, reset: minuteEnd() },
       { name: 'day', limit: 100, remaining: dayLeft, reset: dayEnd() },
     ],
-    refusalsUntilBan,
+    denialsUntilBan,
     bannedUntil: null,
   });
 
@@ -60,18 +60,18 @@ describe('GET /v1/rate-limit', () => {
     expect(limitHeaders(await list(key))).toEqual([3, 1, minuteEnd()]);
   });
 
-  it('returns 200 when no window has room, with the refusals that remain until a ban', async () => {
+  it('returns 200 when no window has room, with the denials that remain until a ban', async () => {
     const key = await small();
     await use(key, 200, 200, 200, 429);
     const response = await fetchStatus(key);
-    expect(response).toMatchObject({ status: 200, json: rateLimitStatus(0, 97, refusalsBeforeBan(3) - 1) });
+    expect(response).toMatchObject({ status: 200, json: rateLimitStatus(0, 97, denialsBeforeBan(3) - 1) });
     expect(limitHeaders(response)).toEqual([3, 0, minuteEnd()]);
     expect(response.headers.has('retry-after')).toBe(false);
   });
 
   it('returns 200 while the key is banned, with the end of the ban', async () => {
     const key = await small();
-    await use(key, 200, 200, 200, ...Array<number>(refusalsBeforeBan(3)).fill(429));
+    await use(key, 200, 200, 200, ...Array<number>(denialsBeforeBan(3)).fill(429));
     const denied = await list(key);
     expectError(denied, 429, 'api_key_banned');
     const response = await fetchStatus(key);
@@ -104,7 +104,7 @@ describe('GET /v1/rate-limit', () => {
 
   it('has a limit of 60 requests a minute for each quota, and never starts a ban', async () => {
     const key = await small();
-    const message = /^Over the limit of 60 requests per minute of this operation\. Wait \d+ seconds? /;
+    const message = /^Rate limit exceeded: this operation allows 60 requests per minute\. Wait \d+ seconds? /;
     const responses = await Promise.all(Array.from({ length: 125 }, () => fetchStatus(key)));
     const denials = responses.filter(({ status }) => status !== 200);
     expect(denials).toHaveLength(65);

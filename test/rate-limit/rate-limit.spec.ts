@@ -102,7 +102,7 @@ describe('the limits of a quota', () => {
           response,
           429,
           'rate_limit_exceeded',
-          expect.stringContaining(`${limits} of plan enterprise. Wait ${wait} seconds`),
+          expect.stringContaining(`plan enterprise allows ${limits}. Wait ${wait} seconds`),
         );
         expect(limitHeaders(response)).toEqual([
           '3',

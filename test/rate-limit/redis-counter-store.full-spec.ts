@@ -67,7 +67,7 @@ async function open(COUNTER_STORE: string, APP_ENV = 'staging'): Promise<RedisCo
 async function quickRejection(pending: Promise<unknown>): Promise<unknown> {
   const start = performance.now();
   const reason = await pending.then(
-    (response) => expect(response).toBe('a refusal'),
+    (response) => expect(response).toBe('a denial'),
     (error: unknown) => error,
   );
   expect(performance.now() - start).toBeLessThan(QUICK_MS);

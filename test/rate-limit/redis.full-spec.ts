@@ -5,7 +5,7 @@ import type { RateLimitRequest } from '../../src/rate-limit/rules/rate-limit-dec
 import { FallbackCounterStore } from '../../src/rate-limit/stores/fallback-counter-store.js';
 import { RedisCounterStore } from '../../src/rate-limit/stores/redis-counter-store.js';
 import { Clock } from '../../src/settings/clock.js';
-import { refusalsBeforeBan, requestsBeforeBan } from '../support/keys/bans.js';
+import { denialsBeforeBan, requestsBeforeBan } from '../support/keys/bans.js';
 import { untilMinuteLasts } from '../support/time/clock.js';
 import { consume } from './counting.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
@@ -178,7 +178,7 @@ describeOnRedis('a service that counts in Redis', () => {
       );
       const countByCode = (code?: string) => responses.filter(({ json }) => json.code === code).length;
       const codes = [undefined, 'rate_limit_exceeded', 'api_key_banned'];
-      expect(codes.map(countByCode)).toEqual([60, refusalsBeforeBan(60) - 1, 81]);
+      expect(codes.map(countByCode)).toEqual([60, denialsBeforeBan(60) - 1, 81]);
       const banned = await run('cli/admin.js', own, 'keys', 'list', '--banned', '--json');
       expect(banned.stdout).toContain(issued.id);
       const unban = await run('cli/admin.js', own, 'keys', 'unban', issued.id);

@@ -58,14 +58,18 @@ describe.each(sharedStores)('a window that %s opened while its clock was ahead',
     return responses;
   }
 
-  /** Returns the longest wait that a response tells in each way, in seconds from now. */
-  function waits({ headers, json: { message } }: HttpResponse): number[] {
+  /**
+   * Returns the longest wait that a response reports in each way, in seconds from now. `RateLimit` does not
+   * report a ban.
+   */
+  function waits({ headers, json: { code, message } }: HttpResponse): number[] {
     const [, inWords = ''] = /(\d+) seconds?/.exec(String(message)) ?? [];
     const ietf = [...(headers.get('ratelimit') ?? '').matchAll(/r=0;t=(\d+)/g)].map(([, seconds]) =>
       Number(seconds),
     );
     const reset = Number(headers.get('x-ratelimit-reset')) - service.clock.now() / SECOND_MS;
-    return [Number(headers.get('retry-after')), reset, Math.max(...ietf), Number(inWords)];
+    const waitsOfWindows = code === 'api_key_banned' ? [] : [Math.max(...ietf)];
+    return [Number(headers.get('retry-after')), reset, ...waitsOfWindows, Number(inWords)];
   }
 
   function expectOneWait(response: HttpResponse, seconds: number): void {

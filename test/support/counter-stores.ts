@@ -16,7 +16,7 @@ interface StoredCounter {
   minuteUsed: number;
   day: number;
   dayUsed: number;
-  refusals: number;
+  denials: number;
   bannedUntil: Date | null;
   banLevel: number;
 }
@@ -54,7 +54,7 @@ function storedInPostgres(database: TestDatabase): Stored {
       const [row] = await database.query<StoredCounter & Record<string, unknown>>(
         `SELECT minute_number AS minute, minute_used AS "minuteUsed",
            day_number AS day, day_used AS "dayUsed",
-           minute_denied AS refusals,
+           minute_denied AS denials,
            banned_until AS "bannedUntil", ban_level AS "banLevel"
          FROM rate_limit_counters WHERE bucket_key = $1`,
         [bucketKey],
@@ -80,7 +80,7 @@ function storedInRedis({ operator }: RedisServer): Stored {
         ? undefined
         : ({
             ...Object.fromEntries(Object.entries(numbers).map(([name, text]) => [name, Number(text)])),
-            refusals: Number(refusals),
+            denials: Number(refusals),
             bannedUntil: bannedUntil === null ? null : new Date(Number(bannedUntil)),
             banLevel: Number(banLevel),
           } as StoredCounter);

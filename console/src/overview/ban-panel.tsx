@@ -5,9 +5,9 @@ import { countText, numberText } from '../format/number';
 import { Instant } from '../format/instant';
 import { Panel } from '../layout/panel';
 
-/** Shows the ban of the key, or how many refusals are left before one. */
+/** Shows the ban of the key, or how many denials are left before one. */
 export function BanPanel({ status, onEnd }: { status: RateLimitStatus; onEnd: () => void }) {
-  const { bannedUntil, refusalsUntilBan } = status;
+  const { bannedUntil, denialsUntilBan } = status;
   if (bannedUntil !== null) {
     return (
       <Panel title="Banned">
@@ -24,15 +24,15 @@ export function BanPanel({ status, onEnd }: { status: RateLimitStatus; onEnd: ()
     );
   }
   return (
-    <Panel title="Refusals before a ban">
+    <Panel title="Denials before a ban">
       <Stack gap="sm">
         <Text fz={34} lh={1.1} fw={650}>
-          {refusalsUntilBan === null ? 'No bans' : numberText(refusalsUntilBan)}
+          {denialsUntilBan === null ? 'No bans' : numberText(denialsUntilBan)}
         </Text>
         <Text size="sm" c="dimmed">
-          {refusalsUntilBan === null
+          {denialsUntilBan === null
             ? 'This service refuses requests over the limit, but bans no key.'
-            : `A ban follows ${countText(refusalsUntilBan, 'more refusal')} (429) within this minute.`}
+            : `A ban follows ${countText(denialsUntilBan, 'more denial')} (429) within this minute.`}
         </Text>
       </Stack>
     </Panel>

@@ -15,7 +15,7 @@ const EXAMPLE: RateLimitStatus = {
     { name: 'day', limit: 1000, remaining: 1000, reset: 0 },
   ],
   bannedUntil: null,
-  refusalsUntilBan: 100,
+  denialsUntilBan: 100,
 };
 
 interface LimitGaugesProps {

@@ -1,5 +1,4 @@
-import { banEndSeconds, banThreshold, secondsToBanEnd, windowsWhileBanned } from './ban.js';
-import { windowState } from './windows.js';
+import { banEndSeconds, banThreshold, secondsToBanEnd } from './ban.js';
 
 describe('banThreshold', () => {
   it('returns the limit per minute of a quota', () => {
@@ -31,14 +30,5 @@ describe('the end of a ban', () => {
     [-5000, 1],
   ])('in %i ms is reached after %i s', (leftMs, seconds) => {
     expect(secondsToBanEnd(ban, ban.untilMs - leftMs)).toBe(seconds);
-  });
-
-  it('is the reset of each window, unless a full window resets later', () => {
-    const minute = windowState('minute', Date.UTC(2027, 2, 5, 12, 34) / 60_000, 60, 3);
-    const day = windowState('day', Date.UTC(2027, 2, 5) / 86_400_000, 1000, 1000);
-    expect(windowsWhileBanned([minute, day], ban)).toEqual([
-      { ...minute, remaining: 0, resetSeconds: banEndSeconds(ban) },
-      { ...day, remaining: 0, resetSeconds: Date.UTC(2027, 2, 6) / 1000 },
-    ]);
   });
 });

@@ -1,4 +1,4 @@
-import { DAY_MS, type WindowLimits, type WindowState } from './windows.js';
+import { DAY_MS, type WindowLimits } from './windows.js';
 
 /** Time since the end of a ban after which the ban level falls by one, each time that it has passed. */
 export const LEVEL_FALLS_AFTER_MS = DAY_MS;
@@ -12,7 +12,7 @@ export interface Ban {
 }
 
 /**
- * Returns how many refusals within a minute start a ban; null if none does, because bans are off or the
+ * Returns how many denials within a minute start a ban; null if none does, because bans are off or the
  * client is anonymous. Every store gets it with each bucket.
  *
  * @param banDurations milliseconds that the first ban lasts, the next, and so on; empty if bans are off.
@@ -35,17 +35,4 @@ export function banEndSeconds({ untilMs }: Ban): number {
 /** Returns the whole seconds, at least 1, from `nowMs` to the end of a ban. */
 export function secondsToBanEnd({ untilMs }: Ban, nowMs: number): number {
   return Math.max(1, Math.ceil((untilMs - nowMs) / 1000));
-}
-
-/**
- * Returns the windows of a banned client: nothing remains until the ban ends, or until a window that is used
- * up ends later.
- */
-export function windowsWhileBanned(windows: readonly WindowState[], ban: Ban): WindowState[] {
-  const banEnd = banEndSeconds(ban);
-  return windows.map((window) => ({
-    ...window,
-    remaining: 0,
-    resetSeconds: window.remaining > 0 ? banEnd : Math.max(banEnd, window.resetSeconds),
-  }));
 }

@@ -13,7 +13,7 @@ const day = (limit: number, used: number) => windowState('day', Math.floor(nowMs
 
 const rateLimitHeaders = (decision: RateLimitDecision) => rateLimitReport(decision).headers;
 
-const COUNTED = { nowMs, refusals: 0, refusalsUntilBan: 60, ban: null, degraded: false };
+const COUNTED = { nowMs, denials: 0, denialsUntilBan: 60, ban: null, degraded: false };
 
 /** The headers of a request without a ban. */
 const headersFor = (allowed: boolean, windows: WindowState[]) =>
@@ -70,24 +70,24 @@ describe('the rate-limit headers', () => {
     const whileBanned = (windows: WindowState[], untilMs: number) =>
       rateLimitHeaders({ ...COUNTED, allowed: false, windows, ban: { untilMs, started: false } });
 
-    it('have nothing remaining in any window until the end of the ban, rounded up to a second', () => {
+    it('have nothing remaining until the end of the ban, rounded up, and the windows as they are', () => {
       expect(whileBanned([minute(60, 1), day(1000, 41)], halfPastNext(1))).toEqual({
         'X-RateLimit-Limit': '60',
         'X-RateLimit-Remaining': '0',
         'X-RateLimit-Reset': String(halfPastNext(1000) / 1000),
         'RateLimit-Policy': '"minute";q=60;w=60, "day";q=1000;w=86400',
-        RateLimit: '"minute";r=0;t=62, "day";r=0;t=62',
+        RateLimit: `"minute";r=59;t=31, "day";r=959;t=${secondsOfDayLeft}`,
         'Retry-After': '61',
       });
     });
 
-    it('have the end of the ban, and in RateLimit the later end of a full day', () => {
+    it('have the end of the ban, even if a full day ends later', () => {
       expect(whileBanned([minute(60, 1), day(1000, 1000)], halfPastNext(0))).toEqual({
         'X-RateLimit-Limit': '1000',
         'X-RateLimit-Remaining': '0',
         'X-RateLimit-Reset': String(halfPastNext(0) / 1000),
         'RateLimit-Policy': '"minute";q=60;w=60, "day";q=1000;w=86400',
-        RateLimit: `"minute";r=0;t=61, "day";r=0;t=${secondsOfDayLeft}`,
+        RateLimit: `"minute";r=59;t=31, "day";r=0;t=${secondsOfDayLeft}`,
         'Retry-After': '61',
       });
     });
@@ -96,12 +96,12 @@ describe('the rate-limit headers', () => {
       expect(whileBanned([minute(60, 60), day(1000, 60)], nowMs + 10_000)).toMatchObject({
         'X-RateLimit-Limit': '60',
         'X-RateLimit-Reset': String(Math.ceil((nowMs + 10_000) / 1000)),
-        RateLimit: '"minute";r=0;t=31, "day";r=0;t=11',
+        RateLimit: `"minute";r=0;t=31, "day";r=940;t=${secondsOfDayLeft}`,
         'Retry-After': '10',
       });
     });
 
-    it('have a wait of at least one second, also when the ban is ending', () => {
+    it('have a wait of at least one second, even if the ban is ending', () => {
       expect(whileBanned([minute(60, 1)], nowMs)).toMatchObject({ 'Retry-After': '1' });
     });
   });

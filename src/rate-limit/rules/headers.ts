@@ -1,20 +1,20 @@
 import type { RateLimitDecision } from './rate-limit-decision.js';
-import { banEndSeconds, secondsToBanEnd, windowsWhileBanned } from './ban.js';
+import { banEndSeconds, secondsToBanEnd } from './ban.js';
 import { retryAfterSeconds, secondsToReset, tightestWindow } from './windows.js';
 
 /**
  * Returns the rate-limit headers of a response, and the window that `X-RateLimit-*` describe: the one that a
  * client meets first. The headers are `X-RateLimit-*`, all windows in the form of
- * draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4, and `Retry-After` on a denial (RFC 9110, section
- * 10.2.3). While banned, nothing remains in any window, and `X-RateLimit-Reset` is the end of the ban.
+ * draft-ietf-httpapi-ratelimit-headers-11, sections 3 and 4, and `Retry-After` on a denial (RFC 9110, section
+ * 10.2.3). A ban leaves the windows as they are, but `X-RateLimit-*` have nothing remaining until its end.
  */
-export function rateLimitReport({ allowed, ban, degraded, nowMs, windows: own }: RateLimitDecision) {
-  const windows = ban === null ? own : windowsWhileBanned(own, ban);
-  const tightest = tightestWindow(windows);
+export function rateLimitReport({ allowed, ban, degraded, nowMs, windows }: RateLimitDecision) {
+  const fewest = tightestWindow(windows);
+  const tightest = ban === null ? fewest : { ...fewest, remaining: 0, resetSeconds: banEndSeconds(ban) };
   const headers: Record<string, string> = {
     'X-RateLimit-Limit': String(tightest.limit),
     'X-RateLimit-Remaining': String(tightest.remaining),
-    'X-RateLimit-Reset': String(ban === null ? tightest.resetSeconds : banEndSeconds(ban)),
+    'X-RateLimit-Reset': String(tightest.resetSeconds),
     'RateLimit-Policy': windows
       .map(({ name, limit, lengthSeconds }) => `"${name}";q=${limit};w=${lengthSeconds}`)
       .join(', '),

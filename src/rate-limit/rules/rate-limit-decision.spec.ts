@@ -23,7 +23,7 @@ const counted = (facts: Partial<CountedBucket>): CountedBucket => ({
   minuteUsed: 0,
   day: toDay(nowMs),
   dayUsed: 0,
-  refusals: 0,
+  denials: 0,
   bannedUntil: null,
   nowMs,
   allowed: 0,
@@ -31,10 +31,10 @@ const counted = (facts: Partial<CountedBucket>): CountedBucket => ({
   ...facts,
 });
 
-/** Whether the request is allowed, what remains of its windows, and how many refusals remain until a ban. */
+/** Whether the request is allowed, what remains of its windows, and how many denials remain until a ban. */
 function summarize(decision: RateLimitDecision | Error) {
-  const { allowed, windows, refusalsUntilBan } = decision as RateLimitDecision;
-  return [allowed, Object.fromEntries(windows.map((each) => [each.name, each.remaining])), refusalsUntilBan];
+  const { allowed, windows, denialsUntilBan } = decision as RateLimitDecision;
+  return [allowed, Object.fromEntries(windows.map((each) => [each.name, each.remaining])), denialsUntilBan];
 }
 
 /** The ban statuses of all requests of one batch. */
@@ -42,12 +42,12 @@ function banStatuses(count: number, facts: Partial<CountedBucket>, threshold: nu
   return Array.from({ length: count }, (_, position) => toBanStatus(counted(facts), position, threshold));
 }
 
-/** The ban statuses with these refusals until a ban, whose threshold is 5. */
+/** The ban statuses with these denials until a ban, whose threshold is 5. */
 const untilBan = (...numbers: number[]) =>
-  numbers.map((refusalsUntilBan) => ({ refusals: 5 - refusalsUntilBan, refusalsUntilBan, ban: null }));
+  numbers.map((denialsUntilBan) => ({ denials: 5 - denialsUntilBan, denialsUntilBan, ban: null }));
 const banned = (started: boolean) => ({
-  refusals: 0,
-  refusalsUntilBan: 0,
+  denials: 0,
+  denialsUntilBan: 0,
   ban: { untilMs: end.getTime(), started },
 });
 
@@ -64,7 +64,7 @@ describe('groupByBucket', () => {
 
 describe('decisionsFor', () => {
   const batch = groupByBucket([QUOTA, ADDRESS, QUOTA, QUOTA], BAN_DURATIONS);
-  const ofQuota = counted({ minuteUsed: 60, dayUsed: 100, allowed: 2, denied: 1, refusals: 1 });
+  const ofQuota = counted({ minuteUsed: 60, dayUsed: 100, allowed: 2, denied: 1, denials: 1 });
   const ofAddress = counted({ minuteUsed: 7, dayUsed: 7, allowed: 1 });
 
   it('returns a decision for each request: the first are allowed, each with the windows it left', () => {
@@ -87,9 +87,9 @@ describe('decisionsFor', () => {
     ]);
   });
 
-  it('returns null for the refusals until a ban if bans are off', () => {
+  it('returns null for the denials until a ban if bans are off', () => {
     const outcomes = new Map([[QUOTA.bucketKey, ofQuota]]);
-    expect(decisionsFor(groupByBucket([QUOTA], []), outcomes)).toMatchObject([{ refusalsUntilBan: null }]);
+    expect(decisionsFor(groupByBucket([QUOTA], []), outcomes)).toMatchObject([{ denialsUntilBan: null }]);
   });
 
   it('returns the error of a bucket for each of its requests', () => {
@@ -151,7 +151,7 @@ describe('previewDecision', () => {
   const full = { minute: 60, day: 1000 };
   const lastMs = { bannedUntil: new Date(nowMs + 1) };
   it.each<[string, Parameters<typeof preview>, ReturnType<typeof summarize>, number | null]>([
-    ['the refusals that remain until a ban', [{ refusals: 20 }], [true, full, 40], null],
+    ['the denials that remain until a ban', [{ denials: 20 }], [true, full, 40], null],
     ['a ban until its last millisecond', [lastMs], [false, full, 0], nowMs + 1],
     ['no ban from its end on', [{ bannedUntil: new Date(nowMs) }], [true, full, 60], null],
     ['no ban if bans are off', [{ bannedUntil: end }, QUOTA, null], [true, full, null], null],
@@ -164,19 +164,19 @@ describe('previewDecision', () => {
 });
 
 describe('toBanStatus, for the requests of a batch', () => {
-  it('returns the remaining refusals: those before the batch if allowed, its own count if denied', () => {
-    expect(banStatuses(5, { allowed: 2, denied: 3, refusals: 3 })).toEqual(untilBan(5, 5, 4, 3, 2));
-    expect(banStatuses(3, { allowed: 1, denied: 2, refusals: 4 })).toEqual(untilBan(3, 2, 1));
+  it('returns the remaining denials: those before the batch if allowed, its own count if denied', () => {
+    expect(banStatuses(5, { allowed: 2, denied: 3, denials: 3 })).toEqual(untilBan(5, 5, 4, 3, 2));
+    expect(banStatuses(3, { allowed: 1, denied: 2, denials: 4 })).toEqual(untilBan(3, 2, 1));
   });
 
-  it('starts the ban with the refusal that reaches the threshold, and returns it to later requests', () => {
-    expect(banStatuses(9, { allowed: 2, denied: 5, refusals: 0, bannedUntil: end })).toEqual([
+  it('starts the ban with the denial that reaches the threshold, and returns it to later requests', () => {
+    expect(banStatuses(9, { allowed: 2, denied: 5, denials: 0, bannedUntil: end })).toEqual([
       ...untilBan(5, 5, 4, 3, 2, 1),
       banned(true),
       banned(false),
       banned(false),
     ]);
-    expect(banStatuses(2, { denied: 1, refusals: 0, bannedUntil: end })).toEqual([
+    expect(banStatuses(2, { denied: 1, denials: 0, bannedUntil: end })).toEqual([
       banned(true),
       banned(false),
     ]);
@@ -187,18 +187,18 @@ describe('toBanStatus, for the requests of a batch', () => {
   });
 
   it('ignores a ban that is over', () => {
-    expect(banStatuses(3, { allowed: 2, denied: 1, refusals: 1, bannedUntil: end })).toEqual(
+    expect(banStatuses(3, { allowed: 2, denied: 1, denials: 1, bannedUntil: end })).toEqual(
       untilBan(5, 5, 4),
     );
   });
 
-  it('returns at least one remaining refusal when the limit was lowered below the refusals so far', () => {
-    expect(banStatuses(1, { allowed: 1, refusals: 7 })).toEqual([{ ...untilBan(1)[0], refusals: 7 }]);
+  it('returns at least one remaining denial when the limit was lowered below the denials so far', () => {
+    expect(banStatuses(1, { allowed: 1, denials: 7 })).toEqual([{ ...untilBan(1)[0], denials: 7 }]);
   });
 
   it('returns null when bans are off', () => {
-    const none = (refusals: number) => ({ refusals, refusalsUntilBan: null, ban: null });
-    expect(banStatuses(2, { allowed: 1, denied: 1, refusals: 9 }, null)).toEqual([none(9), none(9)]);
+    const none = (denials: number) => ({ denials, denialsUntilBan: null, ban: null });
+    expect(banStatuses(2, { allowed: 1, denied: 1, denials: 9 }, null)).toEqual([none(9), none(9)]);
     expect(banStatuses(1, { allowed: 1, bannedUntil: end }, null)).toEqual([none(0)]);
   });
 

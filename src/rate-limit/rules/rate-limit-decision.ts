@@ -23,13 +23,13 @@ export interface RateLimitDecision extends BanStatus {
 
 /** What a request may still do before a ban, and the ban that it started or met. */
 interface BanStatus {
-  /** Refusals within this minute, as this request left them; a ban that starts sets them to zero. */
-  refusals: number;
+  /** Denials within this minute, as this request left them; a ban that starts sets them to zero. */
+  denials: number;
   /**
-   * Refusals that remain within this minute: the last of them starts a ban. Null if bans are off, or for an
+   * Denials that remain within this minute: the last of them starts a ban. Null if bans are off, or for an
    * anonymous client.
    */
-  refusalsUntilBan: number | null;
+  denialsUntilBan: number | null;
   ban: Ban | null;
 }
 
@@ -39,11 +39,11 @@ interface BanStatus {
  */
 export interface BucketRequests extends RateLimitRequest {
   count: number;
-  /** How many refusals within a minute start a ban; null if none does. */
+  /** How many denials within a minute start a ban; null if none does. */
   banThreshold: number | null;
 }
 
-/** The windows, refusals and ban of a bucket, at the time when a store has counted or read them. */
+/** The windows, denials and ban of a bucket, at the time when a store has counted or read them. */
 export interface BucketState {
   /** Number of the minute since the Unix epoch. */
   minute: number;
@@ -51,8 +51,8 @@ export interface BucketState {
   /** Number of the day since the Unix epoch. */
   day: number;
   dayUsed: number;
-  /** Refusals of that minute; a ban that starts sets them to zero. */
-  refusals: number;
+  /** Denials of that minute; a ban that starts sets them to zero. */
+  denials: number;
   /** When the ban ends or ended, by the store's clock; null if there was none ever. */
   bannedUntil: Date | null;
   /** The time of the decision by the store's clock, in milliseconds since the Unix epoch. */
@@ -65,7 +65,7 @@ export interface BucketState {
  */
 export interface CountedBucket extends BucketState {
   allowed: number;
-  /** Those that were counted as refusals. The last of them started a ban if no refusals are left. */
+  /** Those that were counted as denials. The last of them started a ban if no denials are left. */
   denied: number;
 }
 
@@ -126,7 +126,7 @@ export function decisionsFor(
 /**
  * Returns the decision on the request at `position`, from 0, among those of its bucket in the batch.
  *
- * @param threshold refusals within a minute that start a ban; null if none does.
+ * @param threshold denials within a minute that start a ban; null if none does.
  */
 export function decisionFor(
   counted: CountedBucket,
@@ -157,28 +157,28 @@ export function previewDecision(
 /**
  * Returns the ban status of the request at `position`, from 0, among those of its bucket in the batch.
  *
- * @param threshold refusals within a minute that start a ban; null if none does.
+ * @param threshold denials within a minute that start a ban; null if none does.
  */
 export function toBanStatus(
-  { allowed, denied, refusals, bannedUntil }: CountedBucket,
+  { allowed, denied, denials, bannedUntil }: CountedBucket,
   position: number,
   threshold: number | null,
 ): BanStatus {
   if (threshold === null) {
-    return { refusals, refusalsUntilBan: null, ban: null };
+    return { denials, denialsUntilBan: null, ban: null };
   }
-  const started = denied > 0 && refusals === 0;
+  const started = denied > 0 && denials === 0;
   const deniedAfterThis = Math.min(denied, allowed + denied - position - 1);
   if (deniedAfterThis < 0 || (started && deniedAfterThis === 0)) {
     if (bannedUntil === null) {
       throw new Error('The counter store returned a ban without its end');
     }
     const ban = { untilMs: bannedUntil.getTime(), started: deniedAfterThis === 0 };
-    return { refusals: 0, refusalsUntilBan: 0, ban };
+    return { denials: 0, denialsUntilBan: 0, ban };
   }
-  const refusalsSoFar = (started ? threshold : refusals) - deniedAfterThis;
-  // A limit that was lowered may be reached already: then the next refusal starts the ban.
-  return { refusals: refusalsSoFar, refusalsUntilBan: Math.max(1, threshold - refusalsSoFar), ban: null };
+  const denialsSoFar = (started ? threshold : denials) - deniedAfterThis;
+  // A limit that was lowered may be reached already: then the next denial starts the ban.
+  return { denials: denialsSoFar, denialsUntilBan: Math.max(1, threshold - denialsSoFar), ban: null };
 }
 
 /** Returns the windows as they were before the last `later` of the requests that were counted. */

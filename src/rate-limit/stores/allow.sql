@@ -52,5 +52,5 @@ RETURNING
   bucket_key AS "bucketKey",
   minute_used AS "minuteUsed",
   day_used AS "dayUsed",
-  minute_denied AS refusals,
+  minute_denied AS denials,
   (extract(epoch FROM statement_timestamp()) * 1000)::bigint::float8 AS "nowMs"

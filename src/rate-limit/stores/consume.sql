@@ -1,13 +1,13 @@
--- Decides about the requests of many buckets, each bucket in one atomic step: allows them, counts refusals,
+-- Decides about the requests of many buckets, each bucket in one atomic step: allows them, counts denials,
 -- starts bans. Runs when allow.sql found no room for all requests of a bucket.
 --
 -- $1 bucket keys, $2 the number of requests for each, $3 its limit per minute, $4 its limit per day or NULL,
--- $5 how many refusals of a bucket within a minute start a ban, or NULL if none does,
+-- $5 how many denials of a bucket within a minute start a ban, or NULL if none does,
 -- $6 the ban durations in milliseconds, $7 milliseconds since the end of a ban after which its level falls by
 -- one.
 --
 -- Allows as many requests of a bucket as there is room for. Each further request is denied and counts as a
--- refusal. The refusal that reaches the threshold starts a ban, and the requests after it meet that ban,
+-- denial. The denial that reaches the threshold starts a ban, and the requests after it meet that ban,
 -- which counts nothing.
 --
 -- Rows are locked in the order of their keys, so that two replicas never deadlock. Requests are sorted before
@@ -56,13 +56,13 @@ ON CONFLICT (bucket_key) DO UPDATE SET
       least(windows.day_used::bigint + room.allowed, 2147483647),
       room.allowed,
       denial.denied,
-      CASE WHEN denial.denied = ban.refusals_left THEN 0 ELSE windows.refusals + denial.denied END,
+      CASE WHEN denial.denied = ban.denials_left THEN 0 ELSE windows.denials + denial.denied END,
       CASE
-        WHEN denial.denied = ban.refusals_left
+        WHEN denial.denied = ban.denials_left
           THEN to_timestamp((decision.now_ms + ($6::bigint[])[next_ban.level]) / 1000::float8)
         ELSE stored.banned_until
       END,
-      CASE WHEN denial.denied = ban.refusals_left THEN next_ban.level ELSE stored.ban_level END
+      CASE WHEN denial.denied = ban.denials_left THEN next_ban.level ELSE stored.ban_level END
     FROM
       -- The statement's time is fixed before it waits for a row's lock. Another statement may have opened a
       -- later window meanwhile, and a window never goes back.
@@ -71,7 +71,7 @@ ON CONFLICT (bucket_key) DO UPDATE SET
         CASE WHEN EXCLUDED.minute_number > stored.minute_number THEN 0 ELSE stored.minute_used END
           AS minute_used,
         CASE WHEN EXCLUDED.minute_number > stored.minute_number THEN 0 ELSE stored.minute_denied END
-          AS refusals,
+          AS denials,
         greatest(stored.day_number, EXCLUDED.day_number) AS day,
         CASE WHEN EXCLUDED.day_number > stored.day_number THEN 0 ELSE stored.day_used END AS day_used
       ) AS windows,
@@ -91,11 +91,11 @@ ON CONFLICT (bucket_key) DO UPDATE SET
         stored.banned_until IS NOT NULL
           AND EXCLUDED.ban_threshold IS NOT NULL
           AND stored.banned_until > to_timestamp(decision.now_ms / 1000::float8) AS lasts,
-        -- The number of further refusals that starts a ban, or NULL. If a lower threshold is reached already,
+        -- The number of further denials that starts a ban, or NULL. If a lower threshold is reached already,
         -- it is 1.
         CASE
-          WHEN EXCLUDED.ban_threshold IS NOT NULL THEN greatest(1, EXCLUDED.ban_threshold - windows.refusals)
-        END AS refusals_left
+          WHEN EXCLUDED.ban_threshold IS NOT NULL THEN greatest(1, EXCLUDED.ban_threshold - windows.denials)
+        END AS denials_left
       ) AS ban,
       -- OFFSET 0, here and below, makes PostgreSQL compute the value once instead of at each use, which would
       -- double the cost of the statement.
@@ -113,7 +113,7 @@ ON CONFLICT (bucket_key) DO UPDATE SET
       LATERAL (SELECT
         CASE
           WHEN ban.lasts THEN 0
-          ELSE least(EXCLUDED.requests - room.allowed, ban.refusals_left)
+          ELSE least(EXCLUDED.requests - room.allowed, ban.denials_left)
         END AS denied
         OFFSET 0
       ) AS denial,
@@ -137,7 +137,7 @@ RETURNING
   bucket_key AS "bucketKey",
   allowed,
   denied,
-  minute_denied AS refusals,
+  minute_denied AS denials,
   banned_until AS "bannedUntil",
   minute_number AS minute,
   minute_used AS "minuteUsed",

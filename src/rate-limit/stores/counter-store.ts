@@ -90,7 +90,7 @@ export abstract class CounterStore {
   }
 
   /**
-   * Returns the bucket's windows, refusals and ban, and whether a request would be allowed now. Counts
+   * Returns the bucket's windows, denials and ban, and whether a request would be allowed now. Counts
    * nothing.
    */
   async peek(request: RateLimitRequest): Promise<RateLimitDecision> {

@@ -1,4 +1,4 @@
--- Ends a bucket's ban now, and forgets its refusals; the ban level stays, and so does the expiry, which is as
+-- Ends a bucket's ban now, and forgets its denials; the ban level stays, and so does the expiry, which is as
 -- late as that of any ban that ends now. The same rules as lift-ban.sql.
 --
 -- KEYS[1] the bucket's hash. Returns when the ban would have ended, in milliseconds since 1970, or nil when

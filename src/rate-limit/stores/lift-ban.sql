@@ -1,4 +1,4 @@
--- Ends a bucket's ban now, and forgets its refusals; the ban level stays. Returns no row if there is no ban.
+-- Ends a bucket's ban now, and forgets its denials; the ban level stays. Returns no row if there is no ban.
 -- $1 the bucket key.
 --
 -- The end is rounded down to the millisecond, the precision of consume.sql, so that the next request meets no

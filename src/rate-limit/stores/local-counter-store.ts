@@ -29,7 +29,7 @@ export class LocalCounterStore {
 
   /**
    * @param now returns the time in milliseconds since the Unix epoch.
-   * @param banDurations those of the other store, for the number of refusals until a ban.
+   * @param banDurations those of the other store, for the number of denials until a ban.
    * @param maxBuckets the maximum number of quotas, and of addresses. A bucket that was dropped has full
    *   windows again.
    */
@@ -56,7 +56,7 @@ export class LocalCounterStore {
       counter.dayUsed += allowed;
       counter.minuteLocal += allowed;
       counter.dayLocal += allowed;
-      counter.refusals += denied;
+      counter.denials += denied;
     }
     this.countersLike(request).set(request.bucketKey, counter);
     const threshold = banThreshold(request, this.banDurations);
@@ -73,7 +73,7 @@ export class LocalCounterStore {
    * Stores the counts of another store's decision, beside what was allowed here in the same windows: so
    * however often the other store comes and goes, no more than one limit is allowed here.
    */
-  learn(request: RateLimitRequest, { windows, ban, nowMs, refusals }: RateLimitDecision): void {
+  learn(request: RateLimitRequest, { windows, ban, nowMs, denials }: RateLimitDecision): void {
     const [minuteWindow, dayWindow] = windows;
     const minute = minuteWindow === undefined ? toMinute(nowMs) : windowNumber(minuteWindow);
     const day = dayWindow === undefined ? toDay(nowMs) : windowNumber(dayWindow);
@@ -88,16 +88,16 @@ export class LocalCounterStore {
       day,
       dayUsed: usedIn(dayWindow) + dayLocal,
       dayLocal,
-      refusals,
+      denials,
       bannedUntil: ban === null ? null : new Date(ban.untilMs),
     });
   }
 
-  /** Forgets the ban of a bucket, and its refusals. */
+  /** Forgets the ban of a bucket, and its denials. */
   liftBan(bucketKey: string): void {
     const counter = this.counters.quotas.get(bucketKey);
     if (counter !== undefined) {
-      Object.assign(counter, { bannedUntil: null, refusals: 0 });
+      Object.assign(counter, { bannedUntil: null, denials: 0 });
     }
   }
 
@@ -130,7 +130,7 @@ function newCounter(nowMs: number): Counter {
     day: toDay(nowMs),
     dayUsed: 0,
     dayLocal: 0,
-    refusals: 0,
+    denials: 0,
     bannedUntil: null,
   };
 }
@@ -139,7 +139,7 @@ function newCounter(nowMs: number): Counter {
 function rollOver(counter: Counter, minute: number, day: number): Counter {
   return {
     ...counter,
-    ...(minute > counter.minute && { minute, minuteUsed: 0, minuteLocal: 0, refusals: 0 }),
+    ...(minute > counter.minute && { minute, minuteUsed: 0, minuteLocal: 0, denials: 0 }),
     ...(day > counter.day && { day, dayUsed: 0, dayLocal: 0 }),
   };
 }

@@ -36,7 +36,7 @@ const BANS = namedStatement<{ bucketKey: string; bannedUntilMs: number }>(
 );
 
 /** What allow.sql returns of each bucket whose requests it allows. */
-type AllowedRow = Pick<CountedBucket, 'minuteUsed' | 'dayUsed' | 'refusals' | 'nowMs'> & {
+type AllowedRow = Pick<CountedBucket, 'minuteUsed' | 'dayUsed' | 'denials' | 'nowMs'> & {
   bucketKey: string;
 };
 

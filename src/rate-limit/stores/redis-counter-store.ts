@@ -20,7 +20,7 @@ const SCAN_COUNT = 1000;
 type Reply = [
   allowed: number,
   denied: number,
-  refusals: number,
+  denials: number,
   bannedUntilMs: number | null,
   minute: number,
   minuteUsed: number,
@@ -207,7 +207,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
 }
 
 function parseReply(reply: Reply): CountedBucket {
-  const [allowed, denied, refusals, untilMs, minute, minuteUsed, day, dayUsed, nowMs] = reply;
+  const [allowed, denied, denials, untilMs, minute, minuteUsed, day, dayUsed, nowMs] = reply;
   const bannedUntil = untilMs === null ? null : new Date(untilMs);
-  return { allowed, denied, refusals, bannedUntil, minute, minuteUsed, day, dayUsed, nowMs };
+  return { allowed, denied, denials, bannedUntil, minute, minuteUsed, day, dayUsed, nowMs };
 }

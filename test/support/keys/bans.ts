@@ -1,12 +1,12 @@
 import type { TestDatabase } from '../database/database.js';
 
 /**
- * Returns how many refusals within a minute start a ban: the documented rule, apart from the service's code.
+ * Returns how many denials within a minute start a ban: the documented rule, apart from the service's code.
  */
-export const refusalsBeforeBan = (perMinute: number): number => perMinute;
+export const denialsBeforeBan = (perMinute: number): number => perMinute;
 
 /** Returns how many requests within a minute start a ban of a quota that has used nothing. */
-export const requestsBeforeBan = (perMinute: number): number => perMinute + refusalsBeforeBan(perMinute);
+export const requestsBeforeBan = (perMinute: number): number => perMinute + denialsBeforeBan(perMinute);
 
 /** Bans the quota of a key until an instant, in the table of the counter store. */
 export async function ban(
