@@ -53,7 +53,7 @@ const replicas = Object.fromEntries(
  */
 export const listContestants = (before) => ({
   service,
-  'service-256': { ...service, env: { ...service.env, MAX_CONCURRENT_REQUESTS: '1000' } },
+  'service-256': { ...service, env: { ...service.env, MAX_CONCURRENT_REQUESTS_PER_OPERATION: '1000' } },
   ...replicas,
   // Compared on equally fresh data.
   ...(before && { before: earlier(before), after: service }),

@@ -62,7 +62,7 @@ export async function openStage({ node, contestants, warmUp }, record) {
       return startServer(node, contestant, keys.load[0], {
         DATABASE_URL: database,
         ...(contestant.usesRedis && { REDIS_URL: redis.url }),
-        ...(contestant.usesCluster && { COUNTER_STORE: cluster.masters.map(({ url }) => url).join(',') }),
+        ...(contestant.usesCluster && { COUNTER_STORE_URL: cluster.masters.map(({ url }) => url).join(',') }),
       });
     };
     const start = async (name) => {

@@ -13,7 +13,8 @@ import { readProcessEnvironment } from '../dist/settings/environment.js';
  * @returns the settings with which the service uses it, and a function that stops it.
  */
 export async function startDatabase() {
-  const environment = readProcessEnvironment();
+  // The service reports their warnings.
+  const environment = readProcessEnvironment([]);
   const { DATABASE_URL, DATA_DIR, APP_ENV, HOST } = environment;
   if (DATABASE_URL !== undefined) {
     return { settings: {}, stop: async () => {} };

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { Logger } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { KeyService } from './keys/key.service.js';
 import { createApplication } from './app.js';
@@ -22,7 +23,8 @@ const LOG_SHARE = 0.1;
 
 /** Starts the database and the application, serves until a stop signal, and stops them in reverse order. */
 async function main(): Promise<void> {
-  const settings = readProcessEnvironment();
+  const warnings: string[] = [];
+  const settings = readProcessEnvironment(warnings);
   // First, so that a signal during the start also leads to an orderly stop.
   const stop = stopSignal(settings.SHUTDOWN_GRACE);
   const stopRequested = new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve()));
@@ -34,6 +36,8 @@ async function main(): Promise<void> {
       await applyPendingMigrations(embedded.url);
     }
     const app = await createApplication(environment);
+    const logger = new Logger('Settings');
+    warnings.forEach((warning) => logger.warn(warning));
     try {
       if (stop.aborted) {
         return;

@@ -89,7 +89,7 @@ async function prepareService(
     ...SETTINGS,
     BAN_DURATIONS: '',
     DATABASE_URL: url(database),
-    COUNTER_STORE: store === 'redis' ? (stores.redis?.url() ?? '') : '',
+    COUNTER_STORE_URL: store === 'redis' ? (stores.redis?.url() ?? '') : '',
   };
   const administrator = await seedDatabase(url, database, SETTINGS);
   const instance = (index: 0 | 1) => {

@@ -20,7 +20,7 @@ export interface Link {
 interface CounterStoreOnStage {
   servers: Server[];
   links: Link[];
-  /** The value of `COUNTER_STORE` for each replica. */
+  /** The value of `COUNTER_STORE_URL` for each replica. */
   addresses: string[];
 }
 

@@ -35,7 +35,7 @@ export class RedisSentinels implements Server, FailoverGroup {
     return new RedisSentinels(group, watch, guard);
   }
 
-  /** The setting `COUNTER_STORE`. */
+  /** The setting `COUNTER_STORE_URL`. */
   get url(): string {
     return this.group.url;
   }

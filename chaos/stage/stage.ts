@@ -49,7 +49,7 @@ export class Stage {
       const settings = {
         ...SETTINGS,
         DATABASE_URL: proxy.url,
-        COUNTER_STORE: counters.addresses[index] ?? '',
+        COUNTER_STORE_URL: counters.addresses[index] ?? '',
       };
       const port = await freePort();
       this.replicas.push(new Replica(name, port, settings, this.guard));

@@ -208,7 +208,8 @@ const LIMITS: Panel[] = [
 const RESOURCES: Panel[] = [
   {
     title: 'Requests in flight in the fullest replica',
-    description: 'Is an operation near MAX_CONCURRENT_REQUESTS? Find what it waits for, or add replicas.',
+    description:
+      'Is an operation near MAX_CONCURRENT_REQUESTS_PER_OPERATION? Find what it waits for, or add replicas.',
     unit: 'short',
     queries: { '{{operation}}': max(own('requests_in_flight'), 'operation') },
   },

@@ -27,7 +27,7 @@ export function describeFailure(error: unknown): string {
   }
   if (error instanceof CounterStoreError) {
     // Only Redis: with counters in PostgreSQL, the error is PostgreSQL's own.
-    return `${error.message} (check COUNTER_STORE)`;
+    return `${error.message} (check COUNTER_STORE_URL)`;
   }
   if (hasCode(error, UNMIGRATED)) {
     return `The database lacks the tables of this version: ${HOW_TO_MIGRATE}. ${databaseReason(error)}`;

@@ -30,9 +30,14 @@ export async function openServices(environment: Environment): Promise<INestAppli
   );
 }
 
-/** Returns the settings. Without `DATABASE_URL`, it is set to the URL of the running embedded database. */
+/**
+ * Returns the settings, with warnings about them on standard error. Without `DATABASE_URL`, it is set to the
+ * URL of the running embedded database.
+ */
 export async function databaseEnvironment(): Promise<Environment> {
-  const environment = readProcessEnvironment();
+  const warnings: string[] = [];
+  const environment = readProcessEnvironment(warnings);
+  warnings.forEach((warning) => process.stderr.write(`${warning}\n`));
   if (environment.DATABASE_URL !== undefined) {
     return environment;
   }

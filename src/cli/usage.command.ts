@@ -92,7 +92,9 @@ function reportCommand(
   read: (reports: UsageRepository, query: ReportOptions) => Promise<Entry[]>,
 ): Command {
   return command(name, `${description}; requests appear within a second`)
-    .addOption(periodOption('minutes are kept for 3 days (USAGE_MINUTES_KEPT), hours for 35, days for 400'))
+    .addOption(
+      periodOption('minutes are kept for 3 days (USAGE_MINUTE_RETENTION), hours for 35, days for 400'),
+    )
     .option('--since <iso>', 'only periods that started then or later', parsedBy(instant))
     .option('--until <iso>', 'only periods that started before', parsedBy(instant))
     .action(

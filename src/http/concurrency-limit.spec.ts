@@ -12,7 +12,7 @@ beforeEach(() => {
 
 function createLimit(slots: number): ConcurrencyLimit {
   const connections = { refusing: new AbortController().signal } as Connections;
-  return new ConcurrencyLimit(connections, { MAX_CONCURRENT_REQUESTS: slots });
+  return new ConcurrencyLimit(connections, { MAX_CONCURRENT_REQUESTS_PER_OPERATION: slots });
 }
 
 /** Requests this many slots for a quota; returns the requests that got one. */

@@ -39,10 +39,10 @@ interface OperationLoad {
 const OVERLOADED = new ApiError('service_unavailable', 'This server is overloaded. Try again shortly.');
 
 /**
- * Bounds the requests in flight of each operation to `MAX_CONCURRENT_REQUESTS` slots. Excess requests get 503
- * immediately, so a request waits for at most that many others, and a slow operation takes no slot of
- * another. The last third of the slots is for clients that have less than a third, so no client takes an
- * operation from the others.
+ * Bounds the requests in flight of each operation to `MAX_CONCURRENT_REQUESTS_PER_OPERATION` slots. Excess
+ * requests get 503 immediately, so a request waits for at most that many others, and a slow operation takes
+ * no slot of another. The last third of the slots is for clients that have less than a third, so no client
+ * takes an operation from the others.
  */
 @Injectable()
 export class ConcurrencyLimit implements MetricsSource {
@@ -51,9 +51,9 @@ export class ConcurrencyLimit implements MetricsSource {
 
   constructor(
     private readonly connections: Connections,
-    @Inject(ENVIRONMENT) environment: Pick<Environment, 'MAX_CONCURRENT_REQUESTS'>,
+    @Inject(ENVIRONMENT) environment: Pick<Environment, 'MAX_CONCURRENT_REQUESTS_PER_OPERATION'>,
   ) {
-    this.maxSlots = environment.MAX_CONCURRENT_REQUESTS;
+    this.maxSlots = environment.MAX_CONCURRENT_REQUESTS_PER_OPERATION;
   }
 
   all(): OperationLoad[] {

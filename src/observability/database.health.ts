@@ -36,14 +36,17 @@ export class DatabaseHealth {
   constructor(
     private readonly prisma: PrismaService,
     @Inject(ENVIRONMENT)
-    private readonly environment: Pick<Environment, 'COUNTER_STORE' | 'DATABASE_URL' | 'DIRECT_DATABASE_URL'>,
+    private readonly environment: Pick<
+      Environment,
+      'COUNTER_STORE_URL' | 'DATABASE_URL' | 'DIRECT_DATABASE_URL'
+    >,
   ) {
     this.needs = [
       { role: null, relation: '_prisma_migrations', privileges: 'SELECT' },
       ...declaredTables().map(([relation, { privileges }]) => ({ role: null, relation, privileges })),
     ];
-    const { COUNTER_STORE, DIRECT_DATABASE_URL } = environment;
-    if (COUNTER_STORE === undefined) {
+    const { COUNTER_STORE_URL, DIRECT_DATABASE_URL } = environment;
+    if (COUNTER_STORE_URL === undefined) {
       // Counters bypass a pooler, possibly with another role.
       const role = DIRECT_DATABASE_URL && new pg.Client({ connectionString: DIRECT_DATABASE_URL }).user;
       this.needs.push({

@@ -16,9 +16,9 @@ const COUNTING = 'count';
 export function traceLoads(
   tracer: Tracer,
   requests: RequestSpans,
-  { COUNTER_STORE }: Pick<Environment, 'COUNTER_STORE'>,
+  { COUNTER_STORE_URL }: Pick<Environment, 'COUNTER_STORE_URL'>,
 ): () => void {
-  const counters = COUNTER_STORE === undefined ? 'postgresql' : 'redis';
+  const counters = COUNTER_STORE_URL === undefined ? 'postgresql' : 'redis';
   const spans = new WeakMap<LoadNotice, Span>();
   const loads = tracingChannel<unknown, LoadNotice>(LOADS);
   const subscribers = {

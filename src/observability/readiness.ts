@@ -35,7 +35,7 @@ export class Readiness implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly counters: FallbackCounterStore,
     private readonly connections: Connections,
     private readonly removals: RemovalWatch,
-    @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'COUNTER_STORE'>,
+    @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'COUNTER_STORE_URL'>,
   ) {}
 
   /**
@@ -72,7 +72,7 @@ export class Readiness implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** The service is degraded, but not down, while the counter store is unavailable. */
   private checkCounterStore(): Health['components']['counterStore'] {
-    const kind = this.environment.COUNTER_STORE === undefined ? 'postgresql' : 'redis';
+    const kind = this.environment.COUNTER_STORE_URL === undefined ? 'postgresql' : 'redis';
     const { outage } = this.counters;
     if (outage === null) {
       return { status: 'up', kind };

@@ -11,12 +11,12 @@ import { RateLimitController } from './rate-limit.controller.js';
 import { RateLimiter } from './rate-limiter.js';
 import { throttlerOptions } from './throttler-options.js';
 
-/** The store of `COUNTER_STORE`, else PostgreSQL. Without Redis its driver is not loaded. */
+/** The store of `COUNTER_STORE_URL`, else PostgreSQL. Without Redis its driver is not loaded. */
 const counterStore = {
   provide: CounterStore,
   inject: [ENVIRONMENT, PrismaService],
   useFactory: async (environment: Environment, prisma: PrismaService): Promise<CounterStore> => {
-    if (environment.COUNTER_STORE === undefined) {
+    if (environment.COUNTER_STORE_URL === undefined) {
       return new PostgresCounterStore(environment, prisma);
     }
     const { RedisCounterStore } = await import('./stores/redis-counter-store.js');

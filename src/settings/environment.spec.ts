@@ -24,16 +24,16 @@ describe('readEnvironment', () => {
       HOST: '127.0.0.1',
       PORT: 3000,
       DATABASE_POOL_SIZE: 12,
-      MAX_CONCURRENT_REQUESTS: 250,
+      MAX_CONCURRENT_REQUESTS_PER_OPERATION: 250,
       DATA_DIR: '.data',
       PRODUCTION_URL: 'https://api.animal-store.example/v1',
       STAGING_URL: 'https://staging.animal-store.example/v1',
       ANONYMOUS_LIMIT: 300,
       BAN_DURATIONS: [60_000, 300_000, 3_600_000, 86_400_000],
-      USAGE_MINUTES_KEPT: 259_200_000,
+      USAGE_MINUTE_RETENTION: 259_200_000,
       EXPERIMENTAL: true,
       KEEP_ALIVE_TIMEOUT: 100_000,
-      WEBHOOK_PRIVATE_ADDRESSES: false,
+      WEBHOOK_ALLOW_PRIVATE_ADDRESSES: false,
       SHUTDOWN_DELAY: 0,
       SHUTDOWN_GRACE: 10_000,
       LOG_LEVEL: 'info',
@@ -50,16 +50,16 @@ describe('readEnvironment', () => {
       DATABASE_URL,
       DIRECT_DATABASE_URL: 'postgresql://store:secret@db.example:6432/store',
       DATABASE_POOL_SIZE: '25',
-      MAX_CONCURRENT_REQUESTS: '300',
-      COUNTER_STORE: 'rediss://store:secret@cache.example:6380/1',
+      MAX_CONCURRENT_REQUESTS_PER_OPERATION: '300',
+      COUNTER_STORE_URL: 'rediss://store:secret@cache.example:6380/1',
       DATA_DIR: '/var/lib/store',
       PRODUCTION_URL: 'https://example.com/shop/v1',
       STAGING_URL: 'http://localhost:3000/v1',
       ANONYMOUS_LIMIT: '1000000',
       BAN_DURATIONS: '30s',
-      USAGE_MINUTES_KEPT: '48h',
+      USAGE_MINUTE_RETENTION: '48h',
       EXPERIMENTAL: 'true',
-      WEBHOOK_PRIVATE_ADDRESSES: 'true',
+      WEBHOOK_ALLOW_PRIVATE_ADDRESSES: 'true',
       CORS_ORIGINS: 'https://shop.example, http://localhost:5173',
       TRUST_PROXY: '2',
       KEEP_ALIVE_TIMEOUT: '620s',
@@ -77,16 +77,16 @@ describe('readEnvironment', () => {
       PORT: 8080,
       METRICS_PORT: 9464,
       DATABASE_POOL_SIZE: 25,
-      MAX_CONCURRENT_REQUESTS: 300,
-      COUNTER_STORE: [
+      MAX_CONCURRENT_REQUESTS_PER_OPERATION: 300,
+      COUNTER_STORE_URL: [
         { host: 'cache.example', port: 6380, tls: true, username: 'store', password: 'secret', db: 1 },
       ],
       ANONYMOUS_LIMIT: 1_000_000,
       EXPERIMENTAL: true,
-      WEBHOOK_PRIVATE_ADDRESSES: true,
+      WEBHOOK_ALLOW_PRIVATE_ADDRESSES: true,
       CORS_ORIGINS: ['https://shop.example', 'http://localhost:5173'],
       BAN_DURATIONS: [30_000],
-      USAGE_MINUTES_KEPT: 172_800_000,
+      USAGE_MINUTE_RETENTION: 172_800_000,
       TRUST_PROXY: 2,
       KEEP_ALIVE_TIMEOUT: 620_000,
       SHUTDOWN_DELAY: 15_000,
@@ -111,9 +111,9 @@ describe('readEnvironment', () => {
     ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc', 'must be one of http/protobuf, http/json'],
     ['DATABASE_URL', 'mysql://store:secret@db.example/store', 'must be a postgres:// address'],
     ['DATABASE_POOL_SIZE', '1', range(2, 1000)],
-    ['MAX_CONCURRENT_REQUESTS', '0', range(1, 100_000)],
+    ['MAX_CONCURRENT_REQUESTS_PER_OPERATION', '0', range(1, 100_000)],
     [
-      'COUNTER_STORE',
+      'COUNTER_STORE_URL',
       'http://store:secret@cache.example',
       'must be a redis:// or rediss:// address, those of several nodes of one Cluster with commas ' +
         'between, or ' +
@@ -134,7 +134,7 @@ describe('readEnvironment', () => {
     ['CONTACT', 'nobody', 'must be an e-mail address or an http(s) address'],
     ['ANONYMOUS_LIMIT', '0', range(1, 1_000_000)],
     ...['47h', '31d', '30', 'long'].map((text) => [
-      'USAGE_MINUTES_KEPT',
+      'USAGE_MINUTE_RETENTION',
       text,
       `must be a duration from 2d to 30d such as 48h, not "${text}"`,
     ]),
@@ -193,7 +193,7 @@ describe('a secret in a file', () => {
   const values = {
     DATABASE_URL,
     DIRECT_DATABASE_URL: DATABASE_URL,
-    COUNTER_STORE: 'redis://store:secret@cache.example',
+    COUNTER_STORE_URL: 'redis://store:secret@cache.example',
     ADMIN_API_KEY: 'ask_live_secret',
   };
   let folder: string;
@@ -243,6 +243,81 @@ describe('a secret in a file', () => {
     const DATABASE_URL_FILE = path.join(folder, name);
     const lines = faults({ APP_ENV: 'staging', DATABASE_URL_FILE, ...variables });
     expect(lines).toEqual([fault.replace('FILE FILE', `FILE ${DATABASE_URL_FILE}`)]);
+  });
+});
+
+describe('a setting that was renamed', () => {
+  /** Returns the settings and the warnings. */
+  function read(variables: Record<string, string>) {
+    const warnings: string[] = [];
+    return { environment: readEnvironment(variables, warnings), warnings };
+  }
+
+  it.each([
+    ['COUNTER_STORE', 'COUNTER_STORE_URL', 'redis://cache.example'],
+    ['MAX_CONCURRENT_REQUESTS', 'MAX_CONCURRENT_REQUESTS_PER_OPERATION', '10'],
+    ['USAGE_MINUTES_KEPT', 'USAGE_MINUTE_RETENTION', '30d'],
+    ['WEBHOOK_PRIVATE_ADDRESSES', 'WEBHOOK_ALLOW_PRIVATE_ADDRESSES', 'true'],
+  ])('is read by its earlier name %s, with a warning', (earlier, name, value) => {
+    const { environment } = read({ [name]: value });
+    expect(environment).not.toEqual(readEnvironment({}));
+    const warnings = [`The setting ${earlier} is now ${name}: rename it.`];
+    expect(read({ [earlier]: value })).toEqual({ environment, warnings });
+    expect(read({ [earlier]: value, [name]: '' })).toEqual({ environment, warnings });
+  });
+
+  it('causes no warning under its name of today, or if its earlier name is empty', () => {
+    const none = { environment: readEnvironment({}), warnings: [] };
+    expect(read({ COUNTER_STORE: '', COUNTER_STORE_FILE: '', USAGE_MINUTE_RETENTION: '3d' })).toEqual(none);
+  });
+
+  const FILE = path.join(tmpdir(), `animal-store-counter-store-${process.pid}`);
+  const [TODAY, EARLIER] = ['redis://today.example', 'redis://earlier.example'];
+
+  it.each<[string, Record<string, string>, string, string]>([
+    [
+      'in a file, with a warning, if no other name is set',
+      { COUNTER_STORE_FILE: FILE },
+      'earlier.example',
+      'The setting COUNTER_STORE_FILE is now COUNTER_STORE_URL_FILE: rename it.',
+    ],
+    [
+      'not at all if it is set under its name of today, with a warning',
+      { COUNTER_STORE: EARLIER, COUNTER_STORE_URL: TODAY },
+      'today.example',
+      'The setting COUNTER_STORE is now COUNTER_STORE_URL, and is ignored, because COUNTER_STORE_URL is ' +
+        'set: remove it.',
+    ],
+    [
+      'not at all if a file of its name of today is set, with a warning',
+      { COUNTER_STORE: TODAY, COUNTER_STORE_URL_FILE: FILE },
+      'earlier.example',
+      'The setting COUNTER_STORE is now COUNTER_STORE_URL, and is ignored, because COUNTER_STORE_URL_FILE ' +
+        'is set: remove it.',
+    ],
+    [
+      'not in a file if it is set under its name of today, with a warning',
+      { COUNTER_STORE_FILE: FILE, COUNTER_STORE_URL: TODAY },
+      'today.example',
+      'The setting COUNTER_STORE_FILE is now COUNTER_STORE_URL_FILE, and is ignored, because ' +
+        'COUNTER_STORE_URL is set: remove it.',
+    ],
+  ])('is read by its earlier name %s', (_when, variables, host, warning) => {
+    writeFileSync(FILE, EARLIER);
+    try {
+      const { environment, warnings } = read(variables);
+      expect(environment.COUNTER_STORE_URL).toMatchObject([{ host }]);
+      expect(warnings).toEqual([warning]);
+    } finally {
+      rmSync(FILE);
+    }
+  });
+
+  it('is reported by both names if its value is invalid', () => {
+    expect(faults({ USAGE_MINUTES_KEPT: '1d' })).toEqual([
+      'USAGE_MINUTE_RETENTION must be a duration from 2d to 30d such as 48h, not "1d"',
+      'The setting USAGE_MINUTES_KEPT is now USAGE_MINUTE_RETENTION: rename it.',
+    ]);
   });
 });
 

@@ -5,6 +5,7 @@ import { schemaOf } from '../../prisma/session-settings.mjs';
 import { parseDuration } from './duration.js';
 import { loadEnvFile } from './env-file.js';
 import { parseRedisAddresses } from './redis-address.js';
+import { resolveRenamedSettings } from './renamed-settings.js';
 import { resolveSecretFiles } from './secret-files.js';
 
 /** A setting whose text `parse` converts; null is reported by the message. */
@@ -150,8 +151,8 @@ export const settings = z.object({
   DATABASE_URL: postgresUrl.optional(),
   DIRECT_DATABASE_URL: postgresUrl.optional(),
   DATABASE_POOL_SIZE: wholeNumber(2, 1000).default(12),
-  MAX_CONCURRENT_REQUESTS: wholeNumber(1, 100_000).default(250),
-  COUNTER_STORE: redisAddresses.optional(),
+  MAX_CONCURRENT_REQUESTS_PER_OPERATION: wholeNumber(1, 100_000).default(250),
+  COUNTER_STORE_URL: redisAddresses.optional(),
   DATA_DIR: z.string().min(1, 'must not be empty').default('.data'),
   ADMIN_API_KEY: z.string().optional(),
   PRODUCTION_URL: baseUrl.default('https://api.animal-store.example/v1'),
@@ -161,13 +162,13 @@ export const settings = z.object({
   BAN_DURATIONS: banDurations.prefault('1m,5m,1h,24h'),
   // The console shows the minutes of two days, and a whole UTC day is within them; `what-if` reads those
   // of 30.
-  USAGE_MINUTES_KEPT: duration('2d', '30d', '48h').prefault('3d'),
+  USAGE_MINUTE_RETENTION: duration('2d', '30d', '48h').prefault('3d'),
   EXPERIMENTAL: oneOf(['true', 'false']).optional(),
   CORS_ORIGINS: origins.optional(),
   TRUST_PROXY: trustProxy.optional(),
   // Traefik and Go's clients keep idle connections for 90 seconds.
   KEEP_ALIVE_TIMEOUT: duration('1s', '2h', '620s').prefault('100s'),
-  WEBHOOK_PRIVATE_ADDRESSES: oneOf(['true', 'false'])
+  WEBHOOK_ALLOW_PRIVATE_ADDRESSES: oneOf(['true', 'false'])
     .prefault('false')
     .transform((text) => text === 'true'),
   OTEL_EXPORTER_OTLP_ENDPOINT: collectorUrl.optional(),
@@ -200,14 +201,15 @@ export class InvalidEnvironmentError extends Error {}
  * Reads the settings. An empty variable counts as not set, as in Compose and `.env` files, except for
  * BAN_DURATIONS, where it turns bans off.
  *
+ * @param warnings gets a line for each setting that should be renamed.
  * @throws InvalidEnvironmentError that names every invalid setting.
  */
-export function readEnvironment(variables: NodeJS.ProcessEnv): Environment {
+export function readEnvironment(variables: NodeJS.ProcessEnv, warnings: string[] = []): Environment {
   const set = Object.fromEntries(
     Object.entries(variables).filter(([name, value]) => value !== '' || name === 'BAN_DURATIONS'),
   );
   const faults: string[] = [];
-  const given = resolveSecretFiles(set, faults);
+  const given = resolveSecretFiles(resolveRenamedSettings(set, warnings), faults);
   const result = settings.safeParse(given);
   faults.push(...(result.error?.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`) ?? []));
   // A setting whose file cannot be read still counts as set.
@@ -238,7 +240,8 @@ export function readEnvironment(variables: NodeJS.ProcessEnv): Environment {
     faults.push('SHUTDOWN_DELAY must be at most half of SHUTDOWN_GRACE: the rest is for requests in flight');
   }
   if (!result.success || faults.length > 0) {
-    throw new InvalidEnvironmentError(faults.join('\n'));
+    // A fault has the new name of a setting, which its owner may not have seen yet.
+    throw new InvalidEnvironmentError([...faults, ...warnings].join('\n'));
   }
   const read = result.data;
   const { APP_ENV = 'staging', HOST = embedded ? '127.0.0.1' : '0.0.0.0' } = read;
@@ -250,13 +253,14 @@ export function readEnvironment(variables: NodeJS.ProcessEnv): Environment {
 /**
  * Reads the settings of this process from its variables, and those that are not set from the file `.env`.
  *
+ * @param warnings gets a line for each setting that should be renamed.
  * @throws InvalidEnvironmentError that names every invalid setting.
  */
-export function readProcessEnvironment(): Environment {
+export function readProcessEnvironment(warnings: string[]): Environment {
   const faults: string[] = [];
   loadEnvFile('.env', faults);
   if (faults.length > 0) {
     throw new InvalidEnvironmentError(faults.join('\n'));
   }
-  return readEnvironment(process.env);
+  return readEnvironment(process.env, warnings);
 }

@@ -4,7 +4,7 @@ import { readFailure, readTextFile } from './text-file.js';
  * Settings that may contain a secret. `NAME_FILE` may name a file instead, as Docker and Kubernetes mount
  * secrets as files.
  */
-export const SECRETS = ['DATABASE_URL', 'DIRECT_DATABASE_URL', 'COUNTER_STORE', 'ADMIN_API_KEY'] as const;
+export const SECRETS = ['DATABASE_URL', 'DIRECT_DATABASE_URL', 'COUNTER_STORE_URL', 'ADMIN_API_KEY'] as const;
 
 type Variables = Record<string, string | undefined>;
 

@@ -16,9 +16,9 @@ const timeAgo = (ms: number) => `statement_timestamp() - make_interval(secs => $
 export class UsageCleanup extends Cleanup {
   constructor(
     prisma: PrismaService,
-    @Inject(ENVIRONMENT) { USAGE_MINUTES_KEPT }: Pick<Environment, 'USAGE_MINUTES_KEPT'>,
+    @Inject(ENVIRONMENT) { USAGE_MINUTE_RETENTION }: Pick<Environment, 'USAGE_MINUTE_RETENTION'>,
   ) {
-    const keptMs = { ...KEPT_MS, minute: USAGE_MINUTES_KEPT };
+    const keptMs = { ...KEPT_MS, minute: USAGE_MINUTE_RETENTION };
     super(prisma, 'usage', [
       deletion('usage_batches', `size = 0 AND written_at < ${timeAgo(HOUR_MS)}`),
       ...PERIODS.map((period) =>

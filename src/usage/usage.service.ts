@@ -24,7 +24,7 @@ export class UsageService {
     private readonly database: PrismaService,
     private readonly repository: UsageRepository,
     private readonly clock: Clock,
-    @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'USAGE_MINUTES_KEPT'>,
+    @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'USAGE_MINUTE_RETENTION'>,
   ) {}
 
   /**
@@ -94,7 +94,7 @@ export class UsageService {
         `The request is invalid: give a plan with limits (${names}), or those per minute and per day.`,
       );
     }
-    const firstKeptDay = Math.ceil((this.clock.now() - this.environment.USAGE_MINUTES_KEPT) / DAY_MS);
+    const firstKeptDay = Math.ceil((this.clock.now() - this.environment.USAGE_MINUTE_RETENTION) / DAY_MS);
     const since = new Date(firstKeptDay * DAY_MS);
     const minutes = await this.repository.minutesOfQuota(quotaId, since);
     return {

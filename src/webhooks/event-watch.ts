@@ -18,7 +18,7 @@ export class WebhookEventWatch extends PeriodicDatabaseTask {
     private readonly prisma: PrismaService,
     private readonly counters: FallbackCounterStore,
     private readonly deprecated: DeprecatedOperations,
-    @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'COUNTER_STORE'>,
+    @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'COUNTER_STORE_URL'>,
   ) {
     super(INTERVAL_MS, () => this.findEvents(), 'Events for webhooks are late');
   }
@@ -39,7 +39,7 @@ export class WebhookEventWatch extends PeriodicDatabaseTask {
     );
     const events = await this.prisma.query(
       FIND_EVENTS,
-      this.environment.COUNTER_STORE === undefined,
+      this.environment.COUNTER_STORE_URL === undefined,
       JSON.stringify(bans),
       JSON.stringify(removals),
       uncountedOperations(),

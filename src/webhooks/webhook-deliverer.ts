@@ -43,7 +43,7 @@ export class WebhookDeliverer extends PeriodicDatabaseTask implements MetricsSou
 
   constructor(
     private readonly prisma: PrismaService,
-    @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'WEBHOOK_PRIVATE_ADDRESSES'>,
+    @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'WEBHOOK_ALLOW_PRIVATE_ADDRESSES'>,
   ) {
     super(INTERVAL_MS, () => this.startDue(), 'Webhooks are not delivered for now');
   }
@@ -109,7 +109,7 @@ export class WebhookDeliverer extends PeriodicDatabaseTask implements MetricsSou
     const { id, url, secrets, body, attemptedAt } = delivery;
     try {
       const headers = signedHeaders(id, new Date(attemptedAt), body, secrets);
-      const allowsPrivate = this.environment.WEBHOOK_PRIVATE_ADDRESSES;
+      const allowsPrivate = this.environment.WEBHOOK_ALLOW_PRIVATE_ADDRESSES;
       const response = await postToReceiver(new URL(url), headers, body, signal, allowsPrivate);
       const isSuccess = response.status >= 200 && response.status <= 299;
       const lastFailure = isSuccess ? null : `The response was ${response.status}`;

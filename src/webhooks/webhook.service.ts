@@ -38,7 +38,7 @@ export type DeliveryRecord = Prisma.WebhookDeliveryGetPayload<typeof DELIVERY>;
 export class WebhookService {
   constructor(
     private readonly database: PrismaService,
-    @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'WEBHOOK_PRIVATE_ADDRESSES'>,
+    @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'WEBHOOK_ALLOW_PRIVATE_ADDRESSES'>,
   ) {}
 
   /** Returns all, oldest first. */
@@ -202,7 +202,7 @@ export class WebhookService {
   /** Denies at once what would fail at every delivery, which looks up names too. */
   private requireAllowed(url: string | undefined): void {
     const host = url === undefined ? null : findPrivateHost(new URL(url).hostname);
-    if (host !== null && !this.environment.WEBHOOK_PRIVATE_ADDRESSES) {
+    if (host !== null && !this.environment.WEBHOOK_ALLOW_PRIVATE_ADDRESSES) {
       const message = `The request is invalid: url: ${host} is a private address. ${ALLOW_PRIVATE}`;
       throw new ApiError('invalid_request', message);
     }

@@ -675,6 +675,16 @@ describe('a command', () => {
     expect(await succeed('--help')).toMatch(checkout);
   });
 
+  it('prints on standard error that a setting with an earlier name should be renamed', async () => {
+    const earlier = { ...settings(), USAGE_MINUTES_KEPT: '2d' };
+    const { code, stdout, stderr } = await animalStore(earlier, 'plans', 'list', '--json');
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: 'The setting USAGE_MINUTES_KEPT is now USAGE_MINUTE_RETENTION: rename it.\n',
+    });
+    expect(JSON.parse(stdout)).toEqual(await json('plans', 'list'));
+  });
+
   it('prints what to do when no database runs, none responds, or it has no tables', async () => {
     expectFailure(
       await animalStore({ DATA_DIR: '/nonexistent/data' }, 'keys', 'list'),

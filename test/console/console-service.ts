@@ -33,7 +33,7 @@ let browser: ConsoleBrowser;
  */
 export function useConsole(): void {
   beforeAll(async () => {
-    store = await startApplication({ environment: { WEBHOOK_PRIVATE_ADDRESSES: true } });
+    store = await startApplication({ environment: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: true } });
     browser = await ConsoleBrowser.start(store.url);
     admin = await store.issue({ role: 'admin', plan: 'business', name: 'Ann' });
   });

@@ -35,10 +35,12 @@ describe('the page of webhooks of the console', () => {
     await dialog.getByText(/^Must be an http\(s\) address/).waitFor();
     await expectSound(page);
     const settings = store.app.get<Environment>(ENVIRONMENT);
-    const setting = jest.replaceProperty(settings, 'WEBHOOK_PRIVATE_ADDRESSES', false);
+    const setting = jest.replaceProperty(settings, 'WEBHOOK_ALLOW_PRIVATE_ADDRESSES', false);
     await page.locator('input:focus').fill(receiver.url);
     await dialog.getByRole('button', { name: 'Create webhook' }).click();
-    await dialog.getByText('127.0.0.1 is a private address. Set WEBHOOK_PRIVATE_ADDRESSES=true').waitFor();
+    await dialog
+      .getByText('127.0.0.1 is a private address. Set WEBHOOK_ALLOW_PRIVATE_ADDRESSES=true')
+      .waitFor();
     setting.restore();
     await dialog.getByRole('button', { name: 'Create webhook' }).click();
     const secret = (await page.locator('.new-key').textContent()) ?? '';

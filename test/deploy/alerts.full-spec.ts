@@ -54,9 +54,9 @@ describeWithFaults('an alert that is resolved after its fault', () => {
     const service = services.start({
       DATABASE_URL: queries.url,
       DIRECT_DATABASE_URL: changes.url,
-      COUNTER_STORE: redis.url,
+      COUNTER_STORE_URL: redis.url,
       METRICS_PORT: String(port),
-      MAX_CONCURRENT_REQUESTS: String(SLOTS),
+      MAX_CONCURRENT_REQUESTS_PER_OPERATION: String(SLOTS),
       SHUTDOWN_DELAY: '0s',
     });
     url = await service.ready();

@@ -44,15 +44,15 @@ export function overlay(base: ComposeFile, over: ComposeFile): ComposeFile {
 
 /**
  * The forms of the Compose specification that stand in for a variable that is missing, or (with a colon)
- * empty.
+ * empty. What stands in may contain a variable itself.
  */
-const VARIABLE = /\$\{(\w+)(?:(:?)([-+])([^}]*))?\}/g;
+const VARIABLE = /\$\{(\w+)(?:(:?)([-+])((?:[^${}]|\$\{[^}]*\})*))?\}/g;
 
 function interpolate(text: string, variables: Variables): string {
   return text.replace(VARIABLE, (_all, name: string, colon = '', sign = '', word = '') => {
     const value = variables[name];
     const isThere = value !== undefined && (colon === '' || value !== '');
-    return sign === '+' ? (isThere ? word : '') : isThere ? value : word;
+    return sign === '+' ? (isThere ? word : '') : isThere ? value : interpolate(word, variables);
   });
 }
 

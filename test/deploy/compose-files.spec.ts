@@ -5,6 +5,7 @@ import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
 import { settings } from '../../src/settings/environment.js';
+import { RENAMED_SETTINGS } from '../../src/settings/renamed-settings.js';
 import { SECRETS } from '../../src/settings/secret-files.js';
 import { type ComposeFile, readComposeFile } from './compose-file.js';
 
@@ -37,9 +38,13 @@ const OPEN_TELEMETRY = [
   'OTEL_SDK_DISABLED',
 ];
 
+/** Earlier names of settings; of a secret in a file, `.env` never had that of the service. */
+const EARLIER_NAMES = Object.keys(RENAMED_SETTINGS).filter((name) => !name.endsWith('_FILE'));
+
 /** The variables of the service. */
 const SETTINGS = [
   ...Object.keys(settings.shape),
+  ...EARLIER_NAMES,
   ...SECRETS.map((name) => `${name}_FILE`),
   ...OPEN_TELEMETRY,
 ];
@@ -48,6 +53,9 @@ const OTHER_IMAGES: Record<string, string[]> = {
   postgres: ['POSTGRES_DB', 'POSTGRES_USER', 'POSTGRES_PASSWORD', 'POSTGRES_PASSWORD_FILE'],
   grafana: ['GF_SECURITY_ADMIN_PASSWORD'],
 };
+
+/** The variables of an earlier `.env` that name files of this machine. */
+const EARLIER_HOST_FILES = new Set(['ADMIN_API_KEY_FILE', 'COUNTER_STORE_FILE']);
 
 /** Variables of other services: the port of the balancer, and what is seeded. */
 const OTHER_SERVICES = ['PORT', 'ADMIN_API_KEY'];
@@ -71,7 +79,7 @@ describe.each(FILES)('%s', (file) => {
 });
 
 describe('docker-compose.yml', () => {
-  it('passes every setting on from .env, except those that docs/deploying.md lists as ignored', () => {
+  it('passes settings on by all names, except those that docs/deploying.md lists as ignored', () => {
     const { services } = parse(read('docker-compose.yml'), { merge: true }) as ComposeFile;
     const environment = services['api']?.environment ?? {};
     const takesFrom = ([name, value]: [string, string | number | null]) =>
@@ -82,12 +90,14 @@ describe('docker-compose.yml', () => {
     const [, list = ''] =
       /Compose ignores these in `\.env`: ([^]*?)\.\n/.exec(read('docs/deploying.md')) ?? [];
     const ignored = namesIn(list, /`(\w+)`/g);
-    const all = [...new Set([...Object.keys(settings.shape), ...OPEN_TELEMETRY])];
+    const all = [...new Set([...Object.keys(settings.shape), ...EARLIER_NAMES, ...OPEN_TELEMETRY])];
     expect([...passed, ...ignored, ...OTHER_SERVICES].toSorted()).toEqual(all.toSorted());
   });
 
-  it('uses no variable of .env that .env.example does not explain', () => {
-    const taken = FILES.flatMap((file) => namesIn(read(file), /\$\{(\w+)/g));
+  it('uses no variable of .env that .env.example does not explain, except those of earlier names', () => {
+    const taken = FILES.flatMap((file) => namesIn(read(file), /\$\{(\w+)/g)).filter(
+      (name) => !EARLIER_HOST_FILES.has(name),
+    );
     const explained = namesIn(read('.env.example'), /^(?:# )?(\w+)=/gm);
     expect(taken.filter((name) => !explained.includes(name))).toStrictEqual([]);
   });
@@ -110,12 +120,14 @@ describe('docker-compose.yml', () => {
 
 describe('docker-compose.secrets.yml', () => {
   it.each([
-    ['migrate', 'ADMIN_API_KEY_FILE', 'admin-api-key'],
-    ['api', 'COUNTER_STORE_FILE', 'counter-store'],
+    ['migrate', 'ADMIN_API_KEY_FILE', 'admin-api-key', 'ADMIN_API_KEY_HOST_FILE'],
+    ['migrate', 'ADMIN_API_KEY_FILE', 'admin-api-key', 'ADMIN_API_KEY_FILE'],
+    ['api', 'COUNTER_STORE_URL_FILE', 'counter-store-url', 'COUNTER_STORE_URL_HOST_FILE'],
+    ['api', 'COUNTER_STORE_URL_FILE', 'counter-store-url', 'COUNTER_STORE_FILE'],
   ])(
-    'has %s read %s from a file that .env names, and otherwise changes nothing',
-    async (name, variable, secret) => {
-      const set = await readComposeFile('docker-compose.secrets.yml', { [variable]: './secrets/file' });
+    'has %s read %s from the secret %s if .env has %s, and otherwise changes nothing',
+    async (name, variable, secret, hostFile) => {
+      const set = await readComposeFile('docker-compose.secrets.yml', { [hostFile]: './secrets/file' });
       expect(set.secrets).toMatchObject({ [secret]: { file: './secrets/file' } });
       expect(set.services[name]).toMatchObject({
         environment: { [variable]: `/run/secrets/${secret}` },

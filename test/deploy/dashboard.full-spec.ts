@@ -66,7 +66,7 @@ describeOnPrometheus('the dashboard, on a service under a load that makes every 
       DATABASE_URL: database.url,
       DIRECT_DATABASE_URL: counters.url,
       METRICS_PORT: String(port),
-      MAX_CONCURRENT_REQUESTS: String(SLOTS),
+      MAX_CONCURRENT_REQUESTS_PER_OPERATION: String(SLOTS),
       SHUTDOWN_DELAY: '0s',
     });
     url = await service.ready();

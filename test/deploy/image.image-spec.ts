@@ -308,13 +308,13 @@ describeOnDebianPostgres('the services of docker-compose.yml, in the image', () 
     const folder = await mkdtemp(path.join(tmpdir(), 'animal-store-secrets-'));
     const base = await readComposeFile(COMPOSE_FILE);
     const over = await readComposeFile(path.join(PROJECT, 'docker-compose.secrets.yml'), {
-      COUNTER_STORE_FILE: path.join(folder, 'counter-store'),
+      COUNTER_STORE_URL_HOST_FILE: path.join(folder, 'counter-store-url'),
     });
     const settings = (base.services['valkey']?.command ?? []).join(' ').matchAll(/--(\S+) (\S+)/g);
     const redis = await startRedis(Object.fromEntries([...settings].map(([, name, value]) => [name, value])));
     const secrets = {
       'database-url': `postgres://animal_store:not-the-default@127.0.0.1:${postgres.port}/secrets\n`,
-      'counter-store': `${redis.url}\n`,
+      'counter-store-url': `${redis.url}\n`,
     };
     for (const [name, secret] of Object.entries(secrets)) {
       const file = path.join(folder, name);
@@ -337,7 +337,7 @@ describeOnDebianPostgres('the services of docker-compose.yml, in the image', () 
       expect(await redis.operator.dbsize()).toBe(1);
       const environment = await replica.environment();
       expect(environment).toContain('DATABASE_URL_FILE=/run/secrets/database-url');
-      expect(environment).toContain('COUNTER_STORE_FILE=/run/secrets/counter-store');
+      expect(environment).toContain('COUNTER_STORE_URL_FILE=/run/secrets/counter-store-url');
       expect(environment).not.toContain('not-the-default');
       expect(environment).not.toContain('redis://');
     } finally {

@@ -38,7 +38,7 @@ describe('docs/webhooks.md', () => {
 
   it('has commands by which a receiver prints a test event, and rejects a forged one', async () => {
     const settings = { DATABASE_URL: database.url, APP_ENV: 'production' };
-    service = new ServiceProcess('main.js', { ...settings, WEBHOOK_PRIVATE_ADDRESSES: 'true' });
+    service = new ServiceProcess('main.js', { ...settings, WEBHOOK_ALLOW_PRIVATE_ADDRESSES: 'true' });
     await service.ready();
     const port = String(await freePort());
     const [receiver = '', commands = ''] = ['js', 'sh'].map((language) =>

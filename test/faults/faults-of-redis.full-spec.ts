@@ -32,7 +32,7 @@ describeOnRedis('a service under load that counts in Redis', () => {
         SHUTDOWN_DELAY: '0',
         LOG_LEVEL: 'warn',
         DATABASE_URL: database.url,
-        COUNTER_STORE: address.url,
+        COUNTER_STORE_URL: address.url,
       })
       .ready();
   });

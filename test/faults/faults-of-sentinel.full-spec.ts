@@ -36,7 +36,7 @@ describeOnRedis('a service that counts in a Redis with Sentinels', () => {
 
   beforeAll(async () => {
     [database, group] = await Promise.all([createDatabase(), SentinelGroup.start(PASSWORD)]);
-    url = await services.start({ COUNTER_STORE: group.url }).ready();
+    url = await services.start({ COUNTER_STORE_URL: group.url }).ready();
     ({ key } = await issueKey(database, UNLIMITED));
   });
   beforeEach(async () => {
@@ -87,8 +87,8 @@ describeOnRedis('a service that counts in a Redis with Sentinels', () => {
   );
 
   it('refuses to start, with one line, when no Sentinel knows the master', async () => {
-    const COUNTER_STORE = group.url.replace(/[^/]+$/, 'other');
-    const settings = { DATABASE_URL: database.url, APP_ENV: 'staging', HOST: '127.0.0.1', COUNTER_STORE };
+    const COUNTER_STORE_URL = group.url.replace(/[^/]+$/, 'other');
+    const settings = { DATABASE_URL: database.url, APP_ENV: 'staging', HOST: '127.0.0.1', COUNTER_STORE_URL };
     expect(await run('main.js', { ...settings, LOG_LEVEL: 'silent' })).toEqual({
       code: 1,
       signal: null,
@@ -105,8 +105,8 @@ describeOnRedis('a service that counts in a Redis with Sentinels', () => {
       () => 'redis+sentinel://127.0.0.1:1,127.0.0.1:2/animal-store',
       /All sentinels are unreachable/,
     ],
-  ])('starts, counts locally, and logs the reason when %s', async (_what, COUNTER_STORE, reason) => {
-    const service = services.start({ COUNTER_STORE: COUNTER_STORE() });
+  ])('starts, counts locally, and logs the reason when %s', async (_what, COUNTER_STORE_URL, reason) => {
+    const service = services.start({ COUNTER_STORE_URL: COUNTER_STORE_URL() });
     const other = await service.ready();
     expect(service.stdout).toMatch(new RegExp(`Redis is away, and is tried again: .*${reason.source}`));
     await until(async () => {

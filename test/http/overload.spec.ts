@@ -18,7 +18,7 @@ import { slotsTaken } from './slots.js';
 const MAX = 2;
 
 const store = useApplication({
-  environment: { MAX_CONCURRENT_REQUESTS: MAX, METRICS_PORT: 0 },
+  environment: { MAX_CONCURRENT_REQUESTS_PER_OPERATION: MAX, METRICS_PORT: 0 },
 });
 let client: IssuedKey;
 let holder: Awaited<ReturnType<typeof hold>> | null = null;

@@ -16,7 +16,7 @@ const PET = JSON.stringify({ name: 'Rex', categoryId: 7 });
 const MAX_SLOTS = 2;
 
 const store = shareApplication({
-  environment: { ANONYMOUS_LIMIT: 100_000, MAX_CONCURRENT_REQUESTS: MAX_SLOTS, TRUST_PROXY: 1 },
+  environment: { ANONYMOUS_LIMIT: 100_000, MAX_CONCURRENT_REQUESTS_PER_OPERATION: MAX_SLOTS, TRUST_PROXY: 1 },
 });
 let admin: IssuedKey;
 beforeAll(async () => {

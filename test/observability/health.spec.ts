@@ -97,8 +97,8 @@ describe('a service whose database lacks migrations', () => {
   'a service whose Redis hangs is ready, and reports to an administrator since when it is degraded',
   async () => {
     const server = await startRedis();
-    const COUNTER_STORE = parseRedisAddresses(`redis://127.0.0.1:${server.port}`) ?? [];
-    const store = await startApplication({ environment: { COUNTER_STORE } });
+    const COUNTER_STORE_URL = parseRedisAddresses(`redis://127.0.0.1:${server.port}`) ?? [];
+    const store = await startApplication({ environment: { COUNTER_STORE_URL } });
     const { key } = await store.issue({ role: 'admin' });
     const call = (path: string) => send(store.url + path, { key });
     const expectStore = (counterStore: object) =>

@@ -299,7 +299,7 @@ describe('the output of the service', () => {
 
   it.each([
     ['DATABASE_URL', `mysql://me:${PASSWORD}@127.0.0.1/store`],
-    ['COUNTER_STORE', `redis://me:${PASSWORD}@:x/`],
+    ['COUNTER_STORE_URL', `redis://me:${PASSWORD}@:x/`],
   ])('has no password when it cannot start: %s is %s', async (name, wrong) => {
     const { code, stdout, stderr } = await run('main.js', { ...settings(), [name]: wrong });
     expect(code).toBe(1);

@@ -12,11 +12,11 @@ describe.each(sharedStores)('replicas with wrong clocks, counting in %s', (_name
 
   beforeAll(async () => {
     home = await start();
-    const { COUNTER_STORE } = readEnvironment(home.settings);
+    const { COUNTER_STORE_URL } = readEnvironment(home.settings);
     replicas = [];
     for (const aheadMs of [0, 5 * MINUTE_MS, -5 * MINUTE_MS]) {
       const clock = new WrongClock(aheadMs);
-      const environment = { COUNTER_STORE, BAN_DURATIONS: [] };
+      const environment = { COUNTER_STORE_URL, BAN_DURATIONS: [] };
       replicas.push(await startApplication({ database: home.database, environment, clock }));
     }
     replicas[0]?.clock.returnToPresent();

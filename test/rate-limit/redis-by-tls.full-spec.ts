@@ -25,7 +25,7 @@ const USER = `:${encodeURIComponent(PASSWORD)}@`;
 
 /** A store that speaks TLS. */
 interface Store {
-  /** The value of `COUNTER_STORE`. */
+  /** The value of `COUNTER_STORE_URL`. */
   address: string;
   masters: { server: RedisServer; tlsPort: number }[];
   stop(): Promise<void>;
@@ -118,11 +118,11 @@ const STORES: [store: string, start: (certificate: Certificate) => Promise<Store
   ['the master that a Sentinel names', startBehindSentinel, 'All sentinels are unreachable'],
 ];
 
-describeOnRedis('COUNTER_STORE=rediss…', () => {
+describeOnRedis('COUNTER_STORE_URL=rediss…', () => {
   describe.each(STORES)('that leads to %s', (_store, start, reason) => {
     const services = new ServiceProcesses(() => ({
       DATABASE_URL: database.url,
-      COUNTER_STORE: store.address,
+      COUNTER_STORE_URL: store.address,
     }));
     let certificate: Certificate;
     let database: TestDatabase;

@@ -56,8 +56,8 @@ async function startServer(program: RedisProgram, given: { port?: number } = {})
 }
 
 /** Opens the counter store of one more replica. */
-async function open(COUNTER_STORE: string, APP_ENV = 'staging'): Promise<RedisCounterStore> {
-  const store = new RedisCounterStore(readEnvironment({ COUNTER_STORE, APP_ENV }));
+async function open(COUNTER_STORE_URL: string, APP_ENV = 'staging'): Promise<RedisCounterStore> {
+  const store = new RedisCounterStore(readEnvironment({ COUNTER_STORE_URL, APP_ENV }));
   opened.push(store);
   await store.onModuleInit();
   return store;
@@ -195,7 +195,7 @@ describeOnMovableRedisAndValkey('several addresses of Redis', (program) => {
   it('abort the start when they are not of a Cluster', async () => {
     const server = await startServer(program);
     await expect(open(`${server.url},redis://localhost:${server.port}`)).rejects.toThrow(
-      'COUNTER_STORE has several addresses, which only a Cluster may have',
+      'COUNTER_STORE_URL has several addresses, which only a Cluster may have',
     );
   });
 });

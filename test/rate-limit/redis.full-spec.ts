@@ -42,8 +42,8 @@ describeOnRedisAndValkey('a Cluster of three masters', (program) => {
     await Promise.all(cluster.masters.map(({ operator }) => operator.flushall()));
   });
 
-  async function open(COUNTER_STORE: string): Promise<RedisCounterStore> {
-    const store = new RedisCounterStore(readEnvironment({ COUNTER_STORE }));
+  async function open(COUNTER_STORE_URL: string): Promise<RedisCounterStore> {
+    const store = new RedisCounterStore(readEnvironment({ COUNTER_STORE_URL }));
     stores.push(store);
     await store.onModuleInit();
     return store;
@@ -132,11 +132,11 @@ describeOnRedis('a service that counts in Redis', () => {
   });
   afterAll(() => database.drop());
 
-  const settings = (COUNTER_STORE: string) => ({
+  const settings = (COUNTER_STORE_URL: string) => ({
     DATABASE_URL: database.url,
     APP_ENV: 'staging',
     HOST: '127.0.0.1',
-    COUNTER_STORE,
+    COUNTER_STORE_URL,
   });
 
   it('refuses to start with one that may evict keys, and says in one line what to set', async () => {
@@ -197,6 +197,6 @@ describeOnRedis('a service that counts in Redis', () => {
     const away = settings(`redis://127.0.0.1:${await getPort({ host: '127.0.0.1' })}`);
     const { code, stdout, stderr } = await run('cli/admin.js', away, 'keys', 'list', '--banned');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(/^connect ECONNREFUSED \S+ \(check COUNTER_STORE\)\n$/);
+    expect(stderr).toMatch(/^connect ECONNREFUSED \S+ \(check COUNTER_STORE_URL\)\n$/);
   });
 });

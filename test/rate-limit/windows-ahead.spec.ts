@@ -22,8 +22,8 @@ const [psql = '', redisCli = ''] = documented('operating.md', 'After a clock was
 const [, sqlFile = ''] = /--file=(\S+)/.exec(psql) ?? [];
 const repairs: Record<string, (home: ServiceHome) => Promise<unknown>> = {
   PostgreSQL: ({ database }) => database.query(readFileSync(sqlFile, 'utf8')),
-  Redis: ({ settings: { COUNTER_STORE } }) =>
-    promisify(execFile)('sh', ['-c', redisCli], { env: { ...process.env, COUNTER_STORE } }),
+  Redis: ({ settings: { COUNTER_STORE_URL } }) =>
+    promisify(execFile)('sh', ['-c', redisCli], { env: { ...process.env, COUNTER_STORE_URL } }),
 };
 
 describe.each(sharedStores)('a window that %s opened while its clock was ahead', (name, start) => {
@@ -33,8 +33,8 @@ describe.each(sharedStores)('a window that %s opened while its clock was ahead',
 
   beforeAll(async () => {
     home = await start();
-    const { COUNTER_STORE } = readEnvironment(home.settings);
-    service = await startApplication({ database: home.database, environment: { COUNTER_STORE } });
+    const { COUNTER_STORE_URL } = readEnvironment(home.settings);
+    service = await startApplication({ database: home.database, environment: { COUNTER_STORE_URL } });
   });
   afterAll(async () => {
     await service.close();

@@ -185,6 +185,21 @@ describe('a service with DATABASE_URL', () => {
     expect(service.stdout).not.toContain('ask_');
   });
 
+  it('logs once that a setting with an earlier name should be renamed, and uses it', async () => {
+    const service = services.start({ MAX_CONCURRENT_REQUESTS: '7', WEBHOOK_PRIVATE_ADDRESSES: '' });
+    await service.listening();
+    await service.kill('SIGTERM');
+    const lines = service.stdout.split('\n').filter((line) => line.includes('"Settings"'));
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      {
+        level: 'warn',
+        time: expect.any(String),
+        context: 'Settings',
+        msg: 'The setting MAX_CONCURRENT_REQUESTS is now MAX_CONCURRENT_REQUESTS_PER_OPERATION: rename it.',
+      },
+    ]);
+  });
+
   it('does not log a client that disconnects in the middle of its body as an outage', async () => {
     const migrated = await createDatabase();
     await issueKey(migrated);

@@ -45,7 +45,7 @@ export interface CounterHome extends Stored {
 export interface ServiceHome extends CounterHome {
   database: TestDatabase;
   /** The settings of every service that counts here. */
-  settings: { APP_ENV: 'staging'; DATABASE_URL: string; COUNTER_STORE: string };
+  settings: { APP_ENV: 'staging'; DATABASE_URL: string; COUNTER_STORE_URL: string };
 }
 
 function storedInPostgres(database: TestDatabase): Stored {
@@ -92,7 +92,7 @@ function storedInRedis({ operator }: RedisServer): Stored {
 export async function postgresHome(): Promise<ServiceHome> {
   const database = await createDatabase();
   await database.followTestTime();
-  const settings = { APP_ENV: 'staging', DATABASE_URL: database.url, COUNTER_STORE: '' } as const;
+  const settings = { APP_ENV: 'staging', DATABASE_URL: database.url, COUNTER_STORE_URL: '' } as const;
   const opened: PostgresCounterStore[] = [];
   return {
     ...storedInPostgres(database),
@@ -115,7 +115,7 @@ export async function postgresHome(): Promise<ServiceHome> {
 async function redisHome(program: RedisProgram): Promise<ServiceHome> {
   const [database, server] = await Promise.all([createDatabase(), startMovableRedis({}, { program })]);
   await database.followTestTime();
-  const settings = { APP_ENV: 'staging', DATABASE_URL: database.url, COUNTER_STORE: server.url } as const;
+  const settings = { APP_ENV: 'staging', DATABASE_URL: database.url, COUNTER_STORE_URL: server.url } as const;
   const opened: RedisCounterStore[] = [];
   return {
     ...storedInRedis(server),

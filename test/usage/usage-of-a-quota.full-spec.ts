@@ -65,7 +65,7 @@ describeOnDebianPostgres('usage of a quota by the minute, on an older PostgreSQL
     const before = await rowsRead(database, 'usage');
     const reader = await startApplication({
       database,
-      environment: { USAGE_MINUTES_KEPT: daysKept * DAY_MS },
+      environment: { USAGE_MINUTE_RETENTION: daysKept * DAY_MS },
     });
     const { status, json } = await send(reader.url + path, { key });
     await reader.close();

@@ -261,7 +261,7 @@ describe('usage of several replicas', () => {
   afterAll(() => database.drop());
 
   /** Opens one more replica. */
-  function open(url = database.url, USAGE_MINUTES_KEPT = 30 * DAY_MS) {
+  function open(url = database.url, USAGE_MINUTE_RETENTION = 30 * DAY_MS) {
     const settings = { DATABASE_URL: url, DATABASE_POOL_SIZE: 3 };
     const prisma = new PrismaService(settings);
     opened.push(prisma);
@@ -270,7 +270,7 @@ describe('usage of several replicas', () => {
       prisma,
       journal: ofReplica,
       repository: new UsageRepository(prisma, ofReplica),
-      cleanup: new UsageCleanup(prisma, { USAGE_MINUTES_KEPT }),
+      cleanup: new UsageCleanup(prisma, { USAGE_MINUTE_RETENTION }),
     };
   }
 
@@ -511,7 +511,7 @@ describe('usage of several replicas', () => {
       expect(await left()).toEqual([kept, NOW.toISOString()]);
     });
 
-    it('keeps minutes for USAGE_MINUTES_KEPT after they are over, and hours as always', async () => {
+    it('keeps minutes for USAGE_MINUTE_RETENTION after they are over, and hours as always', async () => {
       const [kept, hour] = ['2028-03-03T12:34:00.000Z', '2028-03-01T00:00:00.000Z'];
       await insert('minute', '2028-03-03T12:33:00.000Z');
       await insert('minute', kept);

@@ -9,7 +9,7 @@ import { startApplication } from '../support/service/application.js';
 const NOON = new Date('2027-03-05T12:00:30.000Z');
 const NOBODY = '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11';
 
-const admin = useAdministration({ environment: { USAGE_MINUTES_KEPT: 30 * DAY_MS } });
+const admin = useAdministration({ environment: { USAGE_MINUTE_RETENTION: 30 * DAY_MS } });
 const { store } = admin;
 
 beforeEach(() => store.clock.travelTo(NOON));
@@ -195,7 +195,7 @@ describe('GET /admin/keys/{id}/what-if', () => {
 
   it.each([
     ['of three days by default', {}, '2027-03-03'],
-    ['as the setting has it', { USAGE_MINUTES_KEPT: 2 * DAY_MS }, '2027-03-04'],
+    ['as the setting has it', { USAGE_MINUTE_RETENTION: 2 * DAY_MS }, '2027-03-04'],
   ])('begins with the first UTC day whose minutes are all kept, %s', async (_name, environment, day) => {
     const other = await startApplication({ environment, clock: store.clock });
     store.clock.travelTo(NOON);

@@ -16,7 +16,7 @@ import { DnsServer } from '../support/programs/dns-server.js';
 import { insertDeliveries } from './insert-deliveries.js';
 import { type ReceivedRequest, respondWith, useReceiver } from '../support/programs/receiver.js';
 
-const admin = useAdministration({ environment: { WEBHOOK_PRIVATE_ADDRESSES: true } });
+const admin = useAdministration({ environment: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: true } });
 const receiver = useReceiver();
 
 /** The longest waits between attempts. */
@@ -245,7 +245,7 @@ describe('a delivery', () => {
 
   it('is sent once by two replicas at once', async () => {
     const { database, clock } = admin.store;
-    const environment = { WEBHOOK_PRIVATE_ADDRESSES: true };
+    const environment = { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: true };
     const other = await startApplication({ database, clock, environment });
     const webhook = await createWebhook();
     const sent: Delivery[] = [];
@@ -344,7 +344,10 @@ describe('deliveries to names about which DNS does not reply', () => {
   it('occupy no thread, delay no other webhook, and end with the service', async () => {
     const looksUp = jest.spyOn(dns, 'lookup');
     const database = await createDatabase();
-    const store = await startApplication({ database, environment: { WEBHOOK_PRIVATE_ADDRESSES: true } });
+    const store = await startApplication({
+      database,
+      environment: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: true },
+    });
     await insertDeliveries(database, 'https://hanging.example/', 10);
     const stored = async (column: string) =>
       (await database.query(`SELECT ${column} AS value FROM webhook_deliveries`)).map(({ value }) => value);
@@ -391,7 +394,7 @@ describe('a delivery to a name with an address that leads nowhere', () => {
   });
 });
 
-describe('a delivery by a service without WEBHOOK_PRIVATE_ADDRESSES', () => {
+describe('a delivery by a service without WEBHOOK_ALLOW_PRIVATE_ADDRESSES', () => {
   useDns({});
   const store = useApplication();
   const HOSTS = ['localhost', '127.0.0.1', '2130706433', '0x7f.1', '[::1]', '[::ffff:127.0.0.1]', '0.0.0.0'];

@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000;
 /** Nobody receives the events of these tests. */
 const NOWHERE = 'http://192.0.2.1/';
 
-const admin = useAdministration({ environment: { WEBHOOK_PRIVATE_ADDRESSES: true } });
+const admin = useAdministration({ environment: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: true } });
 let webhookId: string;
 /** Each test begins a week later, because in time that has passed a lifted ban would hold again. */
 let noon = new Date('2027-03-05T12:00:00.000Z');

@@ -13,8 +13,8 @@ describe.each(sharedStores)('the events of a quota that %s counts', (_name, star
 
   beforeAll(async () => {
     home = await start();
-    const { COUNTER_STORE } = readEnvironment(home.settings);
-    store = await startApplication({ database: home.database, environment: { COUNTER_STORE } });
+    const { COUNTER_STORE_URL } = readEnvironment(home.settings);
+    store = await startApplication({ database: home.database, environment: { COUNTER_STORE_URL } });
   });
   afterAll(async () => {
     await store.close();

@@ -15,7 +15,7 @@ let key: string;
 const services = new ServiceProcesses(() => ({
   DATABASE_URL: database.url,
   LOG_LEVEL: 'warn',
-  WEBHOOK_PRIVATE_ADDRESSES: 'true',
+  WEBHOOK_ALLOW_PRIVATE_ADDRESSES: 'true',
 }));
 
 beforeAll(async () => {

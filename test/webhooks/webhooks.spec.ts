@@ -8,7 +8,7 @@ import { changingNothing } from '../support/database/stored-state.js';
 
 const URL_FAULT = 'url must be an http(s) address without credentials, of at most 2048 characters';
 const privateFault = (host: string) =>
-  `url: ${host} is a private address. Set WEBHOOK_PRIVATE_ADDRESSES=true to allow it`;
+  `url: ${host} is a private address. Set WEBHOOK_ALLOW_PRIVATE_ADDRESSES=true to allow it`;
 const UNKNOWN_ID = '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11';
 /** Slack has a secret in the path, others in the query. */
 const SECRET_URL = 'https://hooks.example:8443/services/T0/B0/s3cret?token=s3cret#s3cret';

@@ -12,7 +12,7 @@ const SHIFTABLE_CLOCK = new URL('shiftable-clock.js', import.meta.url).href;
 const CLEAN = {
   DATABASE_URL: '',
   DIRECT_DATABASE_URL: '',
-  COUNTER_STORE: '',
+  COUNTER_STORE_URL: '',
   APP_ENV: '',
   NODE_ENV: '',
   HOST: '',

@@ -51,7 +51,7 @@ export async function connect(client: RedisClient, addresses: readonly RedisAddr
   } catch (error) {
     if (/cluster support disabled/.test(String((reason as { lastNodeError?: unknown })?.lastNodeError))) {
       throw new InvalidEnvironmentError(
-        'COUNTER_STORE has several addresses, which only a Cluster may have, and no Cluster is there',
+        'COUNTER_STORE_URL has several addresses, which only a Cluster may have, and no Cluster is there',
       );
     }
     // Of a refused connection, `connect` reports only that it is closed; the event has the reason.
@@ -59,7 +59,7 @@ export async function connect(client: RedisClient, addresses: readonly RedisAddr
   }
   if (client instanceof Redis && /^cluster_enabled:1/m.test(await client.info('cluster'))) {
     if (addresses[0]?.db !== 0) {
-      throw new InvalidEnvironmentError('COUNTER_STORE names a database, and a Cluster has none but 0');
+      throw new InvalidEnvironmentError('COUNTER_STORE_URL names a database, and a Cluster has none but 0');
     }
     client.disconnect();
     return connect(createCluster(addresses), addresses);
@@ -85,7 +85,9 @@ function connectOnce(client: RedisClient, [address]: readonly RedisAddress[]): P
       if (message.endsWith('No such master with that name')) {
         client.disconnect();
         reject(
-          new InvalidEnvironmentError(`COUNTER_STORE: no Sentinel knows a master "${address?.masterName}"`),
+          new InvalidEnvironmentError(
+            `COUNTER_STORE_URL: no Sentinel knows a master "${address?.masterName}"`,
+          ),
         );
       }
     };
@@ -102,7 +104,7 @@ async function expectNoEviction(server: Redis): Promise<void> {
   if (policy !== 'noeviction') {
     const { host, port } = server.options;
     throw new InvalidEnvironmentError(
-      `COUNTER_STORE: ${host}:${port} has the maxmemory-policy ${policy}, by which counts and bans are ` +
+      `COUNTER_STORE_URL: ${host}:${port} has the maxmemory-policy ${policy}, by which counts and bans are ` +
         'forgotten ' +
         'when memory is full; set maxmemory-policy to noeviction',
     );

@@ -38,7 +38,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
 
   constructor(environment: Environment) {
     super(environment);
-    this.client = createClient(environment.COUNTER_STORE ?? []);
+    this.client = createClient(environment.COUNTER_STORE_URL ?? []);
   }
 
   /**
@@ -120,7 +120,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
   }
 
   private async connect(): Promise<void> {
-    const client = await connect(this.client, this.environment.COUNTER_STORE ?? []);
+    const client = await connect(this.client, this.environment.COUNTER_STORE_URL ?? []);
     client.on('error', (error) => (this.connectionError = error));
     this.client = client;
   }

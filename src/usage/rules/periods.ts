@@ -7,6 +7,6 @@ export type Period = (typeof PERIODS)[number];
 
 /**
  * The milliseconds for which usage of hours and days is kept after the period ends. That of minutes is the
- * setting USAGE_MINUTES_KEPT.
+ * setting USAGE_MINUTE_RETENTION.
  */
 export const KEPT_MS = { hour: 35 * DAY_MS, day: 400 * DAY_MS } as const;

@@ -28,4 +28,4 @@ export function findPrivateHost(host: string): string | null {
 }
 
 /** How to allow what these rules deny. */
-export const ALLOW_PRIVATE = 'Set WEBHOOK_PRIVATE_ADDRESSES=true to allow it.';
+export const ALLOW_PRIVATE = 'Set WEBHOOK_ALLOW_PRIVATE_ADDRESSES=true to allow it.';

@@ -50,7 +50,7 @@ export class SentinelGroup {
     return group;
   }
 
-  /** The setting `COUNTER_STORE`. */
+  /** The setting `COUNTER_STORE_URL`. */
   get url(): string {
     const hosts = this.sentinels.map(({ port }) => `127.0.0.1:${port}`);
     return `redis+sentinel://:${encodeURIComponent(this.password)}@${hosts.join(',')}/${MASTER_NAME}`;

@@ -14,7 +14,7 @@ const PATIENCE_MS = 30_000;
 export const CLEAN = {
   DATABASE_URL: '',
   DIRECT_DATABASE_URL: '',
-  COUNTER_STORE: '',
+  COUNTER_STORE_URL: '',
   APP_ENV: '',
   NODE_ENV: '',
   HOST: '',
