@@ -172,20 +172,20 @@ const LIMITS: Panel[] = [
     title: 'Replicas that count locally',
     description: 'Are limits looser? Then bring the counter store back.',
     unit: 'short',
-    queries: { '{{pod}}': sum(own('rate_limit_breaker_state', 'state="open"'), 'pod') },
+    queries: { '{{pod}}': sum(own('rate_limit_degraded'), 'pod') },
     bad: { above: 1 },
   },
   {
     title: 'Requests decided locally',
     description: 'How much may exceed the limits meanwhile? Decides whether to wait or to stop the replicas.',
     unit: 'reqps',
-    queries: { '{{pod}}': sum(rate(own('rate_limit_local_decisions_total')), 'pod') },
+    queries: { '{{pod}}': sum(rate(own('rate_limit_degraded_decisions_total')), 'pod') },
   },
   {
     title: 'Calls of deprecated operations',
     description: 'Is an operation still called? GET /admin/deprecations has its clients: write to them.',
     unit: 'short',
-    queries: { '{{operation}}': sum(`increase(${own('deprecated_requests_total')}[1h])`, 'operation') },
+    queries: { '{{operation}}': sum(`increase(${own('requests_deprecated_total')}[1h])`, 'operation') },
   },
   {
     title: 'Days until the removal',
@@ -193,7 +193,8 @@ const LIMITS: Panel[] = [
     unit: 'd',
     isNumber: true,
     queries: {
-      '{{operation}}': `(${max(own('deprecated_removal_timestamp_seconds'), 'operation')} - time()) / 86400`,
+      '{{operation}}':
+        `(${max(own('deprecated_operation_sunset_timestamp_seconds'), 'operation')} - time()) / ` + '86400',
     },
     bad: { below: 30 },
   },
@@ -201,7 +202,7 @@ const LIMITS: Panel[] = [
     title: 'Attempts to send webhooks',
     description: 'Does an event fail for a day? Repair its receiver; the console lists what to send again.',
     unit: 'short',
-    queries: { '{{outcome}}': sum(`increase(${own('webhook_attempts_total')}[1h])`, 'outcome') },
+    queries: { '{{outcome}}': sum(`increase(${own('webhook_delivery_attempts_total')}[1h])`, 'outcome') },
   },
 ];
 
@@ -217,7 +218,7 @@ const RESOURCES: Panel[] = [
     title: 'Requests shed by overload',
     description: 'Which operation has no slot left? Add replicas, or find the slow query.',
     unit: 'reqps',
-    queries: { '{{operation}}': sum(rate(own('shed_requests_total')), 'operation') },
+    queries: { '{{operation}}': sum(rate(own('requests_shed_total')), 'operation') },
   },
   {
     title: 'Delay of the event loop (p99)',
@@ -248,7 +249,7 @@ const RESOURCES: Panel[] = [
     title: 'Queries that wait for a connection',
     description: 'Do requests wait for a connection? The same.',
     unit: 'short',
-    queries: { '{{pool}} of {{pod}}': sum(own('database_pending_queries'), 'pool', 'pod') },
+    queries: { '{{pool}} of {{pod}}': sum(own('database_queries_pending'), 'pool', 'pod') },
     bad: { above: 1 },
   },
   {
@@ -271,7 +272,7 @@ const RESOURCES: Panel[] = [
     title: 'Requests whose query failed',
     description: 'Which query fails? The log has the reason.',
     unit: 'reqps',
-    queries: { '{{query}}': sum(rate(own('query_failures_total')), 'query') },
+    queries: { '{{query}}': sum(rate(own('query_failed_requests_total')), 'query') },
   },
   {
     title: 'Keys found in the cache',
@@ -288,8 +289,8 @@ const RESOURCES: Panel[] = [
     description: 'Does it grow? At 50,000 the usage of clients is lost: bring the database back before.',
     unit: 'short',
     queries: {
-      '{{pod}}': sum(own('usage_queued_entries'), 'pod'),
-      'lost by {{pod}}': sum(`increase(${own('usage_dropped_requests_total')}[$__rate_interval])`, 'pod'),
+      '{{pod}}': sum(own('usage_entries_queued'), 'pod'),
+      'lost by {{pod}}': sum(`increase(${own('usage_requests_dropped_total')}[$__rate_interval])`, 'pod'),
     },
     bad: { above: 10_000 },
   },

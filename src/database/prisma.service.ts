@@ -56,7 +56,7 @@ export class PrismaService extends PrismaClient implements OnApplicationShutdown
     metrics.gauge('database_connections_max', 'Maximum connections of a pool.', ['pool'], () =>
       pools.map(([name, { options }]) => [options.max, name]),
     );
-    metrics.gauge('database_pending_queries', 'Queries that wait for a connection.', ['pool'], () =>
+    metrics.gauge('database_queries_pending', 'Queries that wait for a connection.', ['pool'], () =>
       pools.map(([name, { waitingCount }]) => [waitingCount, name]),
     );
   }

@@ -17,7 +17,7 @@ interface DeprecatedOperation extends Deprecation {
 export class DeprecatedOperations extends Map<string, DeprecatedOperation> implements MetricsSource {
   addMetrics(metrics: MetricsRegistry): void {
     metrics.gauge(
-      'deprecated_removal_timestamp_seconds',
+      'deprecated_operation_sunset_timestamp_seconds',
       'Unix time at which an operation is removed.',
       ['operation'],
       () => [...this.values()].map(({ operation, removal }) => [removal.getTime() / 1000, operation]),

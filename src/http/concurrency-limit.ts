@@ -64,7 +64,7 @@ export class ConcurrencyLimit implements MetricsSource {
     metrics.gauge('requests_in_flight', 'Requests that hold a slot of their operation.', ['operation'], () =>
       this.all().map(({ operation, slots }) => [slots.length, operation]),
     );
-    metrics.counter('shed_requests_total', 'Requests denied by overload, with 503.', ['operation'], () =>
+    metrics.counter('requests_shed_total', 'Requests denied by overload, with 503.', ['operation'], () =>
       this.all().map(({ operation, shed }) => [shed, operation]),
     );
   }

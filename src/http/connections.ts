@@ -325,7 +325,8 @@ export class Connections implements MetricsSource {
         const { requestId, bytes } = errorResponse(error);
         socket.write(bytes);
         this.errorsByStatus.set(error.status, (this.errorsByStatus.get(error.status) ?? 0) + 1);
-        this.log.info({ requestId, status: error.status, address: socket.remoteAddress, reason }, 'refused');
+        const { remoteAddress: clientAddress } = socket;
+        this.log.info({ requestId, status: error.status, clientAddress, reason }, 'rejected');
       }
       socket.destroySoon();
     };

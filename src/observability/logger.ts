@@ -34,7 +34,7 @@ export async function createLogger(environment: Environment): Promise<Logger> {
     standardOutput,
   );
   standardOutput.onRecovery = (dropped) => {
-    logger.warn({ dropped }, 'Lines of the log were dropped, because it could not be written');
+    logger.warn({ droppedLines: dropped }, 'Lines of the log were dropped, because it could not be written');
   };
   return logger;
 }

@@ -68,7 +68,7 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
   /** Returns the metrics of the process, and of every provider that has some. */
   private collect(): Registry {
     const metrics = new MetricsRegistry();
-    metrics.counter('log_dropped_lines_total', 'Lines of the log that were dropped.', [], () => [
+    metrics.counter('log_lines_dropped_total', 'Lines of the log that were dropped.', [], () => [
       [standardOutput.dropped],
     ]);
     metrics.gauge('build_info', 'Always 1.', ['version'], () => [[1, about.info.version]]);

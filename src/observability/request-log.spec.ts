@@ -12,7 +12,11 @@ describe('decisionWord', () => {
     ['denied', 'a request over the limit without the store', { decision: { ...denied, degraded: true } }],
     ['denied', 'GET /v1/rate-limit over its limit', { decision: denied, isStatus: true }],
     ['banned', 'a request that started a ban or came during one', { decision: { ...denied, ban } }],
-    ['local', 'a request that was allowed without the store', { decision: { ...allowed, degraded: true } }],
+    [
+      'degraded',
+      'a request that was allowed without the store',
+      { decision: { ...allowed, degraded: true } },
+    ],
     ['uncounted', 'GET /v1/rate-limit, even during a ban', { decision: { ...allowed, ban }, isStatus: true }],
     ['uncounted', 'a request without a decision', { decision: null }],
     ['shed', 'a request that was shed', { decision: null, isShed: true }],

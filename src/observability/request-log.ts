@@ -35,7 +35,7 @@ export class RequestLog extends LogController {
         path: loggablePath(request),
         operation: operationName(request),
         status: reply.statusCode,
-        ms: Math.round(reply.elapsedTime * 10) / 10,
+        durationMs: Math.round(reply.elapsedTime * 10) / 10,
         decision: isLimited ? decisionWord({ decision, isShed, isStatus }) : undefined,
         window: reportedWindow?.name,
         limit: reportedWindow?.limit,
@@ -43,7 +43,7 @@ export class RequestLog extends LogController {
         plan: principal?.quota.plan,
         keyId: principal?.keyId,
         quotaId: principal?.quota.id,
-        address: addressText(request.ip),
+        clientAddress: addressText(request.ip),
         userAgent: loggableUserAgent(request),
         ...(error && { err: error }),
       },
@@ -63,11 +63,11 @@ function findPrincipal(request: FastifyRequest): Principal | null {
  * - `allowed`: it took one from each window.
  * - `denied`: a window was full.
  * - `banned`: it started or met a ban.
- * - `local`: this replica allowed it by itself, because the counter store is away.
+ * - `degraded`: this replica allowed it by itself, because the counter store is away.
  * - `uncounted`: it took nothing, such as `GET /v1/rate-limit`, or a request during a shutdown.
  * - `shed`: the server was overloaded.
  */
-type DecisionWord = 'allowed' | 'denied' | 'banned' | 'local' | 'uncounted' | 'shed';
+type DecisionWord = 'allowed' | 'denied' | 'banned' | 'degraded' | 'uncounted' | 'shed';
 
 /** The facts that the word depends on; the decision is null for a request that was not counted. */
 interface DecidedRequest {
@@ -87,7 +87,7 @@ export function decisionWord({ decision, isShed, isStatus }: DecidedRequest): De
   if (isStatus) {
     return 'uncounted';
   }
-  return decision.degraded ? 'local' : 'allowed';
+  return decision.degraded ? 'degraded' : 'allowed';
 }
 
 /** Returns the requested path without the query, cut, and without a key that somebody put into it. */

@@ -35,7 +35,7 @@ export class RequestMetricsHook implements ResponseHook, MetricsSource {
    */
   private readonly durations = new Map<string, [Histogram, Labels]>();
   private readonly deprecated = counter(
-    'deprecated_requests_total',
+    'requests_deprecated_total',
     'Requests to deprecated operations.',
     'operation',
   );

@@ -14,7 +14,7 @@ describe('TERMINAL_FORMAT', () => {
       path: '/v1/pets',
       operation: 'listPets',
       status: 429,
-      ms: 3.1,
+      durationMs: 3.1,
       decision: 'denied',
       window: 'minute',
       limit: 60,
@@ -22,7 +22,7 @@ describe('TERMINAL_FORMAT', () => {
       plan: 'free',
       keyId: '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11',
       quotaId: '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a12',
-      address: '127.0.0.1',
+      clientAddress: '127.0.0.1',
       userAgent: 'curl/8.5.0',
       msg: 'request',
     };
@@ -33,7 +33,15 @@ describe('TERMINAL_FORMAT', () => {
   });
 
   it('prints only the fields that a request without limits and key has', () => {
-    const line = { level: 'info', time, method: 'GET', path: '/livez', status: 200, ms: 1, msg: 'request' };
+    const line = {
+      level: 'info',
+      time,
+      method: 'GET',
+      path: '/livez',
+      status: 200,
+      durationMs: 1,
+      msg: 'request',
+    };
     expect(print(line)).toBe('[12:00:00.123] INFO: request GET /livez 200 in 1 ms\n');
   });
 

@@ -5,13 +5,13 @@ export const TERMINAL_FORMAT = {
   translateTime: 'SYS:HH:MM:ss.l',
   singleLine: true,
   messageFormat:
-    '{msg} {if method}{method} {path} {status} in {ms} ms{end} {if decision}{decision}{end} ' +
+    '{msg} {if method}{method} {path} {status} in {durationMs} ms{end} {if decision}{decision}{end} ' +
     '{if limit}{remaining} of {limit} a {window} left{end} {if plan}plan {plan}{end} {if keyId}key ' +
     '{keyId}{end}',
   // The message shows the first ten of them.
   ignore:
-    'method,path,status,ms,decision,window,limit,remaining,plan,keyId,' +
-    'requestId,operation,quotaId,address,userAgent,trace_id,span_id',
+    'method,path,status,durationMs,decision,window,limit,remaining,plan,keyId,' +
+    'requestId,operation,quotaId,clientAddress,userAgent,trace_id,span_id',
 };
 
 /** Returns a line of the log as a person reads it. */

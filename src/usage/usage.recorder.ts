@@ -47,10 +47,10 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown, Metri
   constructor(private readonly journal: UsageJournal) {}
 
   addMetrics(metrics: MetricsRegistry): void {
-    metrics.gauge('usage_queued_entries', 'Usage entries that are not written yet.', [], () => [
+    metrics.gauge('usage_entries_queued', 'Usage entries that are not written yet.', [], () => [
       [this.queuedEntries],
     ]);
-    metrics.counter('usage_dropped_requests_total', 'Requests whose usage was dropped.', [], () => [
+    metrics.counter('usage_requests_dropped_total', 'Requests whose usage was dropped.', [], () => [
       [this.dropped],
     ]);
   }

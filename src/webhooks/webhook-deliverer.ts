@@ -36,8 +36,8 @@ const CLAIM = loadSql<{ delivery: ClaimedDelivery }>(import.meta.url, 'claim-del
 /** Sends the deliveries that are due. It runs on every replica, and none sends what another has claimed. */
 @Injectable()
 export class WebhookDeliverer extends PeriodicDatabaseTask implements MetricsSource {
-  /** Attempts by outcome: `retried` is a failure that will be repeated. */
-  readonly outcomes = { delivered: 0, retried: 0, failed: 0 };
+  /** Attempts by outcome: `given_up` is a failed attempt that was the last. */
+  readonly outcomes = { delivered: 0, failed: 0, given_up: 0 };
   /** The attempts in flight, each with its webhook and the controller that aborts its request. */
   private readonly inFlight = new Map<Promise<void>, { webhookId: string; request: AbortController }>();
 
@@ -49,7 +49,7 @@ export class WebhookDeliverer extends PeriodicDatabaseTask implements MetricsSou
   }
 
   addMetrics(metrics: MetricsRegistry): void {
-    metrics.counter('webhook_attempts_total', 'Attempts to deliver an event.', ['outcome'], () =>
+    metrics.counter('webhook_delivery_attempts_total', 'Attempts to deliver an event.', ['outcome'], () =>
       Object.entries(this.outcomes).map(([outcome, count]) => [count, outcome]),
     );
   }
@@ -89,13 +89,15 @@ export class WebhookDeliverer extends PeriodicDatabaseTask implements MetricsSou
   private async attempt(delivery: ClaimedDelivery, signal: AbortSignal): Promise<void> {
     const { id, attempts, attemptedAt } = delivery;
     const result = await this.send(delivery, signal);
-    const failed = attempts > WAITS_SECONDS.length ? 'failed' : 'retried';
+    const failed = attempts > WAITS_SECONDS.length ? 'given_up' : 'failed';
     const outcome = result.lastFailure === null ? 'delivered' : failed;
+    const states = { delivered: 'delivered', failed: 'pending', given_up: 'failed' } as const;
+    const state = states[outcome];
     try {
       await this.prisma.webhookDelivery.updateMany({
         // Changes nothing if another attempt has begun since.
         where: { id, state: 'pending', lastAttemptAt: attemptedAt },
-        data: { ...result, ...(outcome !== 'retried' && { state: outcome, nextAttemptAt: null }) },
+        data: { ...result, ...(state !== 'pending' && { state, nextAttemptAt: null }) },
       });
       this.outcomes[outcome] += 1;
     } catch (error) {

@@ -155,15 +155,15 @@ function burning(bad: (...traffic: Traffic) => Series, allowed: number): Case[] 
 }
 
 const ticket = 'ticket' as const;
-const BREAKER = own('rate_limit_breaker_state', 'state="open"');
+const DEGRADED = own('rate_limit_degraded');
 const CURRENT = own('api_key_cache_current');
-const PENDING = own('database_pending_queries', 'pool="statements"');
-const SHED = [own, ofOther].map((of) => of('shed_requests_total', 'operation="listPets"'));
+const PENDING = own('database_queries_pending', 'pool="statements"');
+const SHED = [own, ofOther].map((of) => of('requests_shed_total', 'operation="listPets"'));
 const BANS = [own, ofOther].map((of) => of('bans_started_total', 'plan="free"'));
 const LAG = exported('a', 'nodejs_eventloop_lag_p99_seconds');
-const USAGE = own('usage_queued_entries');
-const DROPPED = own('usage_dropped_requests_total');
-const CALLERS = [own, ofOther].map((of) => of('deprecated_removal_callers', 'operation="getPet"'));
+const USAGE = own('usage_entries_queued');
+const DROPPED = own('usage_requests_dropped_total');
+const CALLERS = [own, ofOther].map((of) => of('deprecated_operation_recent_callers', 'operation="getPet"'));
 /**
  * Each of two replicas counts so many events at once, 450 s after the start; what Prometheus extrapolates
  * from these samples is exact.
@@ -180,10 +180,10 @@ const CASES: Record<string, Case[]> = {
     { when: 'one of two is', series: unready('ready'), at: '14m' },
   ],
   AnimalStorePagesSlow: burning(slow, 1),
-  AnimalStoreCountsLocally: [
-    { when: 'it lasts for a minute', series: { [BREAKER]: '0 1x9' }, at: '2m', fires: ticket },
-    { when: 'it just began', series: { [BREAKER]: '0 1x9' }, at: '1m' },
-    { when: 'it has ended', series: { [BREAKER]: '0 1 1 0x9' }, at: '3m' },
+  AnimalStoreRateLimitDegraded: [
+    { when: 'it lasts for a minute', series: { [DEGRADED]: '0 1x9' }, at: '2m', fires: ticket },
+    { when: 'it just began', series: { [DEGRADED]: '0 1x9' }, at: '1m' },
+    { when: 'it has ended', series: { [DEGRADED]: '0 1 1 0x9' }, at: '3m' },
   ],
   AnimalStoreKeyCacheNotCurrent: [
     {
@@ -200,10 +200,10 @@ const CASES: Record<string, Case[]> = {
     { when: 'many have just begun to wait', series: { [PENDING]: '0 90x9' }, at: '1m' },
     { when: 'many waited for less', series: { [PENDING]: '0 90 0x9' }, at: '2m' },
   ],
-  AnimalStoreShedsRequests: [
+  AnimalStoreRequestsShed: [
     { when: 'eleven are shed within five minutes', ...counted(SHED, [5, 6]), at: '630s', fires: ticket },
     { when: 'ten are', ...counted(SHED, [5, 5]), at: '630s' },
-    { when: 'eleven are within ten', series: { [own('shed_requests_total')]: '0+1.1x20' }, at: '15m' },
+    { when: 'eleven are within ten', series: { [own('requests_shed_total')]: '0+1.1x20' }, at: '15m' },
   ],
   AnimalStoreUsageDropped: [
     {
@@ -214,13 +214,13 @@ const CASES: Record<string, Case[]> = {
     },
     {
       when: 'more than 10,000 entries are queued in one of two replicas',
-      series: { [DROPPED]: '0x19', [USAGE]: '10001x19', [ofOther('usage_queued_entries')]: '0x19' },
+      series: { [DROPPED]: '0x19', [USAGE]: '10001x19', [ofOther('usage_entries_queued')]: '0x19' },
       at: '12m',
       fires: ticket,
     },
     {
       when: '10,000 entries are queued in each of two, and none is dropped',
-      series: { [DROPPED]: '7x19', [USAGE]: '10000x19', [ofOther('usage_queued_entries')]: '10000x19' },
+      series: { [DROPPED]: '7x19', [USAGE]: '10000x19', [ofOther('usage_entries_queued')]: '10000x19' },
       at: '12m',
     },
   ],

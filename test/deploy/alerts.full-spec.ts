@@ -132,7 +132,7 @@ describeWithFaults('an alert that is resolved after its fault', () => {
   });
 
   it('arrives when the counter store has ended', async () => {
-    const alert = { alertname: 'AnimalStoreCountsLocally' };
+    const alert = { alertname: 'AnimalStoreRateLimitDegraded' };
     await expectQuiet(alert);
     const { port } = redis;
     await redis.stop();
@@ -167,7 +167,7 @@ describeWithFaults('an alert that is resolved after its fault', () => {
   });
 
   it('arrives when a lock holds requests until no slot is left', async () => {
-    const alert = { alertname: 'AnimalStoreShedsRequests', operation: 'createPet' };
+    const alert = { alertname: 'AnimalStoreRequestsShed', operation: 'createPet' };
     await expectQuiet(alert);
     const holder = await hold(database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
     const sent: ReturnType<typeof create>[] = [];

@@ -119,7 +119,7 @@ describeOnPrometheus('the dashboard, on a service under a load that makes every 
   }
 
   const read503 = async () =>
-    (await scrape(metrics)).value('animal_store_shed_requests_total', { operation: 'createPet' }) ?? 0;
+    (await scrape(metrics)).value('animal_store_requests_shed_total', { operation: 'createPet' }) ?? 0;
 
   /** Makes the service count locally. */
   async function loseCounters(): Promise<void> {
@@ -127,7 +127,7 @@ describeOnPrometheus('the dashboard, on a service under a load that makes every 
     counters.goAway();
     await until(async () => {
       await call(key, 1);
-      return (await read('animal_store_rate_limit_local_decisions_total')) > 0;
+      return (await read('animal_store_rate_limit_degraded_decisions_total')) > 0;
     });
   }
 

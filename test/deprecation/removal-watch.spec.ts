@@ -32,7 +32,9 @@ async function watched() {
   await store.app.get(RemovalWatch).count();
   const { json } = await send(`${store.url}/admin/health`, { key: admin });
   const metrics = await scrape(`http://127.0.0.1:${store.app.get(MetricsServer).port}`);
-  const samples = metrics.samples.filter(({ name }) => name === 'animal_store_deprecated_removal_callers');
+  const samples = metrics.samples.filter(
+    ({ name }) => name === 'animal_store_deprecated_operation_recent_callers',
+  );
   return { warnings: json.warnings, metric: samples.map(({ labels, value }) => [labels, value]) };
 }
 

@@ -73,7 +73,7 @@ describe('a request while all slots of its operation are taken', () => {
       Number((await fetchPath('/v1/rate-limit')).headers.get('x-ratelimit-remaining'));
     const metrics = async () => {
       const read = await scrape(`http://127.0.0.1:${store.app.get(MetricsServer).port}`);
-      return ['shed_requests_total', 'requests_in_flight'].map(
+      return ['requests_shed_total', 'requests_in_flight'].map(
         (name) => read.value(`animal_store_${name}`, { operation: 'listPets' }) ?? 0,
       );
     };

@@ -129,7 +129,7 @@ describe('the log of a service', () => {
       const id = headers['x-request-id'] ?? '';
       await until(async () => service.stdout.includes(id));
       expect(parseLines(service).filter(({ requestId }) => requestId === id)).toMatchObject([
-        { level: 'info', status, address: '127.0.0.1', reason, msg: 'refused' },
+        { level: 'info', status, clientAddress: '127.0.0.1', reason, msg: 'rejected' },
       ]);
     }
   });
@@ -201,13 +201,13 @@ describe('the line of a request', () => {
       path: '/v1/pets',
       operation: 'listPets',
       status: 200,
-      ms: expect.any(Number),
+      durationMs: expect.any(Number),
       decision: 'allowed',
       window: 'day',
       limit: 1,
       remaining: 0,
       ...toCaller(dayLimited),
-      address: '127.0.0.1',
+      clientAddress: '127.0.0.1',
       userAgent: 'shop/1.2',
       msg: 'request',
     });

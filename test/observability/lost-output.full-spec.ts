@@ -91,7 +91,7 @@ class Service {
 
   async droppedLines(): Promise<number> {
     const { samples } = await scrape(this.metricsUrl);
-    return samples.find(({ name }) => name === 'animal_store_log_dropped_lines_total')?.value ?? Number.NaN;
+    return samples.find(({ name }) => name === 'animal_store_log_lines_dropped_total')?.value ?? Number.NaN;
   }
 
   stop() {
@@ -111,7 +111,7 @@ class Service {
 interface Line {
   time: string;
   requestId?: string;
-  dropped?: number;
+  droppedLines?: number;
 }
 
 /** Returns the lines of the log, each of which is one JSON object. */
@@ -185,13 +185,13 @@ describe('a service whose log cannot be written', () => {
     await service.logMuch();
     const dropped = await service.droppedLines();
     pipe.read();
-    await until(() => pipe.text.includes('"dropped":'));
+    await until(() => pipe.text.includes('"droppedLines":'));
     await send(`${service.url}/livez`, { headers: { 'X-Request-Id': 'afterwards' } });
     await expectOrderlyStop(service);
     const lines = parseLines(pipe.text);
-    const gap = lines.findIndex((line) => line.dropped !== undefined);
-    expect(lines[gap]).toMatchObject({ level: 'warn', dropped });
-    expect(lines.filter((line) => line.dropped !== undefined)).toHaveLength(1);
+    const gap = lines.findIndex((line) => line.droppedLines !== undefined);
+    expect(lines[gap]).toMatchObject({ level: 'warn', droppedLines: dropped });
+    expect(lines.filter((line) => line.droppedLines !== undefined)).toHaveLength(1);
     expect(lines.findIndex(({ requestId }) => requestId === 'afterwards')).toBeGreaterThan(gap);
     expect(lines.map(({ time }) => time)).toEqual(lines.map(({ time }) => time).toSorted());
     expect(pipe.text).toContain('Animal Store ends (SIGTERM)\n');
@@ -214,10 +214,10 @@ describe('a service whose log cannot be written', () => {
     await service.logMuch();
     const dropped = await service.droppedLines();
     await volume.clear();
-    await until(async () => (await readFile(file, 'utf8')).includes(`"dropped":${dropped}`));
+    await until(async () => (await readFile(file, 'utf8')).includes(`"droppedLines":${dropped}`));
     await expectOrderlyStop(service);
     expect(
-      parseLines(await readFile(file, 'utf8')).filter((line) => line.dropped !== undefined),
+      parseLines(await readFile(file, 'utf8')).filter((line) => line.droppedLines !== undefined),
     ).toHaveLength(1);
   });
 });

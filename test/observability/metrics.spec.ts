@@ -204,7 +204,7 @@ describe('metrics of connections', () => {
 describe('metrics of requests', () => {
   it('count by method, route, status and operation; unknown paths have no route', async () => {
     const { key } = store;
-    const grown = await growth(/^(request_duration|deprecated)/, async () => {
+    const grown = await growth(/^request(_duration|s_deprecated)/, async () => {
       await call(key, 2);
       await call(key, 1, { method: 'POST', body: { name: 'Rex', categoryId: 1 } });
       await call(key, 1, { method: 'POST', body: '{' });
@@ -216,7 +216,7 @@ describe('metrics of requests', () => {
       await call(undefined, 1, { headers: { 'X-Forwarded-Proto': 'gopher' } });
     });
     expect(grown).toEqual({
-      'deprecated_requests_total getPet': 2,
+      'requests_deprecated_total getPet': 2,
       'request_duration_seconds_count POST /v1/pets 201 http createPet': 1,
       'request_duration_seconds_count POST /v1/pets 400 http createPet': 1,
       'request_duration_seconds_count GET /v1/pets/{petId} 200 http getPet': 1,
@@ -228,7 +228,9 @@ describe('metrics of requests', () => {
       'request_duration_seconds_count _OTHER  405 http none': 1,
     });
     const read = await metrics();
-    const removal = read.value('animal_store_deprecated_removal_timestamp_seconds', { operation: 'getPet' });
+    const removal = read.value('animal_store_deprecated_operation_sunset_timestamp_seconds', {
+      operation: 'getPet',
+    });
     expect(removal).toBe(Date.parse('2030-12-05T00:00:00Z') / 1000);
     const texts = read.samples.flatMap(({ labels }) => Object.values(labels));
     expect(texts.filter((label) => label.includes('nothing'))).toStrictEqual([]);
@@ -311,7 +313,7 @@ describe('metrics of the stores', () => {
         const name = `animal_store_query_${part}`;
         return (read.value(name, { query }) ?? NaN) - (own.value(name, { query }) ?? 0);
       };
-      expect([grown('batch_size_sum'), grown('failures_total')]).toEqual([21, 0]);
+      expect([grown('batch_size_sum'), grown('failed_requests_total')]).toEqual([21, 0]);
       expect(grown('batch_size_count')).toBe(grown('duration_seconds_count'));
       expect(grown('duration_seconds_sum')).toBeGreaterThan(0);
     }
@@ -335,7 +337,7 @@ describe('metrics of the stores', () => {
       const connections = (state: string) =>
         read.value('animal_store_database_connections', { pool, state }) ?? NaN;
       expect(read.value('animal_store_database_connections_max', { pool })).toBe(max);
-      expect(read.value('animal_store_database_pending_queries', { pool })).toBe(0);
+      expect(read.value('animal_store_database_queries_pending', { pool })).toBe(0);
       expect(connections('idle') + connections('used')).toBeGreaterThanOrEqual(1);
     }
   });
@@ -345,7 +347,7 @@ describe('metrics of the stores', () => {
     const again = { method: 'POST', body: { name: 'Rex', categoryId: 1 }, headers };
     const grown = await growth(/^(idempotent|usage)/, () => call(store.key, 3, again));
     expect(grown).toEqual({ idempotent_replays_total: 2 });
-    await until(async () => (await metrics()).value('animal_store_usage_queued_entries') === 0);
+    await until(async () => (await metrics()).value('animal_store_usage_entries_queued') === 0);
   });
 });
 
@@ -366,15 +368,14 @@ describe('metrics during an outage of the counter store', () => {
     );
     await until(() => shared['connection'].current === null);
     expect(await call(key)).toEqual([200]);
-    const isOpen = async () =>
-      (await metrics()).value('animal_store_rate_limit_breaker_state', { state: 'open' }) === 1;
+    const isOpen = async () => (await metrics()).value('animal_store_rate_limit_degraded') === 1;
     expect(await isOpen()).toBe(false);
     proxy.goAway();
-    const grown = await growth(/^rate_limit_local|^query_failures/, async () => {
+    const grown = await growth(/^rate_limit_degraded_decisions|^query_failed/, async () => {
       await until(() => shared['connection'].current === null);
       expect(await call(key, 2)).toEqual([200, 200]);
     });
-    expect(grown).toEqual({ rate_limit_local_decisions_total: 2, 'query_failures_total count': 1 });
+    expect(grown).toEqual({ rate_limit_degraded_decisions_total: 2, 'query_failed_requests_total count': 1 });
     expect(await isOpen()).toBe(true);
     await proxy.comeBack();
     await until(async () => (await call(key)).length === 1 && !(await isOpen()));

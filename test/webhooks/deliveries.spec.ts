@@ -5,6 +5,7 @@ import { Webhook as Verifier } from 'standardwebhooks';
 import type { z } from 'zod';
 import type { WebhookDelivery, WebhookWithSecret } from '../../src/webhooks/webhook.schemas.js';
 import { PrismaService } from '../../src/database/prisma.service.js';
+import { MetricsRegistry } from '../../src/metrics/metrics-registry.js';
 import { WebhookDeliverer } from '../../src/webhooks/webhook-deliverer.js';
 import { createDatabase } from '../support/database/database.js';
 import { HOUR_MS } from '../support/time/clock.js';
@@ -158,6 +159,30 @@ describe('a delivery', () => {
     expect([resent.status, resent.json]).toMatchObject([200, { id, state: 'pending', attempts: 0 }]);
     await expectNewest(webhook, { id, state: 'delivered', attempts: 1 });
     expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([id]));
+  });
+
+  it('is counted by the outcome of each attempt: failed, given up at the last, or delivered', async () => {
+    const metrics = new MetricsRegistry();
+    admin.store.app.get(WebhookDeliverer).addMetrics(metrics);
+    const readAttempts = async () => {
+      const metric = metrics.registry.getSingleMetric('animal_store_webhook_delivery_attempts_total');
+      return (await metric?.get())?.values.map(({ labels: { outcome }, value }) => ({ outcome, value }));
+    };
+    const before = await readAttempts();
+    receiver.respond = respondWith(500);
+    const webhook = await createWebhook();
+    await sendEvent(webhook);
+    await expectNewest(webhook, { state: 'pending', attempts: 1 });
+    const { length } = WAITS_SECONDS;
+    await admin.store.database.query('UPDATE webhook_deliveries SET attempts = $1', [length]);
+    await endWaits();
+    await expectNewest(webhook, { state: 'failed', attempts: length + 1 });
+    receiver.respond = respondWith(200);
+    await sendEvent(webhook);
+    await expectNewest(webhook, { state: 'delivered' });
+    expect(before?.map(({ outcome }) => outcome)).toEqual(['delivered', 'failed', 'given_up']);
+    const oneMoreEach = before?.map(({ outcome, value }) => ({ outcome, value: value + 1 }));
+    await eventually(async () => expect(await readAttempts()).toEqual(oneMoreEach));
   });
 
   it('is sent at once, the first time and again, by the clock of the database', async () => {

@@ -49,11 +49,10 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
 
   addMetrics(metrics: MetricsRegistry): void {
     metrics.addBatches(this.shared.batches);
-    metrics.gauge('rate_limit_breaker_state', '1 for the current state, else 0.', ['state'], () => [
-      [Number(this.outage === null), 'closed'],
-      [Number(this.outage !== null), 'open'],
+    metrics.gauge('rate_limit_degraded', '1 while the counter store is away, else 0.', [], () => [
+      [Number(this.outage !== null)],
     ]);
-    metrics.counter('rate_limit_local_decisions_total', 'Decisions without the counter store.', [], () => [
+    metrics.counter('rate_limit_degraded_decisions_total', 'Decisions without the counter store.', [], () => [
       [this.decidedLocally],
     ]);
   }
