@@ -206,7 +206,7 @@ const indented = (text) => text.replaceAll(/^(?=.)/gm, '  ');
 const schemaName = ({ $ref }) => $ref.split('/').at(-1);
 const capitalized = (word) => word[0].toUpperCase() + word.slice(1);
 const queryName = (id) => `${capitalized(id)}Query`;
-/** `listOwnUsage` has the walker `ownUsage`. */
+/** `listUsage` has the walker `usage`. */
 const iteratorName = (id) => id.replace(/^list(.)/, (_match, first) => first.toLowerCase());
 const comment = (text) => (text.includes('\n') ? `/**\n * ${text}\n */\n` : `/** ${text} */\n`);
 

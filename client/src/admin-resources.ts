@@ -7,7 +7,7 @@ type Schemas = components['schemas'];
 /** An action of an administrator. */
 export type AuditEvent = Schemas['AuditEvent'];
 /** A key that has called a deprecated operation. */
-export type DeprecatedCalls = Schemas['DeprecatedCalls'];
+export type DeprecatedCaller = Schemas['DeprecatedCaller'];
 /** The health of one replica. */
 export type Health = Schemas['Health'];
 /** A new API key. */
@@ -18,7 +18,7 @@ export type Key = Schemas['Key'];
 export type KeyLabel = Schemas['KeyLabel'];
 /** What a key may do, and from where. What is left out stays; null removes a restriction. */
 export type KeyRestrictions = Schemas['KeyRestrictions'];
-/** The requests of one key in a range of time. */
+/** The requests of one key for one operation in one UTC minute, hour or day. */
 export type KeyUsage = Schemas['KeyUsage'];
 /** An API key with its usage, without the key itself. */
 export type KeyWithUsage = Schemas['KeyWithUsage'];
@@ -40,8 +40,8 @@ export type PlanLimits = Schemas['PlanLimits'];
 export type Rotation = Schemas['Rotation'];
 /** The scopes that successful requests of a key and its successors needed, and the unused ones. */
 export type ScopeSuggestion = Schemas['ScopeSuggestion'];
-/** The requests of one key for one operation in one UTC minute, hour or day. */
-export type Usage = Schemas['Usage'];
+/** The requests of one key, or of one quota, in a range of time. */
+export type TopUsage = Schemas['TopUsage'];
 /** The requests in one UTC minute, hour or day. */
 export type UsageTotals = Schemas['UsageTotals'];
 /** A receiver of events, without its secret. */

@@ -1,6 +1,6 @@
 import type {
   AuditEvent,
-  DeprecatedCalls,
+  DeprecatedCaller,
   Health,
   IssuedKey,
   Key,
@@ -16,7 +16,7 @@ import type {
   PlanLimits,
   Rotation,
   ScopeSuggestion,
-  Usage,
+  TopUsage,
   UsageTotals,
   WhatIf,
   Webhook,
@@ -37,24 +37,24 @@ type QueryOf<Operation extends keyof operations> = NonNullable<operations[Operat
 export type KeyQuery = QueryOf<'listKeys'>;
 /** Selects a page of the plans. */
 export type PlanQuery = QueryOf<'listPlans'>;
-/** The days of usage from which scopes are suggested. */
-export type ScopeQuery = QueryOf<'suggestScopes'>;
-/** Selects usage, and a page of it. */
-export type UsageQuery = QueryOf<'listUsage'>;
+/** The range of usage from which scopes are suggested. */
+export type ScopeSuggestionQuery = QueryOf<'getScopeSuggestion'>;
+/** Selects usage by key and operation, and a page of it. */
+export type KeyUsageQuery = QueryOf<'listUsageByKey'>;
 /** Selects totals by period and range, and a page of them. */
 export type UsageTotalsQuery = QueryOf<'listUsageTotals'>;
-/** The period and range in which keys are compared, and how many are listed. */
-export type TopKeysQuery = QueryOf<'listTopKeys'>;
-/** The period and range in which operations are compared. */
+/** The period and range in which keys or quotas are compared, and a page of them. */
+export type TopUsageQuery = QueryOf<'listTopUsage'>;
+/** The period and range in which operations are compared, and a page of them. */
 export type OperationUsageQuery = QueryOf<'listUsageByOperation'>;
-/** Selects the limits that are tried, a plan's or two numbers, and the number of days. */
+/** Selects the limits that are tried, a plan's or two numbers, and the range. */
 export type WhatIfQuery = QueryOf<'getWhatIf'>;
 /** Selects audit events, and a page of them. */
 export type AuditQuery = QueryOf<'listAudit'>;
 /** Selects deliveries of a webhook, and a page of them. */
 export type WebhookDeliveryQuery = QueryOf<'listWebhookDeliveries'>;
-/** Selects a page of the calls of deprecated operations. */
-export type DeprecationQuery = QueryOf<'listDeprecatedCalls'>;
+/** Selects a page of the keys that call deprecated operations. */
+export type DeprecatedCallersQuery = QueryOf<'listDeprecatedCallers'>;
 
 type AdminConnection = Connection<paths>;
 
@@ -67,6 +67,7 @@ const CARRIED_OUT_ONCE = { repeatable: false };
 /** The operations of administration, by resource. */
 export class Admin {
   readonly keys: Keys;
+  readonly quotas: Quotas;
   readonly plans: Plans;
   readonly usage: UsageReports;
   readonly deprecations: Deprecations;
@@ -76,6 +77,7 @@ export class Admin {
   /** @internal */
   constructor(private readonly connection: AdminConnection) {
     this.keys = new Keys(connection);
+    this.quotas = new Quotas(connection);
     this.plans = new Plans(connection);
     this.usage = new UsageReports(connection);
     this.deprecations = new Deprecations(connection);
@@ -151,9 +153,16 @@ export class Keys {
   }
 
   /** Gets the scopes of a key's role, with the requests that needed them. */
-  suggestScopes(id: string, query: ScopeQuery = {}, options: CallOptions = {}): ApiPromise<ScopeSuggestion> {
+  scopeSuggestion(
+    keyId: string,
+    query: ScopeSuggestionQuery = {},
+    options: CallOptions = {},
+  ): ApiPromise<ScopeSuggestion> {
     return this.connection.call(options, (client, sending) =>
-      client.GET('/admin/keys/{id}/scopes/suggestion', { params: { path: { id }, query }, ...sending }),
+      client.GET('/admin/keys/{keyId}/scope-suggestion', {
+        params: { path: { keyId }, query },
+        ...sending,
+      }),
     );
   }
 
@@ -198,20 +207,26 @@ export class Keys {
     );
   }
 
-  /** Gets what other limits would have denied of the requests of the quota of a key. */
-  whatIf(id: string, query: WhatIfQuery, options: CallOptions = {}): ApiPromise<WhatIf> {
-    return this.connection.call(options, (client, sending) =>
-      client.GET('/admin/keys/{id}/what-if', { params: { path: { id }, query }, ...sending }),
-    );
-  }
-
   /** Lists a page of the usage of a key, newest first. `for await` walks over this page and all after it. */
-  usage(id: string, query: UsageQuery = {}, options: CallOptions = {}): PagePromise<Usage> {
+  usage(keyId: string, query: KeyUsageQuery = {}, options: CallOptions = {}): PagePromise<KeyUsage> {
     return this.connection.list(
       options,
       (client, sending) =>
-        client.GET('/admin/keys/{id}/usage', { params: { path: { id }, query }, ...sending }),
-      (cursor) => this.usage(id, { ...query, cursor }, options),
+        client.GET('/admin/keys/{keyId}/usage', { params: { path: { keyId }, query }, ...sending }),
+      (cursor) => this.usage(keyId, { ...query, cursor }, options),
+    );
+  }
+}
+
+/** Quotas, which keys share. */
+export class Quotas {
+  /** @internal */
+  constructor(private readonly connection: AdminConnection) {}
+
+  /** Gets what other limits would have denied of the requests of a quota. */
+  whatIf(quotaId: string, query: WhatIfQuery, options: CallOptions = {}): ApiPromise<WhatIf> {
+    return this.connection.call(options, (client, sending) =>
+      client.GET('/admin/quotas/{quotaId}/what-if', { params: { path: { quotaId }, query }, ...sending }),
     );
   }
 }
@@ -250,8 +265,11 @@ export class UsageReports {
   /** @internal */
   constructor(private readonly connection: AdminConnection) {}
 
-  /** Lists a page of the usage, newest first. `for await` walks over this page and all after it. */
-  list(query: UsageQuery = {}, options: CallOptions = {}): PagePromise<Usage> {
+  /**
+   * Lists a page of the usage by key and operation, newest first. `for await` walks over this page and all
+   * after it.
+   */
+  list(query: KeyUsageQuery = {}, options: CallOptions = {}): PagePromise<KeyUsage> {
     return this.connection.list(
       options,
       (client, sending) => client.GET('/admin/usage', { params: { query }, ...sending }),
@@ -271,17 +289,27 @@ export class UsageReports {
     );
   }
 
-  /** Lists the keys with the most requests, most first. */
-  topKeys(query: TopKeysQuery = {}, options: CallOptions = {}): ApiPromise<KeyUsage[]> {
-    return this.connection.call(options, (client, sending) =>
-      client.GET('/admin/usage/keys', { params: { query }, ...sending }),
+  /**
+   * Lists a page of the keys or quotas with the most requests, most first. `for await` walks over this page
+   * and all after it.
+   */
+  top(query: TopUsageQuery = {}, options: CallOptions = {}): PagePromise<TopUsage> {
+    return this.connection.list(
+      options,
+      (client, sending) => client.GET('/admin/usage/top', { params: { query }, ...sending }),
+      (cursor) => this.top({ ...query, cursor }, options),
     );
   }
 
-  /** Lists the requests for each operation, most first. */
-  operations(query: OperationUsageQuery = {}, options: CallOptions = {}): ApiPromise<OperationUsage[]> {
-    return this.connection.call(options, (client, sending) =>
-      client.GET('/admin/usage/operations', { params: { query }, ...sending }),
+  /**
+   * Lists a page of the requests for each operation, most first. `for await` walks over this page and all
+   * after it.
+   */
+  operations(query: OperationUsageQuery = {}, options: CallOptions = {}): PagePromise<OperationUsage> {
+    return this.connection.list(
+      options,
+      (client, sending) => client.GET('/admin/usage/operations', { params: { query }, ...sending }),
+      (cursor) => this.operations({ ...query, cursor }, options),
     );
   }
 }
@@ -295,7 +323,7 @@ export class Deprecations {
    * Lists a page of the keys that call deprecated operations. `for await` walks over this page and all after
    * it.
    */
-  list(query: DeprecationQuery = {}, options: CallOptions = {}): PagePromise<DeprecatedCalls> {
+  list(query: DeprecatedCallersQuery = {}, options: CallOptions = {}): PagePromise<DeprecatedCaller> {
     return this.connection.list(
       options,
       (client, sending) => client.GET('/admin/deprecations', { params: { query }, ...sending }),

@@ -27,49 +27,49 @@ describe('getOwnKey', () => {
   });
 });
 
-describe('ownUsage', () => {
+describe('usage', () => {
   it('walks over all pages of the usage of the quota, newest first', async () => {
     const store = await connect({ warn: () => {} });
     await store.listPets({ limit: 1 });
     let usage = [];
     while (usage.length === 0) {
-      usage = await collect(store.ownUsage({ period: 'minute', limit: 1 }));
+      usage = await collect(store.usage({ period: 'minute', limit: 1 }));
     }
     assert.ok(usage.every(({ requests, statuses }) => requests === statuses['2xx']));
-    const { items, nextCursor } = await store.listOwnUsage();
+    const { items, nextCursor } = await store.listUsage();
     assert.deepEqual([items.length >= 1, nextCursor], [true, null]);
   });
 
   it('has the largest limit by default', async () => {
     const { fetch, requests } = recordingFetch();
-    await collect((await connect({ fetch })).ownUsage());
+    await collect((await connect({ fetch })).usage());
     assert.equal(new URL(requests[0].url).searchParams.get('limit'), '100');
   });
 });
 
-describe('ownUsageCsv', () => {
+describe('usageCsv', () => {
   it('yields the CSV of all pages, with the header line in the first only', async () => {
     const store = await connect({ warn: () => {} });
     await store.listPets({ limit: 1 });
     await catchError(store.getPet(9_007_199_254_740_993n));
     let usage = [];
     while (usage.length < 2) {
-      usage = await collect(store.ownUsage({ by: 'operation', period: 'day' }));
+      usage = await collect(store.usage({ by: 'operation', period: 'day' }));
     }
-    const [header, ...rows] = (await collect(store.ownUsageCsv({ by: 'operation', limit: 1 })))
+    const [header, ...rows] = (await collect(store.usageCsv({ by: 'operation', limit: 1 })))
       .join('')
       .split('\r\n');
-    assert.equal(header, 'startsAt,operation,deprecated,requests,refusals,2xx,3xx,4xx,5xx');
+    assert.equal(header, 'startsAt,operation,deprecated,requests,denied,2xx,3xx,4xx,5xx');
     assert.equal(rows.pop(), '');
     assert.deepEqual(
-      rows.map((row) => row.split(',')[1]).filter((operation) => operation !== 'listOwnUsage'),
+      rows.map((row) => row.split(',')[1]).filter((operation) => operation !== 'listUsage'),
       ['getPet', 'listPets'],
     );
   });
 
   it('has the largest limit by default', async () => {
     const { fetch, requests } = recordingFetch();
-    await collect((await connect({ fetch })).ownUsageCsv({ period: 'hour' }));
+    await collect((await connect({ fetch })).usageCsv({ period: 'hour' }));
     assert.equal(new URL(requests[0].url).search, '?period=hour&limit=100');
     assert.equal(requests[0].headers.get('Accept'), 'text/csv');
   });
@@ -77,25 +77,25 @@ describe('ownUsageCsv', () => {
   it('throws unexpected_response for what is not CSV', async () => {
     const { fetch } = recordingFetch(() => new Response('<html>'));
     const store = await connect({ fetch, budget: { attempts: 1 } });
-    const error = await catchError(collect(store.ownUsageCsv()));
+    const error = await catchError(collect(store.usageCsv()));
     assert.deepEqual([error.code, error.status], ['unexpected_response', 200]);
   });
 
   it('throws the error of the service', async () => {
-    const error = await catchError(collect((await connect()).ownUsageCsv({ by: 'plan' })));
+    const error = await catchError(collect((await connect()).usageCsv({ by: 'plan' })));
     assert.ok(error instanceof ValidationError);
     assert.match(error.message, /by must be one of/);
   });
 });
 
-describe('listOwnDeprecatedCalls', () => {
+describe('listDeprecatedCalls', () => {
   it('returns the calls with what replaces the operation', async () => {
     const store = await connect({ warn: () => {} });
-    assert.deepEqual(await store.listOwnDeprecatedCalls(), []);
+    assert.deepEqual((await store.listDeprecatedCalls()).items, []);
     await catchError(store.getPet(9_007_199_254_740_993n));
     let calls = [];
     while (calls.length === 0) {
-      calls = await store.listOwnDeprecatedCalls();
+      calls = await collect(store.deprecatedCalls());
     }
     const [{ operation, path, successor, requests }] = calls;
     assert.deepEqual([operation, path, requests], ['getPet', '/v1/pets/{petId}', 1]);
@@ -149,8 +149,8 @@ describe('AnimalStore', () => {
       () => store.listTeamKeys(),
       () => store.issueTeamKey({}),
       () => store.revokeTeamKey('{keyId}'),
-      () => store.listOwnUsage(),
-      () => store.listOwnDeprecatedCalls(),
+      () => store.listUsage(),
+      () => store.listDeprecatedCalls(),
     ]) {
       await catchError(call());
     }

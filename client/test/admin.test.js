@@ -101,7 +101,9 @@ describe('admin.keys', () => {
     const store = await connect();
     await store.listPets({ limit: 1 });
     const { id } = (await collect(admin.keys.list({ limit: 100 }))).at(-1);
-    const { status } = await admin.keys.usage(id, { days: 1 }).withResponse();
+    const { status } = await admin.keys
+      .usage(id, { since: new Date(Date.now() - 3_600_000).toISOString() })
+      .withResponse();
     assert.equal(status, 200);
   });
 
@@ -110,16 +112,11 @@ describe('admin.keys', () => {
     const { scopes, allowedNetworks } = await admin.keys.restrict(id, { allowedNetworks: ['203.0.113.7'] });
     assert.deepEqual([scopes, allowedNetworks], [['pets:read'], ['203.0.113.7/32']]);
     assert.equal((await admin.keys.restrict(id, { scopes: null })).scopes, null);
-    const suggestion = await admin.keys.suggestScopes(id, { days: 1 });
-    assert.ok(suggestion.scopes.every(({ requests, lastAt }) => requests === 0 && lastAt === null));
+    const suggestion = await admin.keys.scopeSuggestion(id, { since: '2026-01-01T00:00:00Z' });
+    assert.ok(
+      suggestion.scopes.every(({ requests, lastRequestAt }) => requests === 0 && lastRequestAt === null),
+    );
     assert.equal((await admin.keys.revokeLeaked(key)).id, id);
-  });
-
-  it('gets what limits would have denied', async () => {
-    const { id } = await admin.keys.issue({ name: 'unused', plan: 'free' });
-    const { denied, perMinute, smallestPlan } = await admin.keys.whatIf(id, { plan: 'pro' });
-    assert.deepEqual([denied, perMinute, smallestPlan.denyingNone], [0, 300, 'free']);
-    assert.equal((await admin.keys.whatIf(id, { perMinute: 7, perDay: 70 })).perDay, 70);
   });
 
   it('does not issue a key again when no response arrives', async () => {
@@ -149,6 +146,15 @@ describe('admin.keys', () => {
     const error = await catchError(store.admin.keys.list());
     assert.ok(error instanceof PermissionDeniedError);
     assert.deepEqual([error.status, error.code], [403, 'forbidden']);
+  });
+});
+
+describe('admin.quotas', () => {
+  it('gets what limits would have denied', async () => {
+    const { quotaId } = await admin.keys.issue({ name: 'unused', plan: 'free' });
+    const { denied, perMinute, smallestPlans } = await admin.quotas.whatIf(quotaId, { plan: 'pro' });
+    assert.deepEqual([denied, perMinute, smallestPlans[0].plan], [0, 300, 'free']);
+    assert.equal((await admin.quotas.whatIf(quotaId, { perMinute: 7, perDay: 70 })).perDay, 70);
   });
 });
 
@@ -198,7 +204,7 @@ describe('admin.usage, admin.deprecations and admin.audit', () => {
     const issued = items.find(({ after }) => after.name === 'audited');
     const ofKey = await admin.audit.list({ key: issued.subject.slice('key:'.length), action: 'key.issued' });
     assert.deepEqual(ofKey.items, [issued]);
-    assert.ok(Array.isArray((await admin.usage.list({ period: 'minute', days: 1 })).items));
+    assert.ok(Array.isArray((await admin.usage.list({ period: 'minute' })).items));
     assert.ok(Array.isArray((await admin.deprecations.list()).items));
   });
 });
@@ -209,17 +215,19 @@ describe('admin.usage', () => {
     const store = new AnimalStore({ baseUrl, apiKey: key });
     await store.listPets({ limit: 1 });
     await store.listPets({ limit: 1 });
-    const range = { period: 'minute', since: new Date(Date.now() - 3_600_000).toISOString(), key: id };
+    const range = { period: 'minute', since: new Date(Date.now() - 3_600_000).toISOString(), keyId: id };
     let totals = [];
     while (totals.reduce((sum, { requests }) => sum + requests, 0) < 2) {
       totals = await collect(admin.usage.totals({ ...range, limit: 1 }));
     }
     assert.ok(totals.every(({ statuses, requests }) => statuses['2xx'] === requests));
-    const [operation, ...others] = await admin.usage.operations(range);
+    const [operation, ...others] = await collect(admin.usage.operations({ ...range, limit: 1 }));
     assert.deepEqual([operation.operation, operation.requests, others], ['listPets', 2, []]);
-    const [first, second] = await admin.usage.topKeys({ limit: 2 });
+    const until = new Date().toISOString();
+    const [first, second] = await collect(admin.usage.top({ until, limit: 1 }));
     assert.ok(first.requests >= second.requests);
-    assert.equal((await admin.usage.topKeys({ limit: 1, by: 'quota' })).length, 1);
+    const { items } = await admin.usage.top({ limit: 1, by: 'quota' });
+    assert.deepEqual([items.length, items[0].keyId], [1, null]);
   });
 });
 
@@ -241,7 +249,7 @@ describe('admin', () => {
     );
     const { fetch, requests } = recordingFetch(() => errorResponse(404, 'not_found'));
     const unserved = administrator({ fetch }).admin;
-    const { keys, plans, usage, deprecations, webhooks, audit } = unserved;
+    const { keys, quotas, plans, usage, deprecations, webhooks, audit } = unserved;
     const calls = [
       () => keys.list(),
       () => keys.get('{id}'),
@@ -250,19 +258,19 @@ describe('admin', () => {
       () => keys.label('{id}', {}),
       () => keys.rotate('{id}'),
       () => keys.restrict('{id}', {}),
-      () => keys.suggestScopes('{id}'),
+      () => keys.scopeSuggestion('{keyId}'),
       () => keys.revoke('{id}'),
       () => keys.revokeLeaked('ask_test_0'),
       () => keys.unban('{id}'),
       () => keys.rateLimit('{id}'),
-      () => keys.usage('{id}'),
-      () => keys.whatIf('{id}', { plan: 'pro' }),
+      () => keys.usage('{keyId}'),
+      () => quotas.whatIf('{quotaId}', { plan: 'pro' }),
       () => plans.list(),
       () => plans.get('{plan}'),
       () => plans.set('{plan}', {}),
       () => usage.list(),
       () => usage.totals(),
-      () => usage.topKeys(),
+      () => usage.top(),
       () => usage.operations(),
       () => deprecations.list(),
       () => webhooks.list(),

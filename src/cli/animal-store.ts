@@ -8,6 +8,7 @@ import { plansCommand } from './plans.command.js';
 import { seedCommand } from './seed.command.js';
 import { deprecationsCommand, usageCommand } from './usage.command.js';
 import { webhooksCommand } from './webhooks.command.js';
+import { whatIfCommand } from './what-if.command.js';
 
 /** The exit code of a command that is used wrongly. */
 const EXIT_USAGE = 2;
@@ -17,6 +18,7 @@ const program = group(
   'Administers the animal store in the database of DATABASE_URL or the running embedded database.',
   [
     keysCommand,
+    group('quotas', 'quotas, which keys share', [whatIfCommand]),
     plansCommand,
     usageCommand,
     auditCommand,

@@ -1,10 +1,12 @@
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { OVERLAP_MAX_SECONDS } from '../keys/key.schemas.js';
 import { instant } from '../schemas/instant.js';
 import { parseDuration } from '../settings/duration.js';
 
 const INT32_MAX = 2_147_483_647;
+/** For so many days usage is kept. */
+const DAYS_MAX = 400;
 const EXPIRY_MESSAGE = 'must be a duration such as 30d, or a date-time such as 2027-01-01T00:00:00Z';
 const DURATION_MESSAGE = 'must be a duration such as 90s, 30m, 24h or 7d; 0 for none';
 
@@ -33,6 +35,12 @@ export function wholeNumber(max: number) {
 }
 
 export const positiveInteger = wholeNumber(INT32_MAX);
+
+/** Returns the option for a number of UTC days. */
+export const daysOption = (byDefault: number) =>
+  new Option('--days <n>', 'number of UTC days, today included')
+    .argParser(wholeNumber(DAYS_MAX))
+    .default(byDefault);
 
 /** Parses the overlap of a rotation, a duration, to seconds. */
 export const overlap = parsedBy(

@@ -2,14 +2,11 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { type Command, Option } from 'commander';
 import { CreateKeyInput, type Key, keyName, keyNote } from '../keys/key.schemas.js';
 import { KeyService } from '../keys/key.service.js';
-import { DAYS_MAX, SUGGESTION_DAYS } from '../usage/admin-usage.schemas.js';
-import { UsageService } from '../usage/usage.service.js';
-import { expiry, listOrWord, overlap, parsedBy, positiveInteger, wholeNumber } from './arguments.js';
+import { expiry, listOrWord, overlap, parsedBy, positiveInteger } from './arguments.js';
 import { changeCommand, type ChangeOptions, requireOption, withServices } from './command.js';
 import { findGivenKeyId, findKeyId } from './key-id.js';
 import { issuedOutput, keyOutput, keyText, limitsText, limitWarnings } from './key-output.js';
 import { confirm } from './output/confirmation.js';
-import { linesText, tableText } from './output/text.js';
 
 const OVERLAP_DEFAULT = '24h';
 const SCOPES = 'what it may do, such as pets:read,orders:read, or "all"';
@@ -26,11 +23,6 @@ type OwnLimits = Pick<CreateKeyInput, 'perMinute' | 'perDay'>;
 interface IssueOptions extends ChangeOptions, CreateKeyInput {
   expires?: Date;
   allow?: string[];
-}
-
-interface ScopesOptions extends ChangeOptions {
-  set?: CreateKeyInput['scopes'];
-  days: number;
 }
 
 interface LabelOptions extends ChangeOptions {
@@ -156,31 +148,13 @@ export const keyChanges: Command[] = [
       }),
     ),
 
-  changeCommand('scopes', 'set what a key may do, or show what it needs')
+  changeCommand('scopes', 'set what a key may do')
     .argument('<id>', 'id of the key')
-    .addOption(scopesOption('--set <list>').conflicts(['suggest', 'days']))
-    .option('--suggest', 'show which scopes its requests needed, and change nothing')
-    .option(
-      '--days <n>',
-      'UTC days that --suggest reads, today included',
-      wholeNumber(DAYS_MAX),
-      SUGGESTION_DAYS,
-    )
-    .hook('preAction', requireOption('--set or --suggest', 'set', 'suggest'))
+    .addOption(scopesOption('--set <list>').makeOptionMandatory())
     .action(
-      withServices(async (services, text: string, { set, days, as }: ScopesOptions) => {
-        const id = await findKeyId(services, text);
-        if (set !== undefined) {
-          return keyOutput(await services.get(KeyService).restrict(id, { scopes: set }, as));
-        }
-        const suggestion = await services.get(UsageService).suggestScopes(id, days);
-        const rows = suggestion.scopes.map(({ lastAt: last, clientErrors: errors, ...used }) => ({
-          ...used,
-          errors,
-          last,
-        }));
-        return { value: suggestion, text: () => tableText(rows) + linesText(`Since ${suggestion.since}.`) };
-      }),
+      changeKey((services, id, { set, as }: ChangeOptions & { set: CreateKeyInput['scopes'] }) =>
+        services.get(KeyService).restrict(id, { scopes: set }, as),
+      ),
     ),
 
   changeCommand('networks', 'set from where a key may be used')

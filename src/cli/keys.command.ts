@@ -12,7 +12,7 @@ import { keyChanges } from './key-changes.command.js';
 import { findKeyId, idCell } from './key-id.js';
 import { keyOutput } from './key-output.js';
 import { fieldsText, tableText } from './output/text.js';
-import { whatIfCommand } from './what-if.command.js';
+import { scopeSuggestionCommand } from './scope-suggestion.command.js';
 
 /** The commands of `keys` that only read. */
 const keyReads: Command[] = [
@@ -69,7 +69,7 @@ const keyReads: Command[] = [
       }),
     ),
 
-  whatIfCommand,
+  scopeSuggestionCommand,
 ];
 
 /** `keys …` */

@@ -1,127 +1,140 @@
 import { type Command, Option } from 'commander';
+import type { INestApplicationContext } from '@nestjs/common';
 import { KeyReader } from '../keys/key-reader.service.js';
-import { DAYS_DEFAULT, DAYS_MAX, type UsageQuery } from '../usage/admin-usage.schemas.js';
 import { UsageService } from '../usage/usage.service.js';
 import { instant } from '../schemas/instant.js';
 import { PERIODS } from '../usage/rules/periods.js';
 import { UsageRepository, type UsageSelection } from '../usage/usage.repository.js';
-import type { DeprecatedCalls, Usage } from '../usage/usage.schemas.js';
+import type { DeprecatedCaller, KeyUsage, TopUsage } from '../usage/usage.schemas.js';
 import { uuidParameter } from '../schemas/uuid.js';
-import { parsedBy, wholeNumber } from './arguments.js';
-import { command, withServices } from './command.js';
+import { daysOption, parsedBy, wholeNumber } from './arguments.js';
+import { command, group, withServices } from './command.js';
 import { everyPage } from './every-page.js';
 import { findGivenKeyId, idCell } from './key-id.js';
 import { tableText } from './output/text.js';
 
+const DAYS_DEFAULT = 7;
+/** More than the service has operations. */
+const OPERATIONS_MAX = 1000;
+
 /** An entry of a report, with the fields that this report has. */
-type Entry = Partial<Usage & Pick<DeprecatedCalls, 'keyName'>>;
+type Entry = Partial<Omit<KeyUsage, 'keyId'> & Omit<TopUsage, 'keyId'>> &
+  Partial<Pick<DeprecatedCaller, 'lastCalledAt'>> & { keyId?: string | null };
 
 /** The options of a report, with those that it has. */
 interface ReportOptions extends UsageSelection {
   limit: number;
+  days: number;
   by?: 'key' | 'quota';
   key?: string;
   quota?: string;
 }
 
-/** `usage`, and its reports */
-export const usageCommand = command(
-  'usage',
-  'list the usage of keys, newest first; requests appear within a second',
-)
-  .enablePositionalOptions()
-  .addCommand(
-    reportCommand(
-      'totals',
-      'list the requests in each period that had any, newest first',
-      async (reports, query) => (await reports.totals(query)).entries,
-    )
-      .option('--key <id>', 'only the usage of this key')
-      .option('--quota <id>', 'only the usage of the keys of this quota', parsedBy(uuidParameter('')))
-      .option('--limit <n>', 'maximum number of periods', wholeNumber(1000), 20),
+/** `usage …` */
+export const usageCommand = group('usage', 'the usage of keys; requests appear within a second', [
+  reportCommand('list', 'list the usage of each key and operation, newest first', listUsage)
+    .option('--key <id>', 'only the usage of this key')
+    .addOption(daysOption(DAYS_DEFAULT).conflicts('since')),
+  reportCommand(
+    'totals',
+    'list the requests in each period that had any, newest first',
+    async (services, query) => (await services.get(UsageRepository).totals(query)).entries,
   )
-  .addCommand(
-    reportCommand('top', 'list the keys with the most requests, most first', (reports, query) =>
-      reports.topKeys(query, query.limit, query.by),
-    )
-      .addOption(new Option('--by <what>', 'by quota, its keys are one entry').choices(['key', 'quota']))
-      .option('--limit <n>', 'maximum number of keys', wholeNumber(100), 20)
-      .addHelpText('after', '\nExample:\n  animal-store usage top --since 2026-11-01T00:00:00Z'),
+    .option('--key <id>', 'only the usage of this key')
+    .option('--quota <id>', 'only the usage of the keys of this quota', parsedBy(uuidParameter('')))
+    .option('--limit <n>', 'maximum number of periods', wholeNumber(1000), 20),
+  reportCommand(
+    'top',
+    'list the keys or quotas with the most requests, most first',
+    async (services, query) => (await services.get(UsageRepository).top(query, query.by)).entries,
   )
-  .addCommand(
-    reportCommand('operations', 'list the requests for each operation, most first', (reports, query) =>
-      reports.byOperation(query),
-    )
-      .option('--key <id>', 'only the usage of this key')
-      .option('--quota <id>', 'only the usage of the keys of this quota', parsedBy(uuidParameter(''))),
+    .addOption(new Option('--by <what>', 'what an entry adds up').choices(['key', 'quota']).default('key'))
+    .option('--limit <n>', 'maximum number of keys or quotas', wholeNumber(100), 20)
+    .addHelpText('after', '\nExample:\n  animal-store usage top --since 2026-11-01T00:00:00Z'),
+  reportCommand(
+    'operations',
+    'list the requests for each operation, most first',
+    async (services, query) =>
+      (await services.get(UsageRepository).byOperation({ ...query, limit: OPERATIONS_MAX })).entries,
   )
-  .argument('[id]', 'id of a key; without it, all keys')
-  .option('--days <n>', 'number of UTC days, today included', wholeNumber(DAYS_MAX), DAYS_DEFAULT)
-  .addOption(periodOption('the period by which requests are grouped'))
-  .action(
-    withServices(async (services, id: string | undefined, filters: Omit<UsageQuery, 'limit'>) => {
-      const keyId = await findGivenKeyId(services, id);
-      const usage = await everyPage<Usage>((limit, cursor) =>
-        services.get(UsageService).page({ ...filters, limit, cursor }, keyId),
-      );
-      const text = async () => {
-        const names = await services.get(KeyReader).findNames(usage.map((entry) => entry.keyId));
-        return entriesText(usage.map((entry) => ({ ...entry, keyName: names.get(entry.keyId) ?? null })));
-      };
-      return { value: usage, text };
-    }),
-  );
+    .option('--key <id>', 'only the usage of this key')
+    .option('--quota <id>', 'only the usage of the keys of this quota', parsedBy(uuidParameter(''))),
+]);
 
-/** `deprecations` */
-export const deprecationsCommand = command(
-  'deprecations',
-  'list the keys that called deprecated operations, with the number and time of their calls',
-).action(
-  withServices(async (services) => {
-    const calls = await everyPage<DeprecatedCalls>((limit, last) =>
-      services.get(UsageRepository).deprecatedCalls(limit, last),
-    );
-    return { value: calls, text: () => entriesText(calls) };
-  }),
-);
+/** `deprecations …` */
+export const deprecationsCommand = group('deprecations', 'deprecated operations', [
+  command(
+    'list',
+    'list the keys that called deprecated operations, with the number and time of their calls',
+  ).action(
+    withServices(async (services) => {
+      const callers = await everyPage<DeprecatedCaller>((limit, last) =>
+        services.get(UsageRepository).deprecatedCallers(limit, last),
+      );
+      return { value: callers, text: () => entriesText(callers) };
+    }),
+  ),
+]);
 
 /** Returns a command that prints a report of the usage in a range of time. */
 function reportCommand(
   name: string,
   description: string,
-  read: (reports: UsageRepository, query: ReportOptions) => Promise<Entry[]>,
+  read: (services: INestApplicationContext, query: ReportOptions) => Promise<Entry[]>,
 ): Command {
-  return command(name, `${description}; requests appear within a second`)
-    .addOption(
-      periodOption('minutes are kept for 3 days (USAGE_MINUTE_RETENTION), hours for 35, days for 400'),
-    )
+  return command(name, description)
+    .addOption(periodOption())
     .option('--since <iso>', 'only periods that started then or later', parsedBy(instant))
     .option('--until <iso>', 'only periods that started before', parsedBy(instant))
     .action(
       withServices(async (services, { key, quota: quotaId, ...options }: ReportOptions) => {
         const keyId = await findGivenKeyId(services, key);
-        const entries = await read(services.get(UsageRepository), { ...options, keyId, quotaId });
-        return { value: entries, text: () => entriesText(entries) };
+        const entries = await read(services, { ...options, keyId, quotaId });
+        return { value: entries, text: async () => entriesText(await withNames(services, entries)) };
       }),
     );
 }
 
-function periodOption(description: string): Option {
-  return new Option('--period <period>', description).choices(PERIODS).default('day');
+/** Returns the usage of all keys or of one, in the last days if no start is given. */
+function listUsage(services: INestApplicationContext, query: ReportOptions) {
+  const { period, since, until, days, keyId } = query;
+  const usage = services.get(UsageService);
+  const range = { period, since: since ?? usage.firstDay(days, until), until };
+  return everyPage<KeyUsage>((limit, cursor) => usage.page({ ...range, limit, cursor }, keyId));
+}
+
+/** Returns the entries with the names of their keys, if they lack them. */
+async function withNames(services: INestApplicationContext, entries: Entry[]): Promise<Entry[]> {
+  const ids = entries.flatMap(({ keyId, keyName }) => (keyId && keyName === undefined ? [keyId] : []));
+  if (ids.length === 0) {
+    return entries;
+  }
+  const names = await services.get(KeyReader).findNames(ids);
+  return entries.map((entry) => ({ ...entry, keyName: names.get(entry.keyId ?? '') ?? null }));
+}
+
+function periodOption(): Option {
+  return new Option(
+    '--period <period>',
+    'the period by which requests are grouped; minutes are kept for 3 days (USAGE_MINUTE_RETENTION), hours for ' +
+      '35, days for 400',
+  )
+    .choices(PERIODS)
+    .default('day');
 }
 
 function entriesText(entries: Entry[]): string {
   return tableText(
-    entries.map(({ keyId, ...entry }) => ({
+    entries.map(({ keyId, keyName, quotaId, ...entry }) => ({
       from: entry.startsAt,
-      name: entry.keyName,
-      key: keyId && idCell(keyId),
+      ...(keyId === null ? { quota: quotaId } : { name: keyName, key: keyId && idCell(keyId) }),
+      plan: entry.plan,
       operation: entry.operation,
       deprecated: entry.deprecated,
       requests: entry.requests,
       ...entry.statuses,
-      refused: entry.refusals,
-      last: entry.lastAt,
+      denied: entry.denied,
+      last: entry.lastRequestAt ?? entry.lastCalledAt,
     })),
   );
 }

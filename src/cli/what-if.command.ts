@@ -1,30 +1,33 @@
 import type { Command } from 'commander';
 import { UsageService } from '../usage/usage.service.js';
 import type { WhatIf, WhatIfQuery } from '../usage/what-if.schemas.js';
-import { positiveInteger } from './arguments.js';
+import { instant } from '../schemas/instant.js';
+import { uuidParameter } from '../schemas/uuid.js';
+import { parsedBy, positiveInteger } from './arguments.js';
 import { command, withServices } from './command.js';
-import { findKeyId } from './key-id.js';
 import { limitsText } from './key-output.js';
 import { fieldsText } from './output/text.js';
 
-/** `keys what-if` */
+/** `quotas what-if` */
 export const whatIfCommand = command(
   'what-if',
   "show what other limits would have denied of a quota's requests",
 )
-  .argument('<id>', 'id of a key of the quota')
+  .argument('<quota>', 'id of the quota', parsedBy(uuidParameter('')))
   .option('--plan <plan>', 'try the limits of this plan')
   .option('--per-minute <n>', "try this limit per minute instead of the plan's", positiveInteger)
   .option('--per-day <n>', "try this limit per day instead of the plan's", positiveInteger)
+  .option('--since <iso>', 'only UTC days that started then or later', parsedBy(instant))
+  .option('--until <iso>', 'only minutes that started before', parsedBy(instant))
   .addHelpText(
     'after',
-    '\nDenied requests count as sent, also those that repeat others. Bans are left out.' +
-      '\nExample:\n  animal-store keys what-if 0f8f6a11 --plan pro --per-day 20000',
+    '\nDenied requests count as sent, those that repeat others included. Bans are left out.' +
+      '\nExample:\n  animal-store quotas what-if 019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11 --plan pro',
   )
   .hook('preAction', requireLimits)
   .action(
     withServices(async (services, id: string, query: WhatIfQuery) => {
-      const whatIf = await services.get(UsageService).whatIf(await findKeyId(services, id), query);
+      const whatIf = await services.get(UsageService).whatIf(id, query);
       return { value: whatIf, text: () => whatIfText(whatIf) };
     }),
   );
@@ -36,15 +39,19 @@ function requireLimits(whatIf: Command): void {
   }
 }
 
-function whatIfText({ worstMinute, smallestPlan, ...whatIf }: WhatIf): string {
+function whatIfText({ worstMinute, smallestPlans, ...whatIf }: WhatIf): string {
+  const plans = smallestPlans.map(({ maxDeniedRatio, plan }) => [
+    `smallest plan that denies ${maxDeniedRatio === 0 ? 'none' : `at most ${maxDeniedRatio * 100} %`}`,
+    plan,
+  ]);
   return fieldsText({
     tried: limitsText(whatIf),
     'on requests since': `${whatIf.since}, recorded on days: ${whatIf.recordedDays}`,
+    'and until': whatIf.until ?? undefined,
     requests: whatIf.requests,
     'would be denied': `${whatIf.denied}, in minutes: ${whatIf.deniedMinutes}, on days: ${whatIf.deniedDays}`,
     'worst minute':
       worstMinute && `${worstMinute.startsAt}, ${worstMinute.denied} of ${worstMinute.requests}`,
-    'smallest plan that denies none': smallestPlan.denyingNone,
-    'smallest plan that denies under 0.1 %': smallestPlan.denyingFew,
+    ...(Object.fromEntries(plans) as Record<string, string | null>),
   });
 }

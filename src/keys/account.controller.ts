@@ -10,16 +10,16 @@ import { PageResponse, Responses } from '../openapi/responses.decorator.js';
 import { Tag } from '../openapi/tag.decorator.js';
 import { csvIfPreferred } from '../http/csv-if-preferred.js';
 import { respondWithPage } from '../http/respond-with-page.js';
-import { pageSchema } from '../schemas/pagination.js';
 import { UsageRepository } from '../usage/usage.repository.js';
-import { OwnUsage, totalsColumns, USAGE_KEPT } from '../usage/usage.schemas.js';
+import { totalsColumns, Usage, USAGE_KEPT } from '../usage/usage.schemas.js';
 import {
-  OwnDeprecatedCalls,
+  DeprecatedCalls,
+  DeprecatedCallsQuery,
   OwnKey,
   OwnSuccessor,
-  ownUsagePosition,
-  OwnUsageQuery,
   RotateOwnKeyInput,
+  usagePosition,
+  UsageQuery,
 } from './account.schemas.js';
 import { OwnKeyRepository } from './own-key.repository.js';
 import { showOnce } from './show-once.js';
@@ -88,14 +88,14 @@ export class AccountController {
       'With `Accept: text/csv`, the page is CSV (RFC 4180), whose columns are named as the fields.',
   )
   @ApiProduces('application/json', 'text/csv')
-  @PageResponse(OwnUsage, 'A page of usage.')
-  async listOwnUsage(
-    @Query({ schema: OwnUsageQuery }) { cursor, ...query }: OwnUsageQuery,
+  @PageResponse(Usage, 'A page of usage.')
+  async listUsage(
+    @Query({ schema: UsageQuery }) { cursor, ...query }: UsageQuery,
     @CurrentPrincipal() { quota }: Principal,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<OwnUsage[] | string> {
+  ): Promise<Usage[] | string> {
     const page = this.usage.totals({ ...query, quotaId: quota.id, after: cursor }, query.by);
-    const entries = await respondWithPage(reply, page, '/v1/usage', query, ownUsagePosition);
+    const entries = await respondWithPage(reply, page, '/v1/usage', query, usagePosition);
     return csvIfPreferred(reply, entries, totalsColumns(query.by));
   }
 
@@ -104,25 +104,32 @@ export class AccountController {
     'beta',
     null,
     'List your deprecated calls',
-    'Returns the deprecated operations that keys of your quota called in the last 400 days, by ' +
+    'Returns one page of the deprecated operations that keys of your quota called in the last 400 days, by ' +
       'operation. Calls appear within a second.',
   )
-  @Responses({
-    status: 200,
-    schema: pageSchema(OwnDeprecatedCalls),
-    description: 'The deprecated operations.',
-  })
-  async listOwnDeprecatedCalls(@CurrentPrincipal() { quota }: Principal): Promise<OwnDeprecatedCalls[]> {
-    const usage = await this.usage.byOperation({ period: 'day', quotaId: quota.id });
-    const byName = usage.toSorted((one, other) => (one.operation < other.operation ? -1 : 1));
-    return byName.flatMap(({ operation, deprecated, requests, lastAt }) => {
+  @PageResponse(DeprecatedCalls, 'A page of deprecated operations.')
+  async listDeprecatedCalls(
+    @Query({ schema: DeprecatedCallsQuery }) { limit, cursor }: DeprecatedCallsQuery,
+    @CurrentPrincipal() { quota }: Principal,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<DeprecatedCalls[]> {
+    const operations = [...this.deprecated.keys()];
+    const page = this.usage.deprecatedCalls({ quotaId: quota.id, operations, limit, after: cursor });
+    const calls = await respondWithPage(
+      reply,
+      page,
+      '/v1/deprecations',
+      { limit },
+      ({ operation }) => operation,
+    );
+    return calls.flatMap(({ operation, requests, lastCalledAt }) => {
       const declared = this.deprecated.get(operation);
-      if (!deprecated || declared === undefined) {
+      if (declared === undefined) {
         return [];
       }
       const { method, path, since, removal, replacement: successor } = declared;
-      const [deprecatedAt, removedAt] = [since.toISOString(), removal.toISOString()];
-      return [{ operation, method, path, deprecatedAt, removedAt, successor, requests, lastAt }];
+      const [deprecatedAt, sunsetAt] = [since.toISOString(), removal.toISOString()];
+      return [{ operation, method, path, deprecatedAt, sunsetAt, successor, requests, lastCalledAt }];
     });
   }
 }

@@ -14,13 +14,14 @@ import {
   uuid,
 } from '../schemas/text-schemas.js';
 import {
-  DeprecatedCalls,
+  DeprecatedCaller,
   deprecatedPart,
   keyIdPart,
   operationPart,
-  type OwnUsage,
+  positionCursor,
   range,
   SEPARATOR,
+  type Usage,
 } from '../usage/usage.schemas.js';
 
 const PATH_MAX_LENGTH = 1024;
@@ -126,7 +127,7 @@ export const OwnSuccessor = IssuedKey.pick({ id: true, key: true })
 export type OwnSuccessor = z.infer<typeof OwnSuccessor>;
 
 /** The positions of cursors' texts, by what splits the usage. */
-const OwnUsagePositionText = z.union([
+const UsagePositionText = z.union([
   z.tuple([instant]).transform(([startsAt]) => ({ by: undefined, startsAt })),
   z.tuple([instant, operationPart, deprecatedPart]).transform(([startsAt, operation, deprecated]) => ({
     by: 'operation',
@@ -137,38 +138,44 @@ const OwnUsagePositionText = z.union([
   z.tuple([instant, keyIdPart]).transform(([startsAt, keyId]) => ({ by: 'key', startsAt, keyId })),
 ]);
 
-export const OwnUsageQuery = z
+export const UsageQuery = z
   .object({
     limit: limitParameter('Maximum number of entries returned.'),
     ...range,
     by: enumParameter(['operation', 'key'], 'Splits each period by operation, or by key of your quota.'),
-    cursor: cursorParameter((text) => OwnUsagePositionText.safeParse(text.split(SEPARATOR)).data ?? null),
+    cursor: positionCursor(UsagePositionText),
   })
   .refine(({ by, cursor }) => cursor === undefined || cursor.by === by, {
     path: ['cursor'],
     error: CURSOR_MESSAGE,
   });
-export type OwnUsageQuery = z.infer<typeof OwnUsageQuery>;
+export type UsageQuery = z.infer<typeof UsageQuery>;
 
 /** Returns the position of an entry as the text of a cursor. */
-export function ownUsagePosition({ startsAt, operation, deprecated, keyId }: OwnUsage): string {
+export function usagePosition({ startsAt, operation, deprecated, keyId }: Usage): string {
   return [startsAt, operation, deprecated, keyId].filter((part) => part !== undefined).join(SEPARATOR);
 }
 
+export const DeprecatedCallsQuery = z.object({
+  limit: limitParameter('Maximum number of operations returned.'),
+  cursor: cursorParameter((text) => operationPart.safeParse(text).data ?? null),
+});
+export type DeprecatedCallsQuery = z.infer<typeof DeprecatedCallsQuery>;
+
 /** The calls of a quota's keys to a deprecated operation. */
-export const OwnDeprecatedCalls = z
+export const DeprecatedCalls = z
   .object({
-    operation: DeprecatedCalls.shape.operation,
+    operation: DeprecatedCaller.shape.operation,
     method: plainText('Its method.', 16),
     path: plainText('Its path.', PATH_MAX_LENGTH),
     deprecatedAt: dateTime('When it was deprecated.'),
-    removedAt: dateTime('From this time, it returns 410.'),
+    sunsetAt: dateTime('From this time, it returns 410.'),
     successor: plainText('Path and query of what to call instead, by the same method.', PATH_MAX_LENGTH),
-    requests: DeprecatedCalls.shape.requests,
-    lastAt: DeprecatedCalls.shape.lastAt,
+    requests: DeprecatedCaller.shape.requests,
+    lastCalledAt: DeprecatedCaller.shape.lastCalledAt,
   })
   .meta({
-    id: 'OwnDeprecatedCalls',
+    id: 'DeprecatedCalls',
     description: 'A deprecated operation that keys of your quota have called.',
     examples: [
       {
@@ -176,11 +183,11 @@ export const OwnDeprecatedCalls = z
         method: 'GET',
         path: '/v1/pets/{petId}',
         deprecatedAt: '2025-12-05T00:00:00.000Z',
-        removedAt: '2030-12-05T00:00:00.000Z',
+        sunsetAt: '2030-12-05T00:00:00.000Z',
         successor: '/v1/pets?status=available',
         requests: 12,
-        lastAt: '2026-11-21T08:30:00.000Z',
+        lastCalledAt: '2026-11-21T08:30:00.000Z',
       },
     ],
   });
-export type OwnDeprecatedCalls = z.infer<typeof OwnDeprecatedCalls>;
+export type DeprecatedCalls = z.infer<typeof DeprecatedCalls>;

@@ -1,29 +1,33 @@
 import { z } from 'zod';
 import { SCOPES } from '../auth/rules/scope.js';
-import { instant } from '../schemas/instant.js';
 import { OPEN_LIST_MAX, openEnum } from '../schemas/open-enum.js';
-import { countParameter, cursorParameter, enumParameter, limitParameter } from '../schemas/pagination.js';
+import { instant, instantParameter } from '../schemas/instant.js';
+import { enumParameter, limitParameter } from '../schemas/pagination.js';
 import { dateTime } from '../schemas/text-schemas.js';
 import { uuidParameter } from '../schemas/uuid.js';
-import type { DeprecatedCallsPosition, UsagePosition } from './usage.repository.js';
+import type {
+  DeprecatedCallerPosition,
+  KeyUsagePosition,
+  OperationUsagePosition,
+} from './usage.repository.js';
 import {
   count,
   deprecatedPart,
   keyIdPart,
   operationPart,
-  periodParameter,
+  positionCursor,
   range,
+  requestsPart,
   SEPARATOR,
+  type TopUsage,
   totalsCursor,
-  USAGE_KEPT,
 } from './usage.schemas.js';
 
-export const DAYS_MAX = 400;
-export const DAYS_DEFAULT = 7;
+/** The UTC days from which scopes are suggested, if no range is given. */
 export const SUGGESTION_DAYS = 30;
 
 /** The positions of cursors' texts. */
-const UsagePositionText = z
+const KeyUsagePositionText = z
   .tuple([
     z.string().refine((text) => instant.safeParse(text).success),
     keyIdPart,
@@ -31,65 +35,80 @@ const UsagePositionText = z
     deprecatedPart,
   ])
   .transform(([startsAt, keyId, operation, deprecated]) => ({ startsAt, keyId, operation, deprecated }));
-const DeprecatedCallsPositionText = z
+const DeprecatedCallerPositionText = z
   .tuple([operationPart, keyIdPart])
   .transform(([operation, keyId]) => ({ operation, keyId }));
+const TopUsagePositionText = z
+  .tuple([requestsPart, keyIdPart])
+  .transform(([requests, id]) => ({ requests, id }));
+const OperationUsagePositionText = z
+  .tuple([requestsPart, operationPart, deprecatedPart])
+  .transform(([requests, operation, deprecated]) => ({ requests, operation, deprecated }));
 
-export const UsageQuery = z.object({
-  limit: limitParameter('Maximum number of entries returned.'),
-  days: countParameter(DAYS_MAX, DAYS_DEFAULT, `Number of UTC days, today included. ${USAGE_KEPT}`),
-  period: periodParameter,
-  /** The page begins after this entry. */
-  cursor: cursorParameter((text) => UsagePositionText.safeParse(text.split(SEPARATOR)).data ?? null),
+const limit = limitParameter('Maximum number of entries returned.');
+/** The query parameters that select a key, or the keys of a quota. */
+const selection = {
+  keyId: uuidParameter('Only usage of the key with this identifier.', 'must be the id of a key'),
+  quotaId: uuidParameter('Only usage of the keys of this quota.', 'must be the id of a quota'),
+};
+
+export const KeyUsageQuery = z.object({
+  limit,
+  ...range,
+  cursor: positionCursor(KeyUsagePositionText),
 });
-export type UsageQuery = z.infer<typeof UsageQuery>;
+export type KeyUsageQuery = z.infer<typeof KeyUsageQuery>;
 
 /** Returns the position of an entry as the text of a cursor. */
-export function usagePosition({ startsAt, keyId, operation, deprecated }: UsagePosition): string {
+export function keyUsagePosition({ startsAt, keyId, operation, deprecated }: KeyUsagePosition): string {
   return [startsAt, keyId, operation, deprecated].join(SEPARATOR);
 }
 
-export const DeprecatedCallsQuery = z.object({
-  limit: limitParameter('Maximum number of entries returned.'),
-  /** The page begins after this entry. */
-  cursor: cursorParameter(
-    (text) => DeprecatedCallsPositionText.safeParse(text.split(SEPARATOR)).data ?? null,
-  ),
+export const DeprecatedCallersQuery = z.object({
+  limit,
+  cursor: positionCursor(DeprecatedCallerPositionText),
 });
-export type DeprecatedCallsQuery = z.infer<typeof DeprecatedCallsQuery>;
+export type DeprecatedCallersQuery = z.infer<typeof DeprecatedCallersQuery>;
 
 /** Returns the position of an entry as the text of a cursor. */
-export function deprecatedCallsPosition({ operation, keyId }: DeprecatedCallsPosition): string {
+export function deprecatedCallerPosition({ operation, keyId }: DeprecatedCallerPosition): string {
   return [operation, keyId].join(SEPARATOR);
 }
 
-const quotaParameter = uuidParameter('Only usage of the keys of this quota.', 'must be the id of a quota');
-const keyParameter = uuidParameter('Only usage of the key with this identifier.', 'must be the id of a key');
-
-export const UsageTotalsQuery = z.object({
-  limit: limitParameter('Maximum number of entries returned.'),
-  ...range,
-  key: keyParameter,
-  quota: quotaParameter,
-  cursor: totalsCursor,
-});
+export const UsageTotalsQuery = z.object({ limit, ...range, ...selection, cursor: totalsCursor });
 export type UsageTotalsQuery = z.infer<typeof UsageTotalsQuery>;
 
-export const TopKeysQuery = z.object({
-  limit: limitParameter('Maximum number of keys returned.'),
+export const TopUsageQuery = z.object({
+  limit,
   ...range,
-  by: enumParameter(
-    ['key', 'quota'],
-    'With `quota`, the keys of a quota are one entry, under the newest of them with requests.',
-  ),
+  by: enumParameter(['key', 'quota'], 'What an entry adds up: a key, the default, or a quota.'),
+  cursor: positionCursor(TopUsagePositionText),
 });
-export type TopKeysQuery = z.infer<typeof TopKeysQuery>;
+export type TopUsageQuery = z.infer<typeof TopUsageQuery>;
 
-export const OperationUsageQuery = z.object({ ...range, key: keyParameter, quota: quotaParameter });
+/** Returns the position of an entry as the text of a cursor. */
+export function topUsagePosition({ requests, keyId, quotaId }: TopUsage): string {
+  return [requests, keyId ?? quotaId].join(SEPARATOR);
+}
+
+export const OperationUsageQuery = z.object({
+  limit,
+  ...range,
+  ...selection,
+  cursor: positionCursor(OperationUsagePositionText),
+});
 export type OperationUsageQuery = z.infer<typeof OperationUsageQuery>;
 
+/** Returns the position of an entry as the text of a cursor. */
+export function operationUsagePosition({ requests, operation, deprecated }: OperationUsagePosition): string {
+  return [requests, operation, deprecated].join(SEPARATOR);
+}
+
 export const ScopeSuggestionQuery = z.object({
-  days: countParameter(DAYS_MAX, SUGGESTION_DAYS, 'Number of UTC days, today included.'),
+  since: instantParameter(
+    `Only UTC days that started at this time or later. Without it, the last ${SUGGESTION_DAYS}.`,
+  ),
+  until: instantParameter('Only UTC days that started before this time.'),
 });
 export type ScopeSuggestionQuery = z.infer<typeof ScopeSuggestionQuery>;
 
@@ -97,12 +116,13 @@ const SuggestedScope = z.object({
   scope: openEnum(SCOPES),
   requests: count('Successful requests that needed it; 0 if unused.'),
   clientErrors: count('Requests that got another 4xx than 429: rejected, not found, or without this scope.'),
-  lastAt: dateTime('Time of the last of all these requests; null if there is none.').nullable(),
+  lastRequestAt: dateTime('Time of the last of all these requests; null if there is none.').nullable(),
 });
 
 export const ScopeSuggestion = z
   .object({
-    since: dateTime('The start of the first day.'),
+    since: dateTime('Start of the range.'),
+    until: dateTime('End of the range; null if it has none.').nullable(),
     scopes: SuggestedScope.array()
       .max(OPEN_LIST_MAX)
       .meta({ description: 'All scopes of the role of the key.' }),

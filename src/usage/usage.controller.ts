@@ -2,33 +2,39 @@ import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Operation } from '../openapi/operation.decorator.js';
 import { respondWithPage } from '../http/respond-with-page.js';
-import { pageSchema } from '../schemas/pagination.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
 import { Tag } from '../openapi/tag.decorator.js';
 import { UsageRepository } from './usage.repository.js';
 import {
-  DeprecatedCalls,
+  DeprecatedCaller,
   KeyUsage,
-  OPERATIONS_MAX,
   OperationUsage,
-  Usage,
+  TopUsage,
   USAGE_KEPT,
   UsageTotals,
 } from './usage.schemas.js';
 import { KeyId } from '../schemas/key-id.decorator.js';
+import { QuotaId } from '../schemas/quota-id.decorator.js';
 import {
-  deprecatedCallsPosition,
-  DeprecatedCallsQuery,
+  deprecatedCallerPosition,
+  DeprecatedCallersQuery,
+  keyUsagePosition,
+  KeyUsageQuery,
+  operationUsagePosition,
   OperationUsageQuery,
   ScopeSuggestion,
   ScopeSuggestionQuery,
-  TopKeysQuery,
-  usagePosition,
-  UsageQuery,
+  topUsagePosition,
+  TopUsageQuery,
   UsageTotalsQuery,
 } from './admin-usage.schemas.js';
 import { UsageService } from './usage.service.js';
 import { WhatIf, WhatIfQuery } from './what-if.schemas.js';
+
+/** Says of a list in the order of requests what a change of the order means for its pages. */
+const PAGES_BY_REQUESTS =
+  'While requests go on, an entry may move to a page that you have read; a range that has ended has each ' +
+  'entry once.';
 
 @Tag('usage', 'Requests by time, key and operation, and the callers of deprecated operations.')
 @Controller('/admin')
@@ -42,53 +48,58 @@ export class UsageController {
   @Operation(
     'stable',
     'admin:read',
-    'List usage',
-    'Returns one page of the usage of all keys, newest first. Requests appear within a second.',
+    'List usage by key',
+    'Returns one page of the usage of all keys, newest first, by key and operation. Requests appear within ' +
+      `a second. ${USAGE_KEPT}`,
   )
-  @PageResponse(Usage, 'A page of usage.')
-  listUsage(
-    @Query({ schema: UsageQuery }) query: UsageQuery,
+  @PageResponse(KeyUsage, 'A page of usage.')
+  listUsageByKey(
+    @Query({ schema: KeyUsageQuery }) query: KeyUsageQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Usage[]> {
-    return respondWithPage(reply, this.usage.page(query), '/admin/usage', query, usagePosition);
+  ): Promise<KeyUsage[]> {
+    return respondWithPage(reply, this.usage.page(query), '/admin/usage', query, keyUsagePosition);
   }
 
-  @Get('keys/:id/usage')
-  @KeyId()
+  @Get('keys/:keyId/usage')
+  @KeyId('keyId')
   @Operation(
     'stable',
     'admin:read',
     'List the usage of a key',
-    'Returns one page of the usage of a key, newest first. Requests appear within a second.',
+    'Returns one page of the usage of a key, newest first, by operation. Requests appear within a second. ' +
+      USAGE_KEPT,
   )
-  @PageResponse(Usage, 'A page of usage.')
-  listUsageOfKey(
-    @Param('id') id: string,
-    @Query({ schema: UsageQuery }) query: UsageQuery,
+  @PageResponse(KeyUsage, 'A page of usage.')
+  listKeyUsage(
+    @Param('keyId') keyId: string,
+    @Query({ schema: KeyUsageQuery }) query: KeyUsageQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Usage[]> {
+  ): Promise<KeyUsage[]> {
     return respondWithPage(
       reply,
-      this.usage.page(query, id),
-      `/admin/keys/${id}/usage`,
+      this.usage.page(query, keyId),
+      `/admin/keys/${keyId}/usage`,
       query,
-      usagePosition,
+      keyUsagePosition,
     );
   }
 
-  @Get('keys/:id/what-if')
-  @KeyId()
+  @Get('quotas/:quotaId/what-if')
+  @QuotaId()
   @Operation(
     'stable',
     'admin:read',
     'Try limits on recorded requests',
     'Returns what limits, those of a plan or others, would have denied of the recorded requests of all ' +
-      'keys on the quota of the key. ' +
-      'Requests that were denied count as sent, also those that repeat others. Bans are left out.',
+      'keys of the quota. ' +
+      'Requests that were denied count as sent, those that repeat others included. Bans are left out.',
   )
   @Responses({ status: 200, schema: WhatIf, description: 'What the limits would have denied.' })
-  getWhatIf(@Param('id') id: string, @Query({ schema: WhatIfQuery }) query: WhatIfQuery): Promise<WhatIf> {
-    return this.usage.whatIf(id, query);
+  getWhatIf(
+    @Param('quotaId') quotaId: string,
+    @Query({ schema: WhatIfQuery }) query: WhatIfQuery,
+  ): Promise<WhatIf> {
+    return this.usage.whatIf(quotaId, query);
   }
 
   @Get('deprecations')
@@ -98,13 +109,13 @@ export class UsageController {
     'List callers of deprecated operations',
     'Returns one page of the keys that called a deprecated operation, by operation and key.',
   )
-  @PageResponse(DeprecatedCalls, 'A page of callers.')
-  listDeprecatedCalls(
-    @Query({ schema: DeprecatedCallsQuery }) { limit, cursor }: DeprecatedCallsQuery,
+  @PageResponse(DeprecatedCaller, 'A page of callers.')
+  listDeprecatedCallers(
+    @Query({ schema: DeprecatedCallersQuery }) { limit, cursor }: DeprecatedCallersQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<DeprecatedCalls[]> {
-    const page = this.repository.deprecatedCalls(limit, cursor);
-    return respondWithPage(reply, page, '/admin/deprecations', { limit }, deprecatedCallsPosition);
+  ): Promise<DeprecatedCaller[]> {
+    const page = this.repository.deprecatedCallers(limit, cursor);
+    return respondWithPage(reply, page, '/admin/deprecations', { limit }, deprecatedCallerPosition);
   }
 
   @Get('usage/totals')
@@ -117,26 +128,28 @@ export class UsageController {
   )
   @PageResponse(UsageTotals, 'A page of totals.')
   listUsageTotals(
-    @Query({ schema: UsageTotalsQuery }) { limit, cursor, key, quota, ...range }: UsageTotalsQuery,
+    @Query({ schema: UsageTotalsQuery }) { cursor, ...query }: UsageTotalsQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<UsageTotals[]> {
-    const query = { limit, ...range, key, quota };
-    const after = cursor && { startsAt: cursor };
-    const page = this.repository.totals({ ...range, keyId: key, quotaId: quota, limit, after });
+    const page = this.repository.totals({ ...query, after: cursor && { startsAt: cursor } });
     return respondWithPage(reply, page, '/admin/usage/totals', query, ({ startsAt }) => startsAt);
   }
 
-  @Get('usage/keys')
+  @Get('usage/top')
   @Operation(
     'stable',
     'admin:read',
-    'List the keys with the most requests',
-    `Returns the \`limit\` keys with the most requests in the range, most first. ` +
-      `It is the top of the list, without further pages. ${USAGE_KEPT}`,
+    'List the keys or quotas with the most requests',
+    'Returns one page of the requests of each key, or by choice of each quota, in the range, most requests ' +
+      `first, then by id. ${PAGES_BY_REQUESTS} ${USAGE_KEPT}`,
   )
-  @Responses({ status: 200, schema: pageSchema(KeyUsage), description: 'The keys with the most requests.' })
-  listTopKeys(@Query({ schema: TopKeysQuery }) { limit, by, ...range }: TopKeysQuery): Promise<KeyUsage[]> {
-    return this.repository.topKeys(range, limit, by);
+  @PageResponse(TopUsage, 'A page of keys or quotas.')
+  listTopUsage(
+    @Query({ schema: TopUsageQuery }) { cursor, ...query }: TopUsageQuery,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<TopUsage[]> {
+    const page = this.repository.top({ ...query, after: cursor }, query.by);
+    return respondWithPage(reply, page, '/admin/usage/top', query, topUsagePosition);
   }
 
   @Get('usage/operations')
@@ -144,22 +157,20 @@ export class UsageController {
     'stable',
     'admin:read',
     'List usage by operation',
-    'Returns the requests of all keys, or of one key or quota, for each operation in the range, most ' +
-      `requests first. ${USAGE_KEPT}`,
+    'Returns one page of the requests of all keys, or of one key or quota, for each operation in the ' +
+      `range, most requests first, then by name. ${PAGES_BY_REQUESTS} ${USAGE_KEPT}`,
   )
-  @Responses({
-    status: 200,
-    schema: OperationUsage.array().max(OPERATIONS_MAX),
-    description: 'The operations that had requests.',
-  })
+  @PageResponse(OperationUsage, 'A page of operations.')
   listUsageByOperation(
-    @Query({ schema: OperationUsageQuery }) { key, quota, ...range }: OperationUsageQuery,
+    @Query({ schema: OperationUsageQuery }) { cursor, ...query }: OperationUsageQuery,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<OperationUsage[]> {
-    return this.repository.byOperation({ ...range, keyId: key, quotaId: quota });
+    const page = this.repository.byOperation({ ...query, after: cursor });
+    return respondWithPage(reply, page, '/admin/usage/operations', query, operationUsagePosition);
   }
 
-  @Get('keys/:id/scopes/suggestion')
-  @KeyId()
+  @Get('keys/:keyId/scope-suggestion')
+  @KeyId('keyId')
   @Operation(
     'stable',
     'admin:read',
@@ -167,10 +178,10 @@ export class UsageController {
     'Returns which scopes the requests of the key needed, and which not, by its usage.',
   )
   @Responses({ status: 200, schema: ScopeSuggestion, description: 'The suggestion.' })
-  suggestScopes(
-    @Param('id') id: string,
-    @Query({ schema: ScopeSuggestionQuery }) { days }: ScopeSuggestionQuery,
+  getScopeSuggestion(
+    @Param('keyId') keyId: string,
+    @Query({ schema: ScopeSuggestionQuery }) query: ScopeSuggestionQuery,
   ): Promise<ScopeSuggestion> {
-    return this.usage.suggestScopes(id, days);
+    return this.usage.suggestScopes(keyId, query);
   }
 }

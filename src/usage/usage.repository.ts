@@ -7,14 +7,13 @@ import { toPage } from '../schemas/pagination.js';
 import type { Period } from './rules/periods.js';
 import type { MinuteOfRequests } from './rules/what-if.js';
 import { UsageJournal } from './usage.journal.js';
-import {
-  type DeprecatedCalls,
-  type KeyUsage,
-  OPERATIONS_MAX,
-  type OperationUsage,
-  type OwnUsage,
-  type Usage,
-  type UsageSplit,
+import type {
+  DeprecatedCaller,
+  KeyUsage,
+  OperationUsage,
+  TopUsage,
+  Usage,
+  UsageSplit,
 } from './usage.schemas.js';
 
 /**
@@ -24,13 +23,14 @@ import {
 const counts = (aggregate: '' | 'sum') =>
   Prisma.raw(`
     ${aggregate}(succeeded + redirected + client_errors + server_errors)::float8 AS requests,
-    ${aggregate}(denied)::float8 AS refusals,
+    ${aggregate}(denied)::float8 AS denied,
     json_build_object(
       '2xx', ${aggregate}(succeeded), '3xx', ${aggregate}(redirected),
       '4xx', ${aggregate}(client_errors), '5xx', ${aggregate}(server_errors)
     ) AS statuses`);
 const SUMS = counts('sum');
-const REQUESTS = Prisma.sql`sum(succeeded + redirected + client_errors + server_errors)::float8 AS requests`;
+const TOTAL = Prisma.sql`sum(succeeded + redirected + client_errors + server_errors)::float8`;
+const REQUESTS = Prisma.sql`${TOTAL} AS requests`;
 /** What tells the key `k` apart. */
 const KEY_FIELDS = Prisma.sql`k.name AS "keyName", k.prefix, k.last_four AS "lastFour"`;
 const COLUMNS = ['succeeded', 'redirected', 'client_errors', 'server_errors', 'denied'];
@@ -58,6 +58,12 @@ const SPLITS = {
   },
 };
 
+/** What the entries of the top add up: the column of its id, and the id of the key. */
+const TOP = {
+  key: { id: Prisma.sql`key_id`, keyId: Prisma.sql`key_id` },
+  quota: { id: Prisma.sql`quota_id`, keyId: Prisma.sql`NULL::uuid` },
+};
+
 /** Selects usage of one period that started in a range, of all keys, of one, or of those of a quota. */
 export interface UsageSelection {
   period: Period;
@@ -80,15 +86,34 @@ interface PageSelection<Position> extends UsageSelection {
 }
 
 /** The position of a row in the sort order of a page. */
-export type UsagePosition = Pick<Usage, 'startsAt' | 'keyId' | 'operation' | 'deprecated'>;
+export type KeyUsagePosition = Pick<KeyUsage, 'startsAt' | 'keyId' | 'operation' | 'deprecated'>;
 
 /** The position of totals in the sort order of a page, with what they are split by. */
-interface TotalsPosition extends Partial<Pick<Usage, 'keyId' | 'operation' | 'deprecated'>> {
+interface TotalsPosition extends Partial<Pick<KeyUsage, 'keyId' | 'operation' | 'deprecated'>> {
   startsAt: Date;
 }
 
+/** The position of a key or a quota in the order of their requests. */
+interface TopUsagePosition {
+  requests: number;
+  /** The UUID of the key or the quota. */
+  id: string;
+}
+
+/** The position of an operation in the order of its requests. */
+export type OperationUsagePosition = Pick<OperationUsage, 'requests' | 'operation' | 'deprecated'>;
+
 /** The position of a caller of a deprecated operation in the sort order of a page. */
-export type DeprecatedCallsPosition = Pick<DeprecatedCalls, 'operation' | 'keyId'>;
+export type DeprecatedCallerPosition = Pick<DeprecatedCaller, 'operation' | 'keyId'>;
+
+/** Selects one page of the calls of a quota's keys to these deprecated operations. */
+interface CallsSelection {
+  quotaId: string;
+  operations: string[];
+  limit: number;
+  /** The name of the operation after which the page begins. */
+  after?: string | undefined;
+}
 
 /**
  * Reads the usage of minutes, hours and days, as responses show it. A read includes everything that was
@@ -103,18 +128,18 @@ export class UsageRepository {
   ) {}
 
   /** Returns one page of the usage of each key and operation, newest first, then by key and operation. */
-  async page({ limit, after, ...selection }: PageSelection<UsagePosition>) {
+  async page({ limit, after, ...selection }: PageSelection<KeyUsagePosition>) {
     const isAfter =
       after &&
       Prisma.sql`AND starts_at <= ${after.startsAt}::timestamptz AND (
         starts_at < ${after.startsAt}::timestamptz
         OR (key_id, operation, deprecated) > (${after.keyId}::uuid, ${after.operation}, ${after.deprecated})
       )`;
-    const rows = await this.read<Usage>(Prisma.sql`
+    const rows = await this.read<KeyUsage>(Prisma.sql`
       SELECT
         starts_at AS "startsAt", key_id AS "keyId", quota_id AS "quotaId", operation, deprecated,
         ${counts('')},
-        last_request_at AS "lastAt"
+        last_request_at AS "lastRequestAt"
       ${selectedUsage(selection, isAfter)}
       ORDER BY starts_at DESC, key_id, operation, deprecated
       LIMIT ${limit + 1}`);
@@ -140,7 +165,7 @@ export class UsageRepository {
     // The newest entries of each key of a quota are enough; without a limit, a page would read all minutes.
     const newest = Prisma.sql`
       GROUP BY starts_at${order} ORDER BY starts_at DESC${order} LIMIT ${limit + 1}`;
-    const rows = await this.read<OwnUsage>(Prisma.sql`
+    const rows = await this.read<Usage>(Prisma.sql`
       SELECT starts_at AS "startsAt", ${split.fields} ${SUMS}
       ${selectedUsage(selection, isAfter, Prisma.sql`${SUMS_BY_START}${order}`, newest)}
       ${newest}`);
@@ -148,57 +173,83 @@ export class UsageRepository {
   }
 
   /**
-   * Returns the keys with the most requests, most first. By quota, they are the newest of each: ids of keys
-   * begin with their time.
+   * Returns one page of the keys or the quotas with the most requests, most first, then by id. An entry that
+   * gets more requests between two pages may move to one that was read.
    */
-  topKeys(selection: UsageSelection, limit: number, by: 'key' | 'quota' = 'key') {
-    return this.read<KeyUsage>(Prisma.sql`
-      SELECT top.*, ${KEY_FIELDS}
+  async top({ limit, after, ...selection }: PageSelection<TopUsagePosition>, by: 'key' | 'quota' = 'key') {
+    const { id, keyId } = TOP[by];
+    const isAfter =
+      after && Prisma.sql`HAVING (-${TOTAL}, ${id}) > (-${after.requests}::float8, ${after.id}::uuid)`;
+    const rows = await this.read<TopUsage>(Prisma.sql`
+      SELECT top.*, ${KEY_FIELDS}, q.plan
       FROM (
         SELECT
-          max(key_id::text) AS "keyId", min(quota_id::text) AS "quotaId", ${SUMS},
-          max(last_request_at) AS "lastAt"
+          ${keyId} AS "keyId", min(quota_id::text)::uuid AS "quotaId", ${SUMS},
+          max(last_request_at) AS "lastRequestAt"
         ${selectedUsage(selection)}
-        GROUP BY ${Prisma.raw(`${by}_id`)}
-        ORDER BY requests DESC, "keyId"
-        LIMIT ${limit}
-      ) top LEFT JOIN api_keys k ON k.id = "keyId"::uuid
-      ORDER BY requests DESC, "keyId"`);
+        GROUP BY ${id}
+        ${isAfter ?? Prisma.empty}
+        ORDER BY requests DESC, ${id}
+        LIMIT ${limit + 1}
+      ) top LEFT JOIN api_keys k ON k.id = "keyId" LEFT JOIN quotas q ON q.id = "quotaId"
+      ORDER BY requests DESC, coalesce("keyId", "quotaId")`);
+    return toPage(rows, limit);
   }
 
-  /** Returns the operations with the most requests, most first, `OPERATIONS_MAX` at most. */
-  byOperation(selection: UsageSelection) {
-    return this.read<OperationUsage>(Prisma.sql`
-      SELECT operation, deprecated, ${SUMS}, max(last_request_at) AS "lastAt"
+  /** Returns one page of the operations with the most requests, most first, in the manner of `top`. */
+  async byOperation({ limit, after, ...selection }: PageSelection<OperationUsagePosition>) {
+    const isAfter =
+      after &&
+      Prisma.sql`HAVING (-${TOTAL}, operation, deprecated)
+        > (-${after.requests}::float8, ${after.operation}, ${after.deprecated})`;
+    const rows = await this.read<OperationUsage>(Prisma.sql`
+      SELECT operation, deprecated, ${SUMS}, max(last_request_at) AS "lastRequestAt"
       ${selectedUsage(selection)}
       GROUP BY operation, deprecated
+      ${isAfter ?? Prisma.empty}
       ORDER BY requests DESC, operation, deprecated
-      LIMIT ${OPERATIONS_MAX}`);
+      LIMIT ${limit + 1}`);
+    return toPage(rows, limit);
   }
 
   /**
    * Returns the requests that count against a quota's windows, of all its keys, in each minute that had any,
    * oldest first.
    */
-  minutesOfQuota(quotaId: string, since: Date) {
+  minutesOfQuota(quotaId: string, since: Date, until?: Date) {
     const isCounted = Prisma.sql`AND operation <> ALL (${uncountedOperations()})`;
     return this.read<MinuteOfRequests>(Prisma.sql`
       SELECT starts_at AS "startsAt", ${REQUESTS}
-      ${selectedUsage({ period: 'minute', since, quotaId }, isCounted)}
+      ${selectedUsage({ period: 'minute', since, until, quotaId }, isCounted)}
       GROUP BY starts_at
       ORDER BY starts_at`);
+  }
+
+  /** Returns one page of the deprecated operations that keys of a quota called, by name. */
+  async deprecatedCalls({ quotaId, operations, limit, after }: CallsSelection) {
+    const isAfter = after === undefined ? Prisma.empty : Prisma.sql`AND operation > ${after}`;
+    const isSelected = Prisma.sql`AND deprecated AND operation = ANY (${operations}::text[]) ${isAfter}`;
+    const rows = await this.read<
+      Pick<DeprecatedCaller, 'operation' | 'requests' | 'lastCalledAt'>
+    >(Prisma.sql`
+      SELECT operation, ${REQUESTS}, max(last_request_at) AS "lastCalledAt"
+      ${selectedUsage({ period: 'day', quotaId }, isSelected)}
+      GROUP BY operation
+      ORDER BY operation
+      LIMIT ${limit + 1}`);
+    return toPage(rows, limit);
   }
 
   /**
    * Returns one page of the keys that called deprecated operations, by operation and key: no further call
    * changes this order.
    */
-  async deprecatedCalls(limit: number, after?: DeprecatedCallsPosition) {
+  async deprecatedCallers(limit: number, after?: DeprecatedCallerPosition) {
     const isAfter = after && Prisma.sql`AND (operation, key_id) > (${after.operation}, ${after.keyId}::uuid)`;
-    const rows = await this.read<DeprecatedCalls>(Prisma.sql`
+    const rows = await this.read<DeprecatedCaller>(Prisma.sql`
       SELECT
         operation, key_id AS "keyId", ${KEY_FIELDS}, min(usage.quota_id::text) AS "quotaId",
-        ${REQUESTS}, max(last_request_at) AS "lastAt"
+        ${REQUESTS}, max(last_request_at) AS "lastCalledAt"
       FROM usage LEFT JOIN api_keys k ON k.id = key_id
       WHERE period = 'day' AND deprecated ${isAfter ?? Prisma.empty}
       GROUP BY operation, key_id, k.id

@@ -3,6 +3,7 @@ import { instant, instantParameter } from '../schemas/instant.js';
 import { cursorParameter, once } from '../schemas/pagination.js';
 import { isUuid } from '../schemas/uuid.js';
 import { dateTime, keyHints, KEY_NAME_MAX_LENGTH, plainText, uuid } from '../schemas/text-schemas.js';
+import { PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
 import { PERIODS } from './rules/periods.js';
 
 const PERIOD_DEFAULT = 'day';
@@ -10,21 +11,18 @@ const OPERATION_MAX_LENGTH = 64;
 /** How long usage is kept, for documents. */
 export const USAGE_KEPT =
   'Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400.';
-/** The most operations that a report has. */
-export const OPERATIONS_MAX = 100;
-
 /** Returns the schema of a number of requests, minutes or days. */
 export const count = (description: string) => z.int().min(0).meta({ description });
 
 /** The counts of every report of usage. */
 const countFields = {
   requests: count('All requests, whatever their status.'),
-  refusals: count('Requests that got 429.'),
+  denied: count('Requests that got 429.'),
   statuses: z
     .object({
       '2xx': count('Requests that succeeded.'),
       '3xx': count('Requests that got a redirect or 304.'),
-      '4xx': count('Requests that got a client error, refusals included.'),
+      '4xx': count('Requests that got a client error, denied requests included.'),
       '5xx': count('Requests that got a server error.'),
     })
     .meta({ description: 'Requests by status class.' }),
@@ -39,14 +37,14 @@ export const UsageTotals = z
       {
         startsAt: '2026-11-21T00:00:00.000Z',
         requests: 412,
-        refusals: 3,
+        denied: 3,
         statuses: { '2xx': 380, '3xx': 25, '4xx': 7, '5xx': 0 },
       },
     ],
   });
 export type UsageTotals = z.infer<typeof UsageTotals>;
 
-const ofKey = {
+const keyFields = {
   keyId: uuid('Identifier of the key.'),
   keyName: plainText(
     'Name of the key; null if the key was deleted by direct SQL.',
@@ -56,12 +54,24 @@ const ofKey = {
   lastFour: keyHints.lastFour.nullable(),
   quotaId: uuid('Identifier of its quota.'),
 };
-const ofRequests = { ...countFields, lastAt: dateTime('Time of the last request.') };
+const requestFields = { ...countFields, lastRequestAt: dateTime('Time of the last request.') };
 
-export const KeyUsage = z
-  .object({ ...ofKey, ...ofRequests })
-  .meta({ id: 'KeyUsage', description: 'The requests of one key in a range of time.' });
-export type KeyUsage = z.infer<typeof KeyUsage>;
+export const TopUsage = z
+  .object({
+    ...keyFields,
+    keyId: keyFields.keyId.nullable().meta({ description: 'Identifier of the key; null for a quota.' }),
+    keyName: keyFields.keyName.meta({
+      description: 'Name of the key; null for a quota, or if the key was deleted by direct SQL.',
+    }),
+    quotaId: uuid('Identifier of the quota, or of the quota of the key.'),
+    plan: plainText(
+      'The plan that the quota is on now; null if the quota was deleted by direct SQL.',
+      PLAN_NAME_MAX_LENGTH,
+    ).nullable(),
+    ...requestFields,
+  })
+  .meta({ id: 'TopUsage', description: 'The requests of one key, or of one quota, in a range of time.' });
+export type TopUsage = z.infer<typeof TopUsage>;
 
 export const OperationUsage = z
   .object({
@@ -70,23 +80,23 @@ export const OperationUsage = z
       OPERATION_MAX_LENGTH,
     ),
     deprecated: z.boolean().meta({ description: 'Whether the operation was deprecated then.' }),
-    ...ofRequests,
+    ...requestFields,
   })
   .meta({ id: 'OperationUsage', description: 'The requests for one operation in a range of time.' });
 export type OperationUsage = z.infer<typeof OperationUsage>;
 
-export const Usage = z
+export const KeyUsage = z
   .object({
     startsAt: UsageTotals.shape.startsAt,
-    keyId: ofKey.keyId,
-    quotaId: ofKey.quotaId,
+    keyId: keyFields.keyId,
+    quotaId: keyFields.quotaId,
     ...OperationUsage.shape,
   })
   .meta({
-    id: 'Usage',
+    id: 'KeyUsage',
     description: 'The requests of one key for one operation in one UTC minute, hour or day.',
   });
-export type Usage = z.infer<typeof Usage>;
+export type KeyUsage = z.infer<typeof KeyUsage>;
 
 /** The fields that have what the totals of a period are split by. */
 const SPLIT_FIELDS = {
@@ -95,35 +105,36 @@ const SPLIT_FIELDS = {
 } as const;
 export type UsageSplit = keyof typeof SPLIT_FIELDS;
 
-export const OwnUsage = UsageTotals.extend({
+/** The usage of a quota, as the holder of a key sees it. */
+export const Usage = UsageTotals.extend({
   operation: OperationUsage.shape.operation.exactOptional(),
   deprecated: OperationUsage.shape.deprecated.exactOptional(),
-  keyId: ofKey.keyId.exactOptional(),
+  keyId: keyFields.keyId.exactOptional(),
   keyName: plainText('Name of the key.', KEY_NAME_MAX_LENGTH).exactOptional(),
   lastFour: keyHints.lastFour.exactOptional(),
 }).meta({
-  id: 'OwnUsage',
+  id: 'Usage',
   description:
     'The requests in one UTC minute, hour or day. `operation` and `deprecated` are there by operation, ' +
     '`keyId`, `keyName` and `lastFour` by key.',
 });
-export type OwnUsage = z.infer<typeof OwnUsage>;
+export type Usage = z.infer<typeof Usage>;
 
 /** Returns the columns of totals as CSV, by the paths of their fields. */
 export function totalsColumns(by?: UsageSplit): string[] {
   const statuses = Object.keys(countFields.statuses.shape).map((status) => `statuses.${status}`);
-  return ['startsAt', ...(by === undefined ? [] : SPLIT_FIELDS[by]), 'requests', 'refusals', ...statuses];
+  return ['startsAt', ...(by === undefined ? [] : SPLIT_FIELDS[by]), 'requests', 'denied', ...statuses];
 }
 
-export const DeprecatedCalls = z
+export const DeprecatedCaller = z
   .object({
     operation: plainText('The `operationId` of the deprecated operation.', OPERATION_MAX_LENGTH),
-    ...ofKey,
+    ...keyFields,
     requests: count('Number of calls in the last 400 days.'),
-    lastAt: dateTime('Time of the last call.'),
+    lastCalledAt: dateTime('Time of the last call.'),
   })
-  .meta({ id: 'DeprecatedCalls', description: 'A key that has called a deprecated operation.' });
-export type DeprecatedCalls = z.infer<typeof DeprecatedCalls>;
+  .meta({ id: 'DeprecatedCaller', description: 'A key that has called a deprecated operation.' });
+export type DeprecatedCaller = z.infer<typeof DeprecatedCaller>;
 
 /** The query parameter `period`. */
 export const periodParameter = z
@@ -131,7 +142,7 @@ export const periodParameter = z
   .prefault(PERIOD_DEFAULT)
   .meta({ description: 'The UTC period by which requests are grouped.', default: PERIOD_DEFAULT });
 
-/** The query parameters of a range of time. */
+/** The query parameters of a range of time, grouped by period. */
 export const range = {
   period: periodParameter,
   since: instantParameter('Only periods that started at this time or later.'),
@@ -143,6 +154,14 @@ export const SEPARATOR = '|';
 export const keyIdPart = z.string().refine(isUuid);
 export const operationPart = z.string().regex(/^\w+$/);
 export const deprecatedPart = z.enum(['true', 'false']).transform((text) => text === 'true');
+export const requestsPart = z
+  .string()
+  .regex(/^\d{1,16}$/)
+  .transform(Number);
+
+/** Returns the query parameter `cursor` of a list, whose value is the position that has these parts. */
+export const positionCursor = <Position>(parts: z.ZodType<Position>) =>
+  cursorParameter((text) => parts.safeParse(text.split(SEPARATOR)).data ?? null);
 
 /** The query parameter `cursor` of totals: the page begins before the period that starts at this instant. */
 export const totalsCursor = cursorParameter((position) => instant.safeParse(position).data ?? null);

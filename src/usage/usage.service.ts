@@ -4,18 +4,26 @@ import { ApiError } from '../http/api-error.js';
 import { declaredRouteConfigs } from '../http/route-config.decorator.js';
 import { scopesForRole } from '../auth/rules/scope.js';
 import { requireKey } from '../auth/require-key.js';
+import { isUuid } from '../schemas/uuid.js';
 import type { Page } from '../schemas/pagination.js';
 import type { KeyRole } from '../http/request-line.js';
 import { Clock } from '../settings/clock.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { replayLimits, smallestPlans } from './rules/what-if.js';
 import { UsageRepository } from './usage.repository.js';
-import type { OperationUsage, Usage } from './usage.schemas.js';
+import type { KeyUsage, OperationUsage } from './usage.schemas.js';
 import type { Limits } from '../schemas/limits.schema.js';
-import type { ScopeSuggestion, UsageQuery } from './admin-usage.schemas.js';
+import {
+  type KeyUsageQuery,
+  type ScopeSuggestion,
+  type ScopeSuggestionQuery,
+  SUGGESTION_DAYS,
+} from './admin-usage.schemas.js';
 import type { WhatIf, WhatIfQuery } from './what-if.schemas.js';
 
 const DAY_MS = 86_400_000;
+/** More than the service has operations. */
+const OPERATIONS_MAX = 1000;
 
 /** Lists the usage of keys and the scopes that it needed, and tries limits on it. */
 @Injectable()
@@ -32,21 +40,22 @@ export class UsageService {
    *
    * @throws ApiError `not_found` if there is no such key.
    */
-  async page({ days, cursor, ...query }: UsageQuery, id?: string): Promise<Page<Usage>> {
+  async page({ cursor, ...query }: KeyUsageQuery, id?: string): Promise<Page<KeyUsage>> {
     const keyId = id === undefined ? undefined : (await this.findKey(id)).id;
-    return this.repository.page({ ...query, after: cursor, since: this.firstDay(days), keyId });
+    return this.repository.page({ ...query, after: cursor, keyId });
   }
 
   /**
-   * Returns the scopes of a key's role, with the requests that needed them in these UTC days, today included:
-   * those of the key, of keys that it succeeds, and of its successors.
+   * Returns the scopes of a key's role, with the requests that needed them in a range, or in the last 30 UTC
+   * days: those of the key, of keys that it succeeds, and of its successors.
    *
    * @throws ApiError `not_found`.
    */
-  async suggestScopes(id: string, days: number): Promise<ScopeSuggestion> {
+  async suggestScopes(id: string, { since: given, until }: ScopeSuggestionQuery): Promise<ScopeSuggestion> {
     const { role } = await this.findKey(id);
-    const since = this.firstDay(days);
-    const usage = await this.repository.byOperation({ period: 'day', since, rotationOf: id });
+    const since = given ?? this.firstDay(SUGGESTION_DAYS, until);
+    const selection = { period: 'day', since, until, rotationOf: id } as const;
+    const { entries: usage } = await this.repository.byOperation({ ...selection, limit: OPERATIONS_MAX });
     const scopeByOperation = new Map(declaredRouteConfigs().map((route) => [route.operation, route.scope]));
     const scopes = scopesForRole(role as KeyRole).map((scope) => {
       const uses = usage.filter(({ operation }) => scopeByOperation.get(operation) === scope);
@@ -54,35 +63,47 @@ export class UsageService {
       return {
         scope,
         requests: sum(({ statuses }) => statuses['2xx'] + statuses['3xx']),
-        clientErrors: sum(({ statuses, refusals }) => statuses['4xx'] - refusals),
-        lastAt:
+        clientErrors: sum(({ statuses, denied }) => statuses['4xx'] - denied),
+        lastRequestAt:
           uses
-            .map((use) => use.lastAt)
+            .map((use) => use.lastRequestAt)
             .toSorted()
             .at(-1) ?? null,
       };
     });
-    return { since: since.toISOString(), scopes };
+    return { since: since.toISOString(), until: until?.toISOString() ?? null, scopes };
   }
 
   /** @throws ApiError `not_found`. */
   private findKey(id: string) {
-    const select = { id: true, quotaId: true, role: true };
+    const select = { id: true, role: true };
     return requireKey(id, (where) => this.database.apiKey.findUnique({ where, select }));
   }
 
-  /** Returns the start of the first of these UTC days, of which the last is today. */
-  private firstDay(days: number): Date {
-    return new Date((Math.floor(this.clock.now() / DAY_MS) - days + 1) * DAY_MS);
+  /** @throws ApiError `not_found`. */
+  private async requireQuota(id: string): Promise<void> {
+    const quota =
+      isUuid(id) && (await this.database.quota.findUnique({ where: { id }, select: { id: true } }));
+    if (!quota) {
+      throw new ApiError('not_found', `There is no quota with the id "${id}".`);
+    }
+  }
+
+  /** Returns the start of the first of these UTC days, of which the last is today, or ends at `until`. */
+  firstDay(days: number, until?: Date): Date {
+    const lastMs = until === undefined ? this.clock.now() : until.getTime() - 1;
+    // Usage is never older, and PostgreSQL has no year 0.
+    return new Date(Math.max(0, Math.floor(lastMs / DAY_MS) - days + 1) * DAY_MS);
   }
 
   /**
-   * Returns what limits would have denied of the recorded requests of all keys of a key's quota.
+   * Returns what limits would have denied of the recorded requests of all keys of a quota.
    *
-   * @throws ApiError `not_found`; `invalid_request` if neither the plan nor the query has both limits.
+   * @throws ApiError `not_found`; `invalid_request` if neither the plan nor the query has both limits, or the
+   *   minutes of the range are no longer kept.
    */
-  async whatIf(id: string, query: WhatIfQuery): Promise<WhatIf> {
-    const { quotaId } = await this.findKey(id);
+  async whatIf(quotaId: string, query: WhatIfQuery): Promise<WhatIf> {
+    await this.requireQuota(quotaId);
     const plans = await this.database.$queryRaw<(Limits & { name: string })[]>`
       SELECT name, per_minute AS "perMinute", per_day AS "perDay" FROM plans
       WHERE per_day IS NOT NULL ORDER BY per_day, per_minute, name`;
@@ -94,15 +115,27 @@ export class UsageService {
         `The request is invalid: give a plan with limits (${names}), or those per minute and per day.`,
       );
     }
-    const firstKeptDay = Math.ceil((this.clock.now() - this.environment.USAGE_MINUTE_RETENTION) / DAY_MS);
-    const since = new Date(firstKeptDay * DAY_MS);
-    const minutes = await this.repository.minutesOfQuota(quotaId, since);
+    const { until } = query;
+    const nowMs = this.clock.now();
+    const keptMs = nowMs - this.environment.USAGE_MINUTE_RETENTION;
+    const sinceMs = Math.min(Math.max(query.since?.getTime() ?? 0, keptMs), nowMs);
+    // What the first day lacks would take nothing from its window.
+    const since = new Date(Math.ceil(sinceMs / DAY_MS) * DAY_MS);
+    if (until !== undefined && until <= since) {
+      throw new ApiError(
+        'invalid_request',
+        `The request is invalid: until must be after ${since.toISOString()}, the start of the first whole ` +
+          'UTC day of the range whose minutes are kept.',
+      );
+    }
+    const minutes = await this.repository.minutesOfQuota(quotaId, since, until);
     return {
       perMinute,
       perDay,
       since: since.toISOString(),
+      until: until?.toISOString() ?? null,
       ...replayLimits(minutes, { perMinute, perDay }),
-      smallestPlan: smallestPlans(minutes, plans),
+      smallestPlans: smallestPlans(minutes, plans),
     };
   }
 }

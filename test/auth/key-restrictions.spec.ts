@@ -266,13 +266,13 @@ describe('PATCH /admin/keys/{id}/restrictions', () => {
   });
 });
 
-describe('GET /admin/keys/{id}/scopes/suggestion', () => {
+describe('GET /admin/keys/{keyId}/scope-suggestion', () => {
   const suggest = ({ id }: Keyed, query = '') =>
-    sendAsAdmin(`GET /admin/keys/${id}/scopes/suggestion${query}`);
+    sendAsAdmin(`GET /admin/keys/${id}/scope-suggestion${query}`);
 
   /** Returns these scopes, unused but for what is given of some. */
   const suggestion = (scopes: readonly Scope[], used: Partial<Record<Scope, object>> = {}) =>
-    scopes.map((scope) => ({ scope, requests: 0, clientErrors: 0, lastAt: null, ...used[scope] }));
+    scopes.map((scope) => ({ scope, requests: 0, clientErrors: 0, lastRequestAt: null, ...used[scope] }));
 
   it("returns the scopes of the key's role, with the requests of rotations that needed them", async () => {
     const key = await issue(WIDE);
@@ -284,15 +284,44 @@ describe('GET /admin/keys/{id}/scopes/suggestion', () => {
     const sibling = await issue({ plan: undefined, quotaOf: key.id });
     await call(sibling, 'POST /v1/pets', PET);
     await until(async () => (await suggest(key)).json.scopes[2].requests === 1);
-    const { json } = await suggest(key, '?days=2');
+    const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+    const { json } = await suggest(key, `?since=${yesterday}T00:00:00Z`);
     expect(json).toEqual({
-      since: expect.stringMatching(/T00:00:00\.000Z$/),
+      since: `${yesterday}T00:00:00.000Z`,
+      until: null,
       scopes: suggestion(scopesForRole('client'), {
-        'pets:read': { requests: 2, lastAt: expect.any(String) },
-        'orders:read': { requests: 1, lastAt: expect.any(String) },
+        'pets:read': { requests: 2, lastRequestAt: expect.any(String) },
+        'orders:read': { requests: 1, lastRequestAt: expect.any(String) },
       }),
     });
-    expect(Date.parse(json.scopes[0].lastAt) - Date.parse(json.since)).toBeGreaterThan(86_400_000);
+  });
+
+  it('reads the days of a range, and without a start the last 30', async () => {
+    const key = await issue(WIDE);
+    for (const [day, succeeded] of [
+      ['2026-09-01', 1],
+      ['2026-09-02', 2],
+      ['2026-10-01', 4],
+    ] as const) {
+      await admin.store.database.query(
+        `INSERT INTO usage SELECT id, quota_id, 'day', $2, 'listPets', false, $3, 0, 0, 0, 0, $2
+         FROM api_keys WHERE id = $1`,
+        [key.id, day, succeeded],
+      );
+    }
+    const read = async (query: string) => {
+      const { since, until: end, scopes } = (await suggest(key, query)).json;
+      return [since, end, scopes[0].requests];
+    };
+    const [august, second] = ['2026-08-01T00:00:00.000Z', '2026-09-02T00:00:00.000Z'];
+    const october = '2026-10-02T00:00:00.000Z';
+    expect(await read(`?since=${august}&until=${second}`)).toEqual([august, second, 1]);
+    expect(await read(`?since=${second}&until=${october}`)).toEqual([second, october, 6]);
+    expect(await read(`?until=${october}`)).toEqual([second, october, 6]);
+    expect(await read('?until=2026-10-01T00:00:01Z')).toEqual([second, '2026-10-01T00:00:01.000Z', 6]);
+    const recent = await read('');
+    expect(recent).toEqual([expect.stringMatching(/T00:00:00\.000Z$/), null, 0]);
+    expect(Math.ceil((Date.now() - Date.parse(recent[0])) / 86_400_000)).toBe(30);
   });
 
   it('counts client errors apart, because a client may need a scope that it was denied', async () => {
@@ -300,26 +329,32 @@ describe('GET /admin/keys/{id}/scopes/suggestion', () => {
     expect((await call(key, 'POST /v1/pets', PET)).status).toBe(403);
     expect((await call(key, 'GET /v1/pets/99999')).status).toBe(404);
     await until(async () => (await suggest(key)).json.scopes[0].clientErrors === 1);
-    const error = { clientErrors: 1, lastAt: expect.any(String) };
+    const error = { clientErrors: 1, lastRequestAt: expect.any(String) };
     expect((await suggest(key)).json.scopes).toEqual(
       suggestion(scopesForRole('client'), { 'pets:read': error, 'pets:write': error }),
     );
   });
 
-  it('does not count refusals, because they say nothing about scopes', async () => {
+  it('does not count denied requests, because they say nothing about scopes', async () => {
     const key = await issue({ perMinute: 1, perDay: 100 });
     await call(key, 'GET /v1/pets');
     expect((await call(key, 'GET /v1/pets')).status).toBe(429);
     const usage = () => sendAsAdmin(`GET /admin/keys/${key.id}/usage`);
-    await until(async () => (await usage()).json[0]?.refusals === 1);
+    await until(async () => (await usage()).json[0]?.denied === 1);
     expect((await suggest(key)).json.scopes[0].clientErrors).toBe(0);
   });
 
-  it('returns scopes without usage as unused, 404 for an unknown key, and 400 for wrong days', async () => {
+  it('returns scopes without usage as unused, 404 for an unknown key, and 400 for a wrong range', async () => {
     const key = await issue({ role: 'admin' });
     expect((await suggest(key)).json.scopes).toEqual(suggestion(SCOPES));
     expectError(await suggest({ id: 'x', key: '' }), 404, 'not_found');
-    expectInvalid(await suggest(key, '?days=401'), /^days must be/);
+    expectInvalid(await suggest(key, '?since=yesterday'), /^since must be a date-time/);
+    for (const range of [
+      'since=2027-01-01T00:00:00Z&until=2027-01-01T00:00:00Z',
+      'until=0001-01-01T00:00:00Z',
+    ]) {
+      expectInvalid(await suggest(key, `?${range}`), 'since must be before until');
+    }
   });
 });
 

@@ -116,7 +116,7 @@ describe('the commands of keys', () => {
         '3, 0, 5, 0, 0, now())',
       [id, quotaId],
     );
-    const suggested = await succeed('keys', 'scopes', id, '--suggest', '--days', '1');
+    const suggested = await succeed('keys', 'scope-suggestion', id, '--days', '1');
     expect(rows(suggested)).toEqual(
       expect.arrayContaining([
         ['pets:write', '3', '5', expect.any(String)],
@@ -247,7 +247,7 @@ describe('animal-store keys rate-limit', () => {
   });
 });
 
-describe('animal-store keys what-if', () => {
+describe('animal-store quotas what-if', () => {
   it('shows what a plan or two limits would have denied, and the smallest plans', async () => {
     const { id, quotaId } = await issue('--plan pro');
     await database.query(
@@ -255,27 +255,31 @@ describe('animal-store keys what-if', () => {
         '0, 0, 0, 0, now())',
       [id, quotaId],
     );
-    expect(await readJson(`keys what-if ${id} --plan free`)).toMatchObject({
+    expect(await readJson(`quotas what-if ${quotaId} --plan free`)).toMatchObject({
       perMinute: 60,
       requests: 70,
       denied: 10,
-      smallestPlan: { denyingNone: 'pro', denyingFew: 'pro' },
+      smallestPlans: [
+        { maxDeniedRatio: 0, plan: 'pro' },
+        { maxDeniedRatio: 0.001, plan: 'pro' },
+      ],
     });
-    const lines = await succeed(...`keys what-if ${id} --plan free --per-day 40`.split(' '));
+    const lines = await succeed(...`quotas what-if ${quotaId} --plan free --per-day 40`.split(' '));
     expect(lines).toMatch(/^tried +60 requests per minute, 40 per day$/m);
     expect(lines).toMatch(/^would be denied +30, in minutes: 1, on days: 1$/m);
     expect(lines).toMatch(/^worst minute +\S+:00\.000Z, 30 of 70$/m);
     expect(lines).toMatch(/^smallest plan that denies none +pro$/m);
+    expect(lines).toMatch(/^smallest plan that denies at most 0\.1 % +pro$/m);
   });
 
   it('fails unless a plan with limits or both limits are given', async () => {
-    const { id } = await issue();
+    const { quotaId } = await issue();
     const plans = (await json('plans', 'list')) as { name: string; perDay: number | null }[];
     const limited = plans.flatMap(({ name, perDay }) => (perDay === null ? [] : [{ name, perDay }]));
     const names = limited.toSorted((a, b) => a.perDay - b.perDay).map(({ name }) => name);
     for (const options of ['--plan enterprise', '--plan gold --per-day 5']) {
       expectFailure(
-        await called(`keys what-if ${id} ${options}`.trim()),
+        await called(`quotas what-if ${quotaId} ${options}`.trim()),
         `The request is invalid: give a plan with limits (${names.join(', ')}), or those per minute ` +
           'and per day.',
       );
@@ -401,28 +405,56 @@ describe('animal-store usage', () => {
   const table = async (command: string) => rows(await succeed(...command.split(' ')));
 
   it('shows the names of keys before their ids', async () => {
-    const [head, ...entries] = await table(`usage ${id} --days 1`);
+    const [head, ...entries] = await table(`usage list --key ${id} --days 1`);
     expect(head?.slice(0, 6)).toEqual(['FROM', 'NAME', 'KEY', 'OPERATION', 'DEPRECATED', 'REQUESTS']);
     expect(entries.at(-1)?.slice(1, 6)).toEqual(['Ann', id, 'listPets', 'false', '3']);
   });
 
+  it('list shows the last seven days, or the range, of all keys or one', async () => {
+    const key = await issue();
+    await database.query(
+      `INSERT INTO usage
+       SELECT $1, $2, 'day', date_trunc('day', now(), 'UTC') - ago * interval '1 day', 'listPets', false,
+         ago + 1, 0, 0, 0, 0, now()
+       FROM unnest('{0,6,7}'::int[]) AS ago`,
+      [key.id, key.quotaId],
+    );
+    const requests = async (options: string) => {
+      const usage = await readJson(`usage list --key ${key.id} ${options}`.trim());
+      return usage.map((entry: { requests: number }) => entry.requests);
+    };
+    expect(await requests('')).toEqual([1, 7]);
+    expect(await requests('--days 8')).toEqual([1, 7, 8]);
+    const today = new Date().toISOString().slice(0, 10);
+    expect(await requests(`--until ${today}T00:00:00Z`)).toEqual([7, 8]);
+    expect(await requests('--since 2026-01-01T00:00:00Z')).toEqual([1, 7, 8]);
+    expect(await readJson(`usage list ${RANGE}`)).toHaveLength(3);
+  });
+
   it('totals shows the totals of each period, newest first, of all keys or one', async () => {
     expect(await table(`usage totals ${RANGE}`)).toEqual([
-      ['FROM', 'REQUESTS', '2XX', '3XX', '4XX', '5XX', 'REFUSED'],
+      ['FROM', 'REQUESTS', '2XX', '3XX', '4XX', '5XX', 'DENIED'],
       ['2027-03-05T00:00:00.000Z', '16', '14', '0', '2', '0', '1'],
       ['2027-03-04T00:00:00.000Z', '1', '1', '0', '0', '0', '0'],
     ]);
     const ofKey = await readJson(`usage totals ${RANGE} --limit 1 --key ${id.slice(-8)}`);
-    expect(ofKey).toMatchObject([{ startsAt: '2027-03-05T00:00:00.000Z', requests: 7, refusals: 1 }]);
+    expect(ofKey).toMatchObject([{ startsAt: '2027-03-05T00:00:00.000Z', requests: 7, denied: 1 }]);
     expect(await succeed('usage', 'totals', '--period', 'hour')).toBe('None.\n');
   });
 
   it('top shows the keys with the most requests, by name', async () => {
     const shown = await table(`usage top ${RANGE}`);
-    const callers = ['NAME REQUESTS', 'Bob 9', 'Ann 8'];
-    expect(shown.map(([name, , requests]) => `${name} ${requests}`)).toEqual(callers);
+    const callers = ['NAME PLAN REQUESTS', 'Bob free 9', 'Ann free 8'];
+    expect(shown.map(([name, , plan, requests]) => `${name} ${plan} ${requests}`)).toEqual(callers);
     expect(await readJson(`usage top ${RANGE} --limit 1`)).toMatchObject([{ keyName: 'Bob' }]);
-    expect(await readJson(`usage top ${RANGE} --by quota`)).toMatchObject([{ requests: 9 }, { requests: 8 }]);
+    const quotas = await readJson(`usage top ${RANGE} --by quota`);
+    expect(quotas).toMatchObject([
+      { keyId: null, requests: 9 },
+      { keyId: null, requests: 8 },
+    ]);
+    const [head, first] = await table(`usage top ${RANGE} --by quota`);
+    expect(head?.slice(0, 3)).toEqual(['QUOTA', 'PLAN', 'REQUESTS']);
+    expect(first?.slice(0, 3)).toEqual([quotas[0].quotaId, 'free', '9']);
   });
 
   it('operations shows the requests for each operation', async () => {
@@ -445,7 +477,7 @@ describe('animal-store usage', () => {
   });
 });
 
-describe('animal-store deprecations', () => {
+describe('animal-store deprecations list', () => {
   it('lists the keys that called a deprecated operation', async () => {
     const { id, quotaId } = await issue();
     await database.query(
@@ -453,10 +485,10 @@ describe('animal-store deprecations', () => {
         '0, now())',
       [id, quotaId],
     );
-    expect(await readJson('deprecations')).toContainEqual(
+    expect(await readJson('deprecations list')).toContainEqual(
       expect.objectContaining({ keyId: id, requests: 3 }),
     );
-    const [head] = rows(await succeed('deprecations'));
+    const [head] = rows(await succeed('deprecations', 'list'));
     expect(head?.slice(-2)).toEqual(['REQUESTS', 'LAST']);
   });
 });
@@ -468,7 +500,7 @@ describe('the id of a key', () => {
     for (const given of [end, `…${end}`, id.slice(-12).toUpperCase()]) {
       expect(await readJson(`keys show ${given}`)).toMatchObject({ id });
     }
-    expect(await readJson(`usage ${end}`)).toStrictEqual([]);
+    expect(await readJson(`usage list --key ${end}`)).toStrictEqual([]);
     for (const [command, expected] of [
       [`keys plan ${end} pro`, { id, plan: 'pro' }],
       [`keys rotate ${end}`, { predecessorId: id }],
@@ -627,9 +659,9 @@ describe('a command', () => {
     [`${ISSUE} --per-minute 0 --per-day 5`, NUMBER],
 
     [`${ISSUE} --per-minute 5`, '--per-minute and --per-day go together'],
-    [`keys what-if ${NOBODY}`, 'add --plan, or --per-minute and --per-day'],
-    [`keys what-if ${NOBODY} --per-day 5`, 'add --plan, or --per-minute and --per-day'],
-    [`keys what-if ${NOBODY} --per-day 0`, 'It must be a whole number from 1 to 2147483647.'],
+    [`quotas what-if ${NOBODY}`, 'add --plan, or --per-minute and --per-day'],
+    [`quotas what-if ${NOBODY} --per-day 5`, 'add --plan, or --per-minute and --per-day'],
+    [`quotas what-if ${NOBODY} --per-day 0`, 'It must be a whole number from 1 to 2147483647.'],
     [`${ISSUE} --role king`, 'Allowed choices are client, admin'],
     [`${ISSUE} --expires 2999-01-01`, 'It must be a duration such as 30d, or a date-time'],
     [`keys issue --name x`, 'give --plan or --quota-of'],
@@ -648,9 +680,11 @@ describe('a command', () => {
     [`keys label ${NOBODY}`, 'give --name, --note or --no-note'],
     [`${ISSUE} --scopes pets:burn`, 'It must be one of pets:read'],
     [`${ISSUE} --allow 10/8`, 'It must be a network such as'],
-    [`keys scopes ${NOBODY}`, 'give --set or --suggest'],
-    [`keys scopes ${NOBODY} --set pets:read --suggest`, 'cannot be used with option'],
-    [`keys scopes ${NOBODY} --set pets:read --days 7`, 'cannot be used with option'],
+    [`keys scopes ${NOBODY}`, "required option '--set <list>' not specified"],
+    ['usage', 'Usage: animal-store usage'],
+    ['usage list --since 2027-01-01T00:00:00Z --days 7', 'cannot be used with option'],
+    ['usage list --days 401', 'It must be a whole number from 1 to 400.'],
+    ['quotas what-if ann --plan pro', 'It must be a UUID'],
     [`keys networks ${NOBODY}`, "required option '--allow <list>' not specified"],
     ['keys revoke', 'give the id of a key, or --key'],
     [`keys revoke ${NOBODY} --key x`, 'give the id of a key, or --key'],

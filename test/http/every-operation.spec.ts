@@ -81,6 +81,7 @@ const CREATE: Record<string, () => Promise<string>> = {
   id: async () => (await store.issue()).id,
   keyId: async () => (await call('POST', '/v1/keys', { body: { name: 'team' } })).json.id,
   plan: async () => 'free',
+  quotaId: async () => (await store.issue()).quotaId,
   webhookId: async () => {
     const { json } = await call('POST', '/admin/webhooks', { body: WEBHOOK });
     await database.query(

@@ -6,10 +6,12 @@ import { TERMINAL } from '../../src/audit/audit.js';
 
 import { DAY_MS, MINUTE_MS } from '../support/time/clock.js';
 import { recordUsage } from '../support/keys/usage.js';
+import { DeprecatedOperations } from '../../src/deprecation/deprecated-operations.js';
+import { encodeCursor } from '../../src/schemas/pagination.js';
 import { UsageRepository } from '../../src/usage/usage.repository.js';
 import { eventually } from '../support/eventually.js';
 import { useApplication } from '../support/service/application.js';
-import { expectError } from '../support/http/expectations.js';
+import { expectError, expectInvalid } from '../support/http/expectations.js';
 import { send } from '../support/http/http.js';
 
 import { readPages } from '../support/http/pages.js';
@@ -25,10 +27,10 @@ const get = (path: string, { key }: Pick<IssuedKey, 'key'>) => send(`${store.url
 
 const rotate = ({ id }: IssuedKey, options = {}) => store.app.get(KeyService).rotate(id, options, TERMINAL);
 
-const totals = (startsAt: string, requests: number, statuses: Record<string, number>, refusals = 0) => ({
+const totals = (startsAt: string, requests: number, statuses: Record<string, number>, denied = 0) => ({
   startsAt,
   requests,
-  refusals,
+  denied,
   statuses: { '2xx': 0, '3xx': 0, '4xx': 0, '5xx': 0, ...statuses },
 });
 
@@ -141,7 +143,7 @@ describe('GET /v1/usage', () => {
       expect(response.status).toBe(200);
       expect(response.headers.get('x-stability')).toBe('beta');
       const [today, ...before] = response.json;
-      expect(today).toMatchObject({ startsAt: '2027-03-05T00:00:00.000Z', refusals: 1 });
+      expect(today).toMatchObject({ startsAt: '2027-03-05T00:00:00.000Z', denied: 1 });
       expect(before).toEqual([totals('2027-03-04T00:00:00.000Z', 1, { '2xx': 1 })]);
     }
   });
@@ -183,17 +185,61 @@ describe('GET /v1/deprecations', () => {
         method: 'GET',
         path: '/v1/pets/{petId}',
         deprecatedAt: '2025-12-05T00:00:00.000Z',
-        removedAt: '2030-12-05T00:00:00.000Z',
+        sunsetAt: '2030-12-05T00:00:00.000Z',
         successor: '/v1/pets?status=available',
         requests: 2,
-        lastAt: expect.stringMatching(/^2027-03-06T00:00:3\d/),
+        lastCalledAt: expect.stringMatching(/^2027-03-06T00:00:3\d/),
       },
     ]);
-    const [{ deprecatedAt, removedAt, successor }] = response.json;
+    const [{ deprecatedAt, sunsetAt, successor }] = response.json;
     expect(called.headers.get('link')).toContain(`<${successor}>; rel="successor-version"`);
     expect(called.headers.get('deprecation')).toBe(`@${Date.parse(deprecatedAt) / 1000}`);
-    expect(Date.parse(called.headers.get('sunset') ?? '')).toBe(Date.parse(removedAt));
+    expect(Date.parse(called.headers.get('sunset') ?? '')).toBe(Date.parse(sunsetAt));
   });
+
+  it('returns each operation once over all pages, by name', async () => {
+    const { key, id, quotaId } = await store.issue(UNLIMITED);
+    const operations = store.app.get(DeprecatedOperations);
+    const declared = operations.get('getPet') as NonNullable<ReturnType<typeof operations.get>>;
+    const others = ['createDog', 'getDog', 'getZebra'];
+    for (const operation of others) {
+      operations.set(operation, { ...declared, operation });
+    }
+    for (const operation of ['getZebra', 'getPet', 'noLongerDeclared', 'getDog', 'createDog']) {
+      await store.database.query(
+        `INSERT INTO usage (key_id, quota_id, period, starts_at, operation, deprecated,
+           succeeded, redirected, client_errors, server_errors, denied, last_request_at)
+         VALUES ($1, $2, 'day', '2027-03-05', $3, true, 1, 0, 0, 0, 0, '2027-03-05')`,
+        [id, quotaId, operation],
+      );
+    }
+    for (const limit of [1, 2, 3, 100]) {
+      const pages = await readPages<{ operation: string }>(
+        (target) => get(target, { key }),
+        `/v1/deprecations?limit=${limit}`,
+      );
+      expect(pages.flat().map(({ operation }) => operation)).toEqual([
+        'createDog',
+        'getDog',
+        'getPet',
+        'getZebra',
+      ]);
+      expect(pages).toHaveLength(Math.ceil(4 / limit));
+    }
+    others.forEach((operation) => operations.delete(operation));
+  });
+
+  it.each(['', 'get Pet', 'getPet|x', 'get\0Pet'])(
+    'returns 400 for a forged cursor: %j',
+    async (position) => {
+      const key = await store.issue();
+      const response = await get(`/v1/deprecations?cursor=${encodeCursor(position)}`, key);
+      expectInvalid(
+        response,
+        'cursor is not one that this service gave: follow the Link header of the page before',
+      );
+    },
+  );
 
   it('returns an empty array to a quota without calls, or of operations that no longer exist', async () => {
     const key = await store.issue();
@@ -211,7 +257,7 @@ describe('GET /v1/deprecations', () => {
 describe('GET /v1/usage and GET /v1/deprecations', () => {
   it.each([
     ['/v1/usage', 'totals'],
-    ['/v1/deprecations', 'byOperation'],
+    ['/v1/deprecations', 'deprecatedCalls'],
   ] as const)('run no query for a denied request: %s', async (path, method) => {
     const { key } = await store.issue({ plan: 'enterprise', perMinute: 5, perDay: 100 });
     const read = jest.spyOn(store.app.get(UsageRepository), method);

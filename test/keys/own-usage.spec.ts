@@ -1,7 +1,7 @@
 import { TERMINAL } from '../../src/audit/audit.js';
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { KeyService } from '../../src/keys/key.service.js';
-import type { OwnUsage } from '../../src/usage/usage.schemas.js';
+import type { Usage } from '../../src/usage/usage.schemas.js';
 import { encodeCursor } from '../../src/schemas/pagination.js';
 import { expectError, expectInvalid, expectRateLimitHeaders } from '../support/http/expectations.js';
 import { type Init, send } from '../support/http/http.js';
@@ -54,15 +54,15 @@ const get = (target: string, init: Init = {}) => send(`${store.url}${target}`, {
 
 /** Returns the usage of a query from the first page to the last. */
 async function walk(query: string) {
-  const pages = await readPages<OwnUsage>((target) => get(target), `/v1/usage?${query}`);
+  const pages = await readPages<Usage>((target) => get(target), `/v1/usage?${query}`);
   return pages.flat();
 }
 
-const entry = (startsAt: string, split: object, succeeded: number, clientErrors = 0, refusals = 0) => ({
+const entry = (startsAt: string, split: object, succeeded: number, clientErrors = 0, denied = 0) => ({
   startsAt,
   ...split,
   requests: succeeded + clientErrors,
-  refusals,
+  denied,
   statuses: { '2xx': succeeded, '3xx': 0, '4xx': clientErrors, '5xx': 0 },
 });
 
@@ -154,7 +154,7 @@ describe('GET /v1/usage as CSV', () => {
     expect(headers.get('x-stability')).toBe('beta');
     expectRateLimitHeaders({ headers });
     expect(text).toBe(
-      'startsAt,requests,refusals,2xx,3xx,4xx,5xx\r\n' +
+      'startsAt,requests,denied,2xx,3xx,4xx,5xx\r\n' +
         '2027-03-04T00:00:00.000Z,12,1,10,0,2,0\r\n' +
         '2027-03-03T00:00:00.000Z,9,0,9,0,0,0\r\n',
     );
@@ -165,12 +165,12 @@ describe('GET /v1/usage as CSV', () => {
     const target = `/v1/usage?${RANGE}&by=operation&limit=2&cursor=${cursor}`;
     const response = await get(target, { headers: CSV });
     expect(response.text).toBe(
-      'startsAt,operation,deprecated,requests,refusals,2xx,3xx,4xx,5xx\r\n' +
+      'startsAt,operation,deprecated,requests,denied,2xx,3xx,4xx,5xx\r\n' +
         '2027-03-04T00:00:00.000Z,none,false,1,0,0,0,1,0\r\n' +
         '2027-03-03T00:00:00.000Z,getPet,false,1,0,1,0,0,0\r\n',
     );
     expect((await get(parseLinks(response)['next'] ?? '', { headers: CSV })).text).toBe(
-      'startsAt,operation,deprecated,requests,refusals,2xx,3xx,4xx,5xx\r\n' +
+      'startsAt,operation,deprecated,requests,denied,2xx,3xx,4xx,5xx\r\n' +
         '2027-03-03T00:00:00.000Z,getPet,true,1,0,1,0,0,0\r\n' +
         '2027-03-03T00:00:00.000Z,listPets,false,7,0,7,0,0,0\r\n',
     );
@@ -178,7 +178,7 @@ describe('GET /v1/usage as CSV', () => {
 
   it('returns the keys as CSV, their names quoted, and without formulas', async () => {
     expect((await get(`/v1/usage?${RANGE}&by=key&limit=2`, { headers: CSV })).text).toBe(
-      'startsAt,keyId,keyName,lastFour,requests,refusals,2xx,3xx,4xx,5xx\r\n' +
+      'startsAt,keyId,keyName,lastFour,requests,denied,2xx,3xx,4xx,5xx\r\n' +
         `${THURSDAY},${old.id},"'=HYPERLINK(""https://evil.example"")",${old.lastFour},7,0,7,0,0,0\r\n` +
         `${THURSDAY},${next.id},"Ann, ""the\nfirst""",${next.lastFour},5,1,3,0,2,0\r\n`,
     );
@@ -191,7 +191,7 @@ describe('GET /v1/usage as CSV', () => {
   ])('returns the header line alone for a quota without requests (%s)', async (query, columns) => {
     const { key } = await store.issue();
     const { status, text } = await get(`/v1/usage${query}`, { key, headers: CSV });
-    expect([status, text]).toEqual([200, `${columns},refusals,2xx,3xx,4xx,5xx\r\n`]);
+    expect([status, text]).toEqual([200, `${columns},denied,2xx,3xx,4xx,5xx\r\n`]);
   });
 
   it.each([

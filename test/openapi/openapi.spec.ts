@@ -93,7 +93,7 @@ describe('the OpenAPI documents', () => {
       getKey: '200 401 403 404 429 500 503',
       rotateKey: '201 400 401 403 404 409 413 415 429 500 503',
       setPlan: '200 201 400 401 403 404 409 413 415 429 500 503',
-      listUsageOfKey: '200 400 401 403 404 429 500 503',
+      listKeyUsage: '200 400 401 403 404 429 500 503',
       deleteWebhook: '200 401 403 404 413 429 500 503',
       testWebhook: '201 401 403 404 409 413 429 500 503',
       resendWebhookDelivery: '200 401 403 404 409 413 429 500 503',

@@ -3,7 +3,7 @@ import { recordUsage } from '../support/keys/usage.js';
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { encodeCursor } from '../../src/schemas/pagination.js';
 import { useApplication } from '../support/service/application.js';
-import { expectError } from '../support/http/expectations.js';
+import { expectError, expectInvalid } from '../support/http/expectations.js';
 import { send } from '../support/http/http.js';
 
 import { readPages } from '../support/http/pages.js';
@@ -44,9 +44,9 @@ const entry = (key: IssuedKey, startsAt: string, operation: string, counts: Reco
   operation,
   deprecated: operation === 'getPet',
   requests: counts['requests'],
-  refusals: counts['refusals'] ?? 0,
+  denied: counts['denied'] ?? 0,
   statuses: { '2xx': counts['2xx'] ?? 0, '3xx': 0, '4xx': counts['4xx'] ?? 0, '5xx': 0 },
-  lastAt: expect.stringMatching(/^2027-0\d-\d\dT12:00:\d\d\.\d{3}Z$/),
+  lastRequestAt: expect.stringMatching(/^2027-0\d-\d\dT12:00:\d\d\.\d{3}Z$/),
 });
 
 const annOn = (date: string) => [
@@ -54,29 +54,38 @@ const annOn = (date: string) => [
   entry(ann, day(date), 'listPets', { requests: 1, '2xx': 1 }),
 ];
 const bobOn = (date: string) => [
-  entry(bob, day(date), 'listPets', { requests: 2, refusals: 1, '2xx': 1, '4xx': 1 }),
+  entry(bob, day(date), 'listPets', { requests: 2, denied: 1, '2xx': 1, '4xx': 1 }),
 ];
 
 describe('GET /admin/usage', () => {
-  it('returns the usage of every key in the last seven days, newest first', async () => {
+  it('returns the usage of every key, newest first, in all that is kept without a range', async () => {
     const response = await get('/admin/usage');
     expect(response.status).toBe(200);
-    expect(response.json.filter(({ keyId }: { keyId: string }) => keyId !== admin.id)).toEqual([
-      ...annOn('2027-03-05'),
-      ...bobOn('2027-03-05'),
-      ...annOn('2027-03-04'),
-      ...bobOn('2027-03-04'),
-    ]);
+    expect(response.json.filter(({ keyId }: { keyId: string }) => keyId !== admin.id)).toEqual(
+      ['2027-03-05', '2027-03-04', '2027-02-26'].flatMap((date) => [...annOn(date), ...bobOn(date)]),
+    );
   });
 
-  it('counts UTC days, including today', async () => {
-    const started = async (days: number) => {
-      const { json } = await get(`/admin/keys/${ann.id}/usage?days=${days}`);
-      return [...new Set(json.map(({ startsAt }: { startsAt: string }) => startsAt.slice(0, 10)))];
+  it('returns the periods that started at since or later, and before until', async () => {
+    const started = async (range: string) => {
+      const lists = [`/admin/keys/${ann.id}/usage`, '/admin/usage'].map((list) => get(`${list}?${range}`));
+      const [ofAnn, ofAll] = (await Promise.all(lists)).map(({ json }) => [
+        ...new Set(json.map(({ startsAt }: { startsAt: string }) => startsAt.slice(0, 10))),
+      ]);
+      expect(ofAll).toEqual(ofAnn);
+      return ofAnn;
     };
-    expect(await started(1)).toEqual(['2027-03-05']);
-    expect(await started(7)).toEqual(['2027-03-05', '2027-03-04']);
-    expect(await started(8)).toEqual(['2027-03-05', '2027-03-04', '2027-02-26']);
+    expect(await started('since=2027-03-04T00:00:00Z')).toEqual(['2027-03-05', '2027-03-04']);
+    expect(await started('since=2027-03-04T00:00:01Z')).toEqual(['2027-03-05']);
+    expect(await started('until=2027-03-04T00:00:00Z')).toEqual(['2027-02-26']);
+    expect(await started('since=2027-02-27T00:00:00Z&until=2027-03-05T00:00:00Z')).toEqual(['2027-03-04']);
+  });
+
+  it.each(['00', '01'])('returns 400 unless since is before until: %s seconds later', async (seconds) => {
+    const range = `since=2027-03-05T00:00:${seconds}Z&until=2027-03-05T00:00:00Z`;
+    for (const list of ['/admin/usage', `/admin/keys/${ann.id}/usage`]) {
+      expectInvalid(await get(`${list}?${range}`), 'since must be before until');
+    }
   });
 
   it.each([
@@ -84,7 +93,7 @@ describe('GET /admin/usage', () => {
     ['hour', '2027-03-05T12:00:00.000Z'],
     ['day', '2027-03-05T00:00:00.000Z'],
   ])('groups usage by %s', async (period, startsAt) => {
-    const { json } = await get(`/admin/keys/${ann.id}/usage?days=1&period=${period}`);
+    const { json } = await get(`/admin/keys/${ann.id}/usage?since=2027-03-05T00:00:00Z&period=${period}`);
     expect(json).toMatchObject([
       { startsAt, operation: 'getPet', requests: 1 },
       { startsAt, operation: 'listPets', requests: 1 },
@@ -94,7 +103,7 @@ describe('GET /admin/usage', () => {
   it.each([1, 2, 9, 100])(
     'returns each entry once, newest first, by key and operation, over all pages of %d',
     async (limit) => {
-      const entries = await walk<{ keyId: string }>(`/admin/usage?days=400&limit=${limit}`);
+      const entries = await walk<{ keyId: string }>(`/admin/usage?limit=${limit}`);
       const dates = ['2027-03-05', '2027-03-04', '2027-02-26'];
       expect(entries.filter(({ keyId }) => keyId !== admin.id)).toEqual(
         dates.flatMap((date) => [...annOn(date), ...bobOn(date)]),
@@ -108,7 +117,7 @@ describe('GET /admin/usage', () => {
   });
 });
 
-describe('GET /admin/usage, /admin/keys/{id}/usage and /admin/deprecations', () => {
+describe('GET /admin/usage, /admin/keys/{keyId}/usage and /admin/deprecations', () => {
   it.each([
     '2027-03-05T12:00:00.000Z|KEY|list\0Pets|false',
     '0000-01-01T00:00:00Z|KEY|listPets|false',
@@ -143,7 +152,7 @@ describe('GET /admin/deprecations', () => {
       lastFour,
       quotaId,
       requests,
-      lastAt: expect.stringMatching(new RegExp(`^2027-03-05T${hour}:00:3\\d\\.\\d{3}Z$`)),
+      lastCalledAt: expect.stringMatching(new RegExp(`^2027-03-05T${hour}:00:3\\d\\.\\d{3}Z$`)),
     });
     const callers = [caller(admin, 1, '13'), caller(ann, 3, '12')];
     expect(await readPages(get, '/admin/deprecations')).toEqual([callers]);

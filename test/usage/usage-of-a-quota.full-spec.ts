@@ -75,7 +75,7 @@ describeOnDebianPostgres('usage of a quota by the minute, on an older PostgreSQL
 
   it('reads the rows of the own keys only, and none of the 200,000 of others', async () => {
     const store = await startApplication({ database });
-    const { key, id } = await store.issue({ plan: 'pro' });
+    const { key, quotaId } = await store.issue({ plan: 'pro' });
     await send(`${store.url}/v1/pets`, { key });
     await store.close();
     for (const by of ['', '&by=operation', '&by=key']) {
@@ -83,7 +83,7 @@ describeOnDebianPostgres('usage of a quota by the minute, on an older PostgreSQL
       expect([page.status, page.json.length]).toEqual([200, 1]);
       expect(page.rows).toBeLessThan(100);
     }
-    const whatIf = await read(`/admin/keys/${id}/what-if?plan=free`, admin.key);
+    const whatIf = await read(`/admin/quotas/${quotaId}/what-if?plan=free`, admin.key);
     expect([whatIf.status, whatIf.json.requests >= 1]).toEqual([200, true]);
     expect(whatIf.rows).toBeLessThan(100);
   });
@@ -111,12 +111,12 @@ describeOnDebianPostgres('usage of a quota by the minute, on an older PostgreSQL
     );
 
     it('tries limits on the whole month, or on the days that are kept with fewer rows', async () => {
-      const month = await read(`/admin/keys/${busy.id}/what-if?perMinute=9&perDay=100000`, admin.key);
+      const month = await read(`/admin/quotas/${busy.quotaId}/what-if?perMinute=9&perDay=100000`, admin.key);
       const { denied, deniedMinutes } = month.json;
       expect([month.status, denied]).toEqual([200, deniedMinutes]);
       expect(deniedMinutes).toBeGreaterThan(29 * 1440 - 5);
       expect(month.rows).toBeLessThan(2 * MONTH_OF_MINUTES + 100);
-      const days = await read(`/admin/keys/${busy.id}/what-if?plan=pro`, admin.key, 2);
+      const days = await read(`/admin/quotas/${busy.quotaId}/what-if?plan=pro`, admin.key, 2);
       expect(days.rows).toBeLessThan(2 * 2 * 1440 + 100);
     });
   });

@@ -4,10 +4,12 @@ import { useApplication } from '../support/service/application.js';
 import { expectInvalid } from '../support/http/expectations.js';
 import { eventually } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
+import { encodeCursor } from '../../src/schemas/pagination.js';
 
+import { parseLinks } from '../support/http/links.js';
 import { readPages } from '../support/http/pages.js';
 import { UNLIMITED } from '../support/keys/keys.js';
-import type { KeyUsage } from '../../src/usage/usage.schemas.js';
+import type { OperationUsage, TopUsage } from '../../src/usage/usage.schemas.js';
 
 const DELETED = {
   id: '00000000-0000-7000-8000-00000000dead',
@@ -28,10 +30,10 @@ async function use(
     redirected?: number,
     clientErrors?: number,
     serverErrors?: number,
-    refusals?: number,
+    denied?: number,
   ]
 ): Promise<void> {
-  const [succeeded, redirected = 0, clientErrors = 0, serverErrors = 0, refusals = 0] = counted;
+  const [succeeded, redirected = 0, clientErrors = 0, serverErrors = 0, denied = 0] = counted;
   for (const period of ['hour', 'day']) {
     await store.database.query(
       `INSERT INTO usage AS stored
@@ -40,7 +42,7 @@ async function use(
        ON CONFLICT (key_id, period, starts_at, operation, deprecated) DO UPDATE SET
          succeeded = stored.succeeded + EXCLUDED.succeeded,
          last_request_at = greatest(stored.last_request_at, EXCLUDED.last_request_at)`,
-      [id, quotaId, period, hour, operation, succeeded, redirected, clientErrors, serverErrors, refusals],
+      [id, quotaId, period, hour, operation, succeeded, redirected, clientErrors, serverErrors, denied],
     );
   }
 }
@@ -61,9 +63,9 @@ const get = (path: string, key = admin.key) => send(`${store.url}/admin/usage/${
 /** All that the tests inserted, without the administrator's own requests. */
 const UNTIL = 'until=2027-03-05T00:00:00Z';
 
-const counts = (statuses: Record<string, number>, refusals = 0) => ({
+const counts = (statuses: Record<string, number>, denied = 0) => ({
   requests: Object.values(statuses).reduce((sum, each) => sum + each, 0),
-  refusals,
+  denied,
   statuses: { '2xx': 0, '3xx': 0, '4xx': 0, '5xx': 0, ...statuses },
 });
 
@@ -80,20 +82,20 @@ describe('GET /admin/usage/totals', () => {
     expect(response.json).toEqual([fourthOfMarch, thirdOfMarch]);
   });
 
-  it('includes requests of the last second, also those that wait in the journal', async () => {
+  it('includes requests of the last second, those that wait in the journal too', async () => {
     await send(`${store.url}/v1/pets`, { key: ann.key });
     const total = { startsAt: '2027-03-05T12:00:00.000Z', ...counts({ '2xx': 1 }) };
     await eventually(
-      async () => expect((await get(`totals?key=${ann.id}&period=minute`)).json).toEqual([total]),
+      async () => expect((await get(`totals?keyId=${ann.id}&period=minute`)).json).toEqual([total]),
       1000,
     );
   });
 
   it('returns those of one key, and an empty array for a key without requests', async () => {
-    expect((await get(`totals?${UNTIL}&key=${bob.id}`)).json).toEqual([
+    expect((await get(`totals?${UNTIL}&keyId=${bob.id}`)).json).toEqual([
       { startsAt: '2027-03-04T00:00:00.000Z', ...counts({ '2xx': 20 }) },
     ]);
-    expect((await get('totals?key=00000000-0000-7000-8000-000000000000')).json).toStrictEqual([]);
+    expect((await get('totals?keyId=00000000-0000-7000-8000-000000000000')).json).toStrictEqual([]);
   });
 
   it('returns those of all keys of a quota as one, so a key and its successor', async () => {
@@ -104,15 +106,15 @@ describe('GET /admin/usage/totals', () => {
     await use(key, '2027-03-01T10:00:00Z', 'listPets', 2);
     await use(successor, '2027-03-01T10:00:00Z', 'createPet', 3);
     const range = 'until=2027-03-02T00:00:00Z';
-    expect((await get(`totals?${range}&quota=${key.quotaId}`)).json).toEqual([
+    expect((await get(`totals?${range}&quotaId=${key.quotaId}`)).json).toEqual([
       { startsAt: '2027-03-01T00:00:00.000Z', ...counts({ '2xx': 5 }) },
     ]);
-    const operations = (await get(`operations?${range}&quota=${key.quotaId}`)).json;
+    const operations = (await get(`operations?${range}&quotaId=${key.quotaId}`)).json;
     expect(operations.map(({ operation }: { operation: string }) => operation)).toEqual([
       'createPet',
       'listPets',
     ]);
-    expectInvalid(await get('totals?quota=x'), 'quota must be the id of a quota');
+    expectInvalid(await get('totals?quotaId=x'), 'quotaId must be the id of a quota');
     await store.database.query('DELETE FROM usage WHERE quota_id = $1', [key.quotaId]);
   });
 
@@ -140,80 +142,84 @@ describe('GET /admin/usage/totals', () => {
   });
 });
 
-describe('GET /admin/usage/keys', () => {
-  const keyUsage = (
+describe('GET /admin/usage/top', () => {
+  const ofKey = (
     { id, quotaId, ...hints }: Pick<IssuedKey, 'id' | 'quotaId'> & Partial<IssuedKey>,
     keyName: string | null,
     hour: string,
     statuses: Record<string, number>,
-    refusals = 0,
+    denied = 0,
   ) => ({
     keyId: id,
     keyName,
     prefix: hints.prefix ?? null,
     lastFour: hints.lastFour ?? null,
     quotaId,
-    ...counts(statuses, refusals),
-    lastAt: `2027-03-04T${hour}:00:00.000Z`,
+    plan: hints.plan ?? null,
+    ...counts(statuses, denied),
+    lastRequestAt: `2027-03-04T${hour}:00:00.000Z`,
   });
   const annsStatuses = { '2xx': 9, '3xx': 1, '4xx': 2, '5xx': 1 };
 
-  it('returns the keys with the most requests, most first, also one that was deleted by SQL', async () => {
-    const response = await get(`keys?${UNTIL}`);
+  it('returns the keys with the most requests, most first, and one that was deleted by SQL', async () => {
+    const response = await get(`top?${UNTIL}`);
     expect(response.status).toBe(200);
-    expect(response.headers.get('link')).toBeNull();
+    expect(parseLinks(response)['next']).toBeUndefined();
     expect(response.json).toEqual([
-      keyUsage(bob, 'Bob', '10', { '2xx': 20 }),
-      keyUsage(ann, 'Ann', '10', annsStatuses, 1),
-      keyUsage(DELETED, null, '11', { '2xx': 2 }),
+      ofKey(bob, 'Bob', '10', { '2xx': 20 }),
+      ofKey(ann, 'Ann', '10', annsStatuses, 1),
+      ofKey(DELETED, null, '11', { '2xx': 2 }),
     ]);
   });
 
-  it('returns by choice a key and its successors as one, under the newest with requests', async () => {
+  it('returns by choice the quotas, each with the requests of all its keys, and without a key', async () => {
     const first = await store.issue({ name: 'Shop', ...UNLIMITED });
-    const rotate = async ({ id }: { id: string }): Promise<IssuedKey> =>
-      (await send(`${store.url}/admin/keys/${id}/rotate`, { method: 'POST', key: admin.key })).json;
-    const second = await rotate(first);
-    const third = await rotate(second);
+    const { json: second } = await send(`${store.url}/admin/keys/${first.id}/rotate`, {
+      method: 'POST',
+      key: admin.key,
+    });
     await use(first, '2027-03-02T10:00:00Z', 'listPets', 6, 0, 0, 0, 1);
     await use(second, '2027-03-02T09:00:00Z', 'createPet', 5);
     await use(second, '2027-03-02T11:00:00Z', 'listPets', 1);
     await use(bob, '2027-03-02T10:00:00Z', 'listPets', 7);
     const range = 'since=2027-03-02T00:00:00Z&until=2027-03-03T00:00:00Z';
     const top = async (query = '') =>
-      (await get(`keys?${range}${query}`)).json.map((each: KeyUsage) => [each.keyId, each.requests]);
+      (await get(`top?${range}${query}`)).json.map(({ keyId, quotaId, requests }: TopUsage) => [
+        keyId,
+        quotaId,
+        requests,
+      ]);
     const apart = [
-      [bob.id, 7],
-      [first.id, 6],
-      [second.id, 6],
+      [bob.id, bob.quotaId, 7],
+      [first.id, first.quotaId, 6],
+      [second.id, first.quotaId, 6],
     ];
     expect(await top()).toEqual(apart);
     expect(await top('&by=key')).toEqual(apart);
     expect(await top('&by=quota')).toEqual([
-      [second.id, 12],
-      [bob.id, 7],
+      [null, first.quotaId, 12],
+      [null, bob.quotaId, 7],
     ]);
-    const [shop] = (await get(`keys?${range}&by=quota&limit=1`)).json;
-    expect(shop).toEqual({
-      keyId: second.id,
-      keyName: 'Shop',
-      prefix: second.prefix,
-      lastFour: second.lastFour,
-      quotaId: first.quotaId,
-      ...counts({ '2xx': 12 }, 1),
-      lastAt: '2027-03-02T11:00:00.000Z',
-    });
-    await use(third, '2027-03-02T10:00:00Z', 'listPets', 1);
-    expect(await top('&by=quota&limit=1')).toEqual([[third.id, 13]]);
-    expectInvalid(await get('keys?by=name'), 'by must be one of key, quota');
+    expect((await get(`top?${range}&by=quota&limit=1`)).json).toEqual([
+      {
+        keyId: null,
+        keyName: null,
+        prefix: null,
+        lastFour: null,
+        quotaId: first.quotaId,
+        plan: first.plan,
+        ...counts({ '2xx': 12 }, 1),
+        lastRequestAt: '2027-03-02T11:00:00.000Z',
+      },
+    ]);
+    expectInvalid(await get('top?by=name'), 'by must be one of key, quota');
     await store.database.query("DELETE FROM usage WHERE starts_at < '2027-03-03T00:00:00Z'");
   });
 
-  it('returns at most limit keys, of the range and the period', async () => {
-    expect((await get(`keys?${UNTIL}&limit=1`)).json).toMatchObject([{ keyId: bob.id }]);
-    const { json } = await get('keys?period=hour&since=2027-03-03T09:00:00Z&until=2027-03-03T10:00:00Z');
-    expect(json).toMatchObject([{ keyId: ann.id, requests: 12, lastAt: '2027-03-03T09:00:00.000Z' }]);
-    expect((await get('keys?period=minute&until=2027-03-05T00:00:00Z')).json).toStrictEqual([]);
+  it('returns the keys of the range and the period', async () => {
+    const { json } = await get('top?period=hour&since=2027-03-03T09:00:00Z&until=2027-03-03T10:00:00Z');
+    expect(json).toMatchObject([{ keyId: ann.id, requests: 12, lastRequestAt: '2027-03-03T09:00:00.000Z' }]);
+    expect((await get('top?period=minute&until=2027-03-05T00:00:00Z')).json).toStrictEqual([]);
   });
 });
 
@@ -223,12 +229,12 @@ describe('GET /admin/usage/operations', () => {
       operation: string,
       statuses: Record<string, number>,
       lastHour: string,
-      refusals = 0,
+      denied = 0,
     ) => ({
       operation,
       deprecated: operation === 'getPet',
-      ...counts(statuses, refusals),
-      lastAt: `2027-03-${lastHour}:00:00.000Z`,
+      ...counts(statuses, denied),
+      lastRequestAt: `2027-03-${lastHour}:00:00.000Z`,
     });
     const { status, json } = await get(`operations?${UNTIL}`);
     expect([status, json]).toEqual([
@@ -242,12 +248,106 @@ describe('GET /admin/usage/operations', () => {
   });
 
   it('returns those of one key and a range', async () => {
-    const { json } = await get(`operations?${UNTIL}&since=2027-03-04T00:00:00Z&key=${ann.id}`);
+    const { json } = await get(`operations?${UNTIL}&since=2027-03-04T00:00:00Z&keyId=${ann.id}`);
     expect(json).toMatchObject([{ operation: 'listPets', requests: 1 }]);
   });
 });
 
-describe.each(['totals', 'keys', 'operations'])('GET /admin/usage/%s', (report) => {
+describe('the pages of GET /admin/usage/top and /admin/usage/operations', () => {
+  const RANGE = 'since=2027-02-01T00:00:00Z&until=2027-02-02T00:00:00Z';
+  const walk = async <Entry>(list: string, between?: () => Promise<unknown>) =>
+    (
+      await readPages<Entry>(
+        (target) => send(`${store.url}${target}`, { key: admin.key }),
+        `/admin/usage/${list}`,
+        between,
+      )
+    ).flat();
+  let keys: IssuedKey[];
+
+  beforeAll(async () => {
+    keys = [];
+    for (const requests of [3, 1, 3, 3, 2]) {
+      const key = await store.issue(UNLIMITED);
+      keys.push(key);
+      for (const operation of ['listPets', 'getPet', 'createPet']) {
+        await use(key, '2027-02-01T10:00:00Z', operation, requests);
+      }
+      // The operation was deprecated on that day.
+      await store.database.query(
+        `INSERT INTO usage SELECT key_id, quota_id, period, starts_at, operation, true,
+           succeeded, 0, 0, 0, 0, last_request_at
+         FROM usage WHERE key_id = $1 AND operation = 'listPets'`,
+        [key.id],
+      );
+    }
+  });
+  afterAll(() => store.database.query("DELETE FROM usage WHERE starts_at < '2027-02-02T00:00:00Z'"));
+
+  /** Returns the ids of these, those with more requests first, and those with as many by id. */
+  const ranked = (id: (key: IssuedKey) => string) =>
+    [[0, 2, 3], [4], [1]].flatMap((group) => group.map((index) => id(keys[index] as IssuedKey)).toSorted());
+
+  it.each([1, 2, 100])('have each key or quota once, those with as many by id (limit %d)', async (limit) => {
+    const top = (by: string) => walk<TopUsage>(`top?${RANGE}&by=${by}&limit=${limit}`);
+    expect((await top('key')).map(({ keyId }) => keyId)).toEqual(ranked(({ id }) => id));
+    expect((await top('quota')).map(({ quotaId }) => quotaId)).toEqual(ranked(({ quotaId }) => quotaId));
+  });
+
+  it.each([1, 2, 100])(
+    'have each operation once, those with as many requests by name (limit %d)',
+    async (limit) => {
+      const operations = await walk<OperationUsage>(`operations?${RANGE}&limit=${limit}`);
+      expect(operations.map(({ operation, deprecated }) => [operation, deprecated])).toEqual([
+        ['createPet', false],
+        ['getPet', true],
+        ['listPets', false],
+        ['listPets', true],
+      ]);
+    },
+  );
+
+  it('return no key twice, though others get requests meanwhile', async () => {
+    const last = ranked(({ id }) => id).at(-1);
+    const key = keys.find(({ id }) => id === last) as IssuedKey;
+    const walked = await walk<TopUsage>(`top?${RANGE}&limit=2`, () =>
+      use(key, '2027-02-01T10:00:00Z', 'listPets', 100),
+    );
+    const ids = walked.map(({ keyId }) => keyId);
+    expect(ids).toEqual(ranked(({ id }) => id).slice(0, ids.length));
+    await store.database.query(
+      "UPDATE usage SET succeeded = 1 WHERE key_id = $1 AND operation = 'listPets'",
+      [key.id],
+    );
+  });
+
+  it('have the query in their links', async () => {
+    const response = await get(`top?${RANGE}&by=quota&limit=1`);
+    expect(parseLinks(response)['next']).toMatch(
+      /^\/admin\/usage\/top\?limit=1&period=day&since=2027-02-01T[\w.%]+&until=[\w.%-]+&by=quota&cursor=[\w-]+$/,
+    );
+  });
+
+  it.each([
+    ['top', 'KEY'],
+    ['top', '-1|KEY'],
+    ['top', '1e3|KEY'],
+    ['top', '99999999999999999|KEY'],
+    ['top', '3|nobody'],
+    ['operations', '3|listPets'],
+    ['operations', '3|listPets|maybe'],
+    ['operations', '3|list\0Pets|true'],
+    ['operations', ''],
+  ])('are 400 for a forged cursor: %s %j', async (list, position) => {
+    const cursor = encodeCursor(position.replace('KEY', ann.id));
+    expectInvalid(
+      await get(`${list}?cursor=${cursor}`),
+      'cursor is not one that this service gave: follow the Link header of the page before',
+    );
+  });
+});
+
+describe.each(['totals', 'top', 'operations'])('GET /admin/usage/%s', (report) => {
   it.each(['00', '01'])('returns 400 unless since is before until: %s seconds later', async (seconds) => {
     const response = await get(`${report}?since=2027-03-05T00:00:${seconds}Z&until=2027-03-05T00:00:00Z`);
     expectInvalid(response, 'since must be before until');

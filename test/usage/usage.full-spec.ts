@@ -53,7 +53,7 @@ function sumByName(entries: readonly (readonly [name: string, count: number])[])
 function countByKind(responses: readonly CompletedCall[]): Counts {
   return sumByName(
     responses.flatMap(({ keyId, operation, status }) => {
-      const kinds = ['requests', `${Math.floor(status / 100)}xx`, ...(status === 429 ? ['refusals'] : [])];
+      const kinds = ['requests', `${Math.floor(status / 100)}xx`, ...(status === 429 ? ['denied'] : [])];
       return kinds.map((kind) => [`${keyId} ${operation} ${operation === 'getPet'} ${kind}`, 1] as const);
     }),
   );
@@ -125,7 +125,7 @@ describe('two replicas over one database, under load,', () => {
       `SELECT concat_ws(' ', key_id, operation, deprecated::text, kind) AS name, sum(count)::int AS count
        FROM usage, LATERAL (VALUES
          ('requests', succeeded + redirected + client_errors + server_errors), ('2xx', succeeded),
-         ('3xx', redirected), ('4xx', client_errors), ('5xx', server_errors), ('refusals', denied)
+         ('3xx', redirected), ('4xx', client_errors), ('5xx', server_errors), ('denied', denied)
        ) AS kinds (kind, count)
        WHERE period = $1 GROUP BY 1 HAVING sum(count) > 0`,
       [period],
@@ -171,13 +171,13 @@ describe('two replicas over one database, under load,', () => {
     const expected = countByKind(loads.flatMap(({ responses }) => responses));
     expect(Object.keys(expected).filter((name) => name.endsWith(' requests'))).toHaveLength(keys.length * 4);
     expect(total(expected, 'requests')).toBeGreaterThan(500);
-    expect(total(expected, 'refusals')).toBeGreaterThan(50);
+    expect(total(expected, 'denied')).toBeGreaterThan(50);
     for (const _turn of [1, 2]) {
-      const { stdout } = await run('cli/admin.js', settings, 'usage', '--json');
+      const { stdout } = await run('cli/admin.js', settings, 'usage', 'list', '--json');
       // The load may pass midnight, and each day has rows of its own.
       const received = (JSON.parse(stdout) as UsageRow[]).flatMap(
-        ({ keyId, operation, deprecated, requests, statuses, refusals }) =>
-          Object.entries({ requests, ...statuses, refusals })
+        ({ keyId, operation, deprecated, requests, statuses, denied }) =>
+          Object.entries({ requests, ...statuses, denied })
             .filter(([, count]) => count > 0)
             .map(([kind, count]) => [`${keyId} ${operation} ${deprecated} ${kind}`, count] as const),
       );

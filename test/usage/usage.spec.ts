@@ -25,12 +25,12 @@ const HALF_PAST = new Date('2027-03-05T12:34:30.000Z');
 const NEW_PET = { name: 'Rex', categoryId: 7 };
 const ALL = { since: new Date(0), limit: 1000 };
 
-const NONE = { succeeded: 0, redirected: 0, clientErrors: 0, serverErrors: 0, refusals: 0 };
-const fresh = (operation: string, statuses: Record<string, number>, refusals = 0) => ({
+const NONE = { succeeded: 0, redirected: 0, clientErrors: 0, serverErrors: 0, denied: 0 };
+const fresh = (operation: string, statuses: Record<string, number>, denied = 0) => ({
   operation,
   deprecated: false,
   statuses: { '2xx': 0, '3xx': 0, '4xx': 0, '5xx': 0, ...statuses },
-  refusals,
+  denied,
 });
 
 type Hold = Awaited<ReturnType<typeof hold>>;
@@ -50,11 +50,11 @@ describe('UsageRecorder', () => {
     const { entries: usage } = await store.app
       .get(UsageRepository)
       .page({ ...ALL, period: 'minute', keyId: id });
-    return usage.map(({ operation, deprecated, statuses, refusals }) => ({
+    return usage.map(({ operation, deprecated, statuses, denied }) => ({
       operation,
       deprecated,
       statuses,
-      refusals,
+      denied,
     }));
   }
 
@@ -92,7 +92,7 @@ describe('UsageRecorder', () => {
     ]);
   });
 
-  it('records a 429 as a refusal and as a client error', async () => {
+  it('records a 429 as denied and as a client error', async () => {
     const single = await store.issue({ plan: 'enterprise', perMinute: 1, perDay: 10 });
     for (const status of [200, 429, 429]) {
       expect((await send(`${store.url}/v1/pets`, { key: single.key })).status).toBe(status);
@@ -169,8 +169,8 @@ describe('UsageRecorder', () => {
     await recordUsage(store);
     const kept = async (period: 'minute' | 'hour' | 'day') => {
       const { entries: usage } = await store.app.get(UsageRepository).page({ ...ALL, period, keyId: key.id });
-      return usage.map(({ startsAt, lastAt, requests }) => {
-        expect(lastAt >= startsAt).toBe(true);
+      return usage.map(({ startsAt, lastRequestAt, requests }) => {
+        expect(lastRequestAt >= startsAt).toBe(true);
         return `${startsAt.slice(5, 16)} ${requests}`;
       });
     };
@@ -282,7 +282,7 @@ describe('usage of several replicas', () => {
     deprecated: false,
     ...NONE,
     succeeded: 1,
-    lastAtMs: NOON_MS,
+    lastRequestAtMs: NOON_MS,
     ...facts,
   });
 
@@ -294,8 +294,9 @@ describe('usage of several replicas', () => {
    */
   function countRows(entries: readonly UsageEntry[]) {
     return database.query(
-      `SELECT period::text, count(*)::int, min(succeeded)::int, max(succeeded)::int FROM usage
-       WHERE key_id = ANY ($1::uuid[]) GROUP BY period ORDER BY usage.period`,
+      `SELECT period, count(*)::int, min(succeeded)::int, max(succeeded)::int FROM usage
+       WHERE key_id = ANY ($1::uuid[])
+       GROUP BY period ORDER BY array_position('{minute,hour,day}', period)`,
       [entries.map(({ keyId }) => keyId)],
     );
   }
@@ -426,9 +427,9 @@ describe('usage of several replicas', () => {
 
   it('adds the counts of every class, also beyond 32 bits, and keeps the latest time', async () => {
     const most = 2_147_483_647;
-    const one = entry({ succeeded: most, redirected: 2, clientErrors: most, serverErrors: 4, refusals: 2 });
-    for (const lastAtMs of [NOON_MS + 2, NOON_MS + 8, NOON_MS + 5]) {
-      await append({ ...one, lastAtMs }, entry({}));
+    const one = entry({ succeeded: most, redirected: 2, clientErrors: most, serverErrors: 4, denied: 2 });
+    for (const lastRequestAtMs of [NOON_MS + 2, NOON_MS + 8, NOON_MS + 5]) {
+      await append({ ...one, lastRequestAtMs }, entry({}));
     }
     for (const period of ['minute', 'hour', 'day'] as const) {
       const page = await repository.page({ ...ALL, period, keyId: one.keyId });
@@ -439,7 +440,7 @@ describe('usage of several replicas', () => {
           keyId: one.keyId,
           quotaId: one.quotaId,
           requests: 12_884_901_900,
-          lastAt: new Date(NOON_MS + 8).toISOString(),
+          lastRequestAt: new Date(NOON_MS + 8).toISOString(),
         },
       ]);
     }
@@ -450,13 +451,19 @@ describe('usage of several replicas', () => {
     const of = { keyId, quotaId, operation: 'getPet' };
     const gone = entry({ operation: 'getPet', deprecated: true });
     const days = [0, 1, 2].map((day) => {
-      const lastAtMs = NOON_MS - day * DAY_MS;
-      return entry({ ...of, deprecated: true, minute: lastAtMs / MINUTE_MS, lastAtMs, clientErrors: day });
+      const lastRequestAtMs = NOON_MS - day * DAY_MS;
+      return entry({
+        ...of,
+        deprecated: true,
+        minute: lastRequestAtMs / MINUTE_MS,
+        lastRequestAtMs,
+        clientErrors: day,
+      });
     });
-    await append(...days, gone, entry({ keyId, quotaId }), entry({ ...of, lastAtMs: NOON_MS + 9000 }));
-    const lastAt = new Date(NOON_MS).toISOString();
+    await append(...days, gone, entry({ keyId, quotaId }), entry({ ...of, lastRequestAtMs: NOON_MS + 9000 }));
+    const lastCalledAt = new Date(NOON_MS).toISOString();
     const callers = [
-      { ...of, keyName: 'Nightly import', prefix, lastFour, requests: 6, lastAt },
+      { ...of, keyName: 'Nightly import', prefix, lastFour, requests: 6, lastCalledAt },
       {
         ...of,
         keyId: gone.keyId,
@@ -465,18 +472,18 @@ describe('usage of several replicas', () => {
         prefix: null,
         lastFour: null,
         requests: 1,
-        lastAt,
+        lastCalledAt,
       },
     ].toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1));
-    expect(await repository.deprecatedCalls(10)).toEqual({ entries: callers, last: null });
-    expect(await repository.deprecatedCalls(1)).toEqual({
+    expect(await repository.deprecatedCallers(10)).toEqual({ entries: callers, last: null });
+    expect(await repository.deprecatedCallers(1)).toEqual({
       entries: callers.slice(0, 1),
       last: callers[0],
     });
     // A caller that calls again meanwhile keeps its position.
-    await append(entry({ ...gone, keyId: callers[1]?.keyId ?? '', lastAtMs: NOON_MS + 7000 }));
-    expect(await repository.deprecatedCalls(1, callers[0])).toMatchObject({
-      entries: [{ keyId: callers[1]?.keyId, lastAt: new Date(NOON_MS + 7000).toISOString() }],
+    await append(entry({ ...gone, keyId: callers[1]?.keyId ?? '', lastRequestAtMs: NOON_MS + 7000 }));
+    expect(await repository.deprecatedCallers(1, callers[0])).toMatchObject({
+      entries: [{ keyId: callers[1]?.keyId, lastCalledAt: new Date(NOON_MS + 7000).toISOString() }],
       last: null,
     });
   });

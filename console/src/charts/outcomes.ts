@@ -12,13 +12,13 @@ export const OUTCOMES = [
 type Outcome = (typeof OUTCOMES)[number]['name'];
 export type Outcomes = Record<Outcome, number>;
 
-/** Returns the requests of an entry by outcome. The service counts refusals among the client errors too. */
-export function toOutcomes({ refusals, statuses }: Pick<UsageTotals, 'refusals' | 'statuses'>): Outcomes {
+/** Returns the requests of an entry by outcome. The service counts denied ones among the client errors too. */
+export function toOutcomes({ denied, statuses }: Pick<UsageTotals, 'denied' | 'statuses'>): Outcomes {
   return {
     succeeded: statuses['2xx'],
     redirected: statuses['3xx'],
-    rejected: statuses['4xx'] - refusals,
-    denied: refusals,
+    rejected: statuses['4xx'] - denied,
+    denied,
     failed: statuses['5xx'],
   };
 }

@@ -24,8 +24,8 @@ export interface Bar extends Outcomes {
   title: string;
 }
 
-const NONE: Pick<UsageTotals, 'refusals' | 'statuses'> = {
-  refusals: 0,
+const NONE: Pick<UsageTotals, 'denied' | 'statuses'> = {
+  denied: 0,
   statuses: { '2xx': 0, '3xx': 0, '4xx': 0, '5xx': 0 },
 };
 

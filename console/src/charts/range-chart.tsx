@@ -16,8 +16,8 @@ interface RangeChartProps {
 
 /** Shows the requests of a range by outcome, with their sums in words. */
 export function RangeChart({ totals, range, untilMs, limit = null }: RangeChartProps) {
-  const { bars, requests, refusals } = summarizeRange(totals, range, untilMs);
-  const summary = `${countText(requests, 'request')} in ${range.text}, ${countText(refusals, 'refusal')}`;
+  const { bars, requests, denied } = summarizeRange(totals, range, untilMs);
+  const summary = `${countText(requests, 'request')} in ${range.text}, ${numberText(denied)} denied`;
   return (
     <OutcomeView
       summary={

@@ -32,6 +32,6 @@ export function summarizeRange(totals: UsageTotals[], range: Range, untilMs: num
   return {
     bars,
     requests: shown.reduce((sum, each) => sum + each.requests, 0),
-    refusals: shown.reduce((sum, each) => sum + each.refusals, 0),
+    denied: shown.reduce((sum, each) => sum + each.denied, 0),
   };
 }

@@ -14,7 +14,7 @@ export interface Share {
   name: string;
   label: ReactNode;
   requests: number;
-  refusals: number;
+  denied: number;
 }
 
 interface ShareTableProps {
@@ -36,7 +36,7 @@ export function ShareTable({ header, shares, empty }: ShareTableProps) {
       </EmptyState>
     );
   }
-  const headers = [header, 'Share', 'Requests', 'Refusals'].map((title) => ({ id: title, label: title }));
+  const headers = [header, 'Share', 'Requests', 'Denied'].map((title) => ({ id: title, label: title }));
   return (
     <CardTable label={label} headers={headers} minWidth={480}>
       {shares.map((share) => (
@@ -47,7 +47,7 @@ export function ShareTable({ header, shares, empty }: ShareTableProps) {
 }
 
 function Row({ header, share, part }: { header: string; share: Share; part: number }) {
-  const { name, label, requests, refusals } = share;
+  const { name, label, requests, denied } = share;
   return (
     <Table.Tr role="row">
       <CardCell label={header}>{label}</CardCell>
@@ -66,7 +66,7 @@ function Row({ header, share, part }: { header: string; share: Share; part: numb
         </Group>
       </CardCell>
       <CardCell label="Requests">{numberText(requests)}</CardCell>
-      <CardCell label="Refusals">{numberText(refusals)}</CardCell>
+      <CardCell label="Denied">{numberText(denied)}</CardCell>
     </Table.Tr>
   );
 }
@@ -75,7 +75,7 @@ function Row({ header, share, part }: { header: string; share: Share; part: numb
 export function operationShare(
   operation: string,
   deprecated: boolean,
-  counts: Pick<Share, 'requests' | 'refusals'>,
+  counts: Pick<Share, 'requests' | 'denied'>,
 ): Share {
   const name = operation === 'none' ? 'No operation (404, 405)' : operation;
   const label = (

@@ -21,7 +21,7 @@ export function KeyUsagePanels({ apiKey }: { apiKey: KeyWithUsage }) {
   const [period, setPeriod] = useState<Period>('hour');
   const [isOfQuota, setOfQuota] = useState(false);
   const { id, quotaId } = apiKey;
-  const selection = isOfQuota ? { quota: quotaId } : { key: id };
+  const selection = isOfQuota ? { quotaId } : { keyId: id };
   const usage = useQuery({
     queryKey: ['key-usage', selection, period],
     queryFn: async ({ signal }) => {
@@ -29,9 +29,9 @@ export function KeyUsagePanels({ apiKey }: { apiKey: KeyWithUsage }) {
       const since = new Date(rangeStartMs(RANGES[period], untilMs)).toISOString();
       const [totals, operations] = await Promise.all([
         store.admin.usage.totals({ ...selection, period, since, limit: 100 }, { signal }),
-        store.admin.usage.operations({ ...selection, period, since }, { signal }),
+        store.admin.usage.operations({ ...selection, period, since, limit: 100 }, { signal }),
       ]);
-      return { totals: totals.items, operations, untilMs, shown: period };
+      return { totals: totals.items, operations: operations.items, untilMs, shown: period };
     },
     placeholderData: keepPreviousData,
   });

@@ -1,5 +1,5 @@
 import type { KeyQuery } from 'animal-store-client';
-import { oneOf, planName, searchReader, textUpTo } from '../address/search-reader';
+import { keyId, oneOf, planName, searchReader, textUpTo } from '../address/search-reader';
 import { withPage } from '../table/use-address-position';
 
 export const STATES = ['active', 'rotating', 'expired', 'revoked'] as const;
@@ -32,6 +32,7 @@ const yes = oneOf(['yes']);
 const readFilters = searchReader({
   search: textUpTo(SEARCH_MAX_LENGTH),
   plan: planName,
+  quotaId: keyId,
   state: oneOf(STATES),
   banned: yes,
   expiring: yes,
@@ -58,13 +59,14 @@ export function isFiltered(search: KeysSearch): boolean {
 
 /** Returns the query of the service for a list. */
 export function toKeyQuery(search: KeysSearch, nowMs: number): KeyQuery {
-  const { search: text, plan, state, banned, expiring, unused } = search;
+  const { search: text, plan, quotaId, state, banned, expiring, unused } = search;
   const { sort = SORTS[0].value, limit = PAGE_SIZES[0] } = search;
   return {
     sort,
     limit: Number(limit),
     ...(text !== undefined && { search: text }),
     ...(plan !== undefined && { plan }),
+    ...(quotaId !== undefined && { quota: quotaId }),
     ...(state !== undefined && { state }),
     ...(banned !== undefined && { banned: true }),
     ...(expiring !== undefined && { expiresBefore: new Date(nowMs + DAYS_30_MS).toISOString() }),

@@ -11,14 +11,14 @@ import { quotaErrors, quotaFields } from './dialogs/quota-values';
 import { WithPlans } from './with-plans';
 import { WhatIfResult } from './what-if-result';
 
-/** Tries limits on what all keys of a key's quota sent. Nothing is loaded until the reader asks for it. */
-export function WhatIfPanel({ apiKey }: { apiKey: Pick<Key, 'id' | 'plan'> }) {
+/** Tries limits on what all keys of a key's quota sent. Nothing is loaded until the reader submits the form. */
+export function WhatIfPanel({ apiKey }: { apiKey: Pick<Key, 'quotaId' | 'plan'> }) {
   const [isOpen, setIsOpen] = useState(false);
   const [tried, setTried] = useState<WhatIfQuery | null>(null);
   return (
     <Panel
       title="What if"
-      description="How many recorded requests other limits would have refused (all keys of this quota)"
+      description="How many recorded requests other limits would have denied (all keys of this quota)"
       actions={
         !isOpen && (
           <Button variant="default" size="xs" onClick={() => setIsOpen(true)}>
@@ -30,7 +30,7 @@ export function WhatIfPanel({ apiKey }: { apiKey: Pick<Key, 'id' | 'plan'> }) {
       {isOpen && (
         <Stack gap="lg">
           <WithPlans>{(plans) => <LimitsForm plan={apiKey.plan} plans={plans} onTry={setTried} />}</WithPlans>
-          {tried !== null && <TriedLimits id={apiKey.id} tried={tried} />}
+          {tried !== null && <TriedLimits quotaId={apiKey.quotaId} tried={tried} />}
         </Stack>
       )}
     </Panel>
@@ -69,11 +69,11 @@ function LimitsForm({ plan, plans, onTry }: LimitsFormProps) {
   );
 }
 
-function TriedLimits({ id, tried }: { id: string; tried: WhatIfQuery }) {
+function TriedLimits({ quotaId, tried }: { quotaId: string; tried: WhatIfQuery }) {
   const store = useStore();
   const query = useQuery({
-    queryKey: ['what-if', id, tried],
-    queryFn: ({ signal }) => store.admin.keys.whatIf(id, tried, { signal }),
+    queryKey: ['what-if', quotaId, tried],
+    queryFn: ({ signal }) => store.admin.quotas.whatIf(quotaId, tried, { signal }),
   });
   return (
     <div role="status">

@@ -9,14 +9,16 @@ const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFrac
 
 /** Shows what limits would have denied, and the plans that would have sufficed. */
 export function WhatIfResult({ whatIf }: { whatIf: WhatIf }) {
-  const { requests, denied, deniedMinutes, deniedDays, worstMinute, smallestPlan } = whatIf;
+  const { requests, denied, deniedMinutes, deniedDays, worstMinute, smallestPlans } = whatIf;
   return (
     <Stack gap="sm">
       <Fact label="Tried">{limitsText(whatIf)}</Fact>
       <Fact label="Range">
         Since <Instant at={whatIf.since} />, with requests on {countText(whatIf.recordedDays, 'day')}
       </Fact>
-      <Fact label="Requests">{numberText(requests)}, also those that were denied when they were sent</Fact>
+      <Fact label="Requests">
+        {numberText(requests)}, those that were denied when they were sent included
+      </Fact>
       <Fact label="Denied">
         {denied === 0
           ? 'None'
@@ -29,11 +31,17 @@ export function WhatIfResult({ whatIf }: { whatIf: WhatIf }) {
           {countText(worstMinute.requests, 'request')}
         </Fact>
       )}
-      <Fact label="Denies none">{smallestPlan.denyingNone ?? 'No plan'}</Fact>
-      <Fact label="Under 0.1 %">{smallestPlan.denyingFew ?? 'No plan'}</Fact>
+      {smallestPlans.map(({ maxDeniedRatio, plan }) => (
+        <Fact
+          key={maxDeniedRatio}
+          label={maxDeniedRatio === 0 ? 'Denies none' : `Denies at most ${percent.format(maxDeniedRatio)}`}
+        >
+          {plan ?? 'No plan'}
+        </Fact>
+      ))}
       <Text size="sm" c="dimmed">
-        The last two are the smallest plans that would have denied none, and fewer than one in a thousand.
-        Requests that were repeated after a 429 count again. Bans are left out.
+        The last ones are the smallest plans that would have denied no more requests than that. Requests that
+        were repeated after a 429 count again. Bans are left out.
       </Text>
     </Stack>
   );

@@ -1,7 +1,7 @@
 import { Anchor, Code, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { IconCircleCheck } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import type { OwnDeprecatedCalls } from 'animal-store-client';
+import type { DeprecatedCalls } from 'animal-store-client';
 import { EmptyState } from '../feedback/empty-state';
 import { Loaded } from '../feedback/loaded';
 import { Instant } from '../format/instant';
@@ -16,8 +16,8 @@ import { SERVICE_ROOT } from '../address/service-root';
 export function DeprecationsPanel() {
   const store = useStore();
   const query = useQuery({
-    queryKey: ['own-deprecated-calls'],
-    queryFn: ({ signal }) => store.listOwnDeprecatedCalls({ signal }),
+    queryKey: ['deprecated-calls'],
+    queryFn: async ({ signal }) => (await store.listDeprecatedCalls({ limit: 100 }, { signal })).items,
     staleTime: Infinity,
   });
   return (
@@ -41,8 +41,8 @@ export function DeprecationsPanel() {
   );
 }
 
-function DeprecatedOperation({ calls }: { calls: OwnDeprecatedCalls }) {
-  const { method, path, removedAt, successor, requests, lastAt } = calls;
+function DeprecatedOperation({ calls }: { calls: DeprecatedCalls }) {
+  const { method, path, sunsetAt, successor, requests, lastCalledAt } = calls;
   return (
     <Stack gap={6}>
       <Group gap="xs">
@@ -51,10 +51,10 @@ function DeprecatedOperation({ calls }: { calls: OwnDeprecatedCalls }) {
         </Code>
       </Group>
       <Text size="sm">
-        Removed on <Instant at={removedAt} dateOnly />. Use <Code>{successor}</Code> instead.
+        Removed on <Instant at={sunsetAt} dateOnly />. Use <Code>{successor}</Code> instead.
       </Text>
       <Text size="sm" c="dimmed">
-        {countText(requests, 'request')}, the last one <Instant at={lastAt} />.{' '}
+        {countText(requests, 'request')}, the last one <Instant at={lastCalledAt} />.{' '}
         <Anchor href={`${SERVICE_ROOT}docs`} onClick={leavePage} inherit>
           Read about it
         </Anchor>

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
-import type { ListOwnUsageQuery } from 'animal-store-client';
+import type { ListUsageQuery } from 'animal-store-client';
 import { FormError } from '../feedback/form-error';
 import { saveFile } from '../format/save-file';
 import { useStore } from '../session/session';
@@ -10,7 +10,7 @@ interface DownloadCsvProps {
   /** The name of the file. */
   name: string;
   /** Returns what the file has, as of now. */
-  query: () => ListOwnUsageQuery;
+  query: () => ListUsageQuery;
 }
 
 /** Saves all pages of the usage as one file. */
@@ -19,7 +19,7 @@ export function DownloadCsv({ name, query }: DownloadCsvProps) {
   const download = useMutation({
     mutationFn: async () => {
       const pages: string[] = [];
-      for await (const page of store.ownUsageCsv(query())) {
+      for await (const page of store.usageCsv(query())) {
         pages.push(page);
       }
       saveFile(name, new Blob(pages, { type: 'text/csv' }));

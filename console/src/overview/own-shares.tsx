@@ -1,5 +1,5 @@
 import { Badge, Group, Stack, Text } from '@mantine/core';
-import type { OwnKey, OwnUsage } from 'animal-store-client';
+import type { OwnKey, Usage } from 'animal-store-client';
 import type { Range } from '../charts/ranges';
 import { operationShare, type Share, ShareTable } from '../charts/share-table';
 import { MaskedKey } from '../format/masked-key';
@@ -7,7 +7,7 @@ import { countText } from '../format/number';
 
 interface OwnSharesProps {
   /** The usage of each period, by operation or by key. */
-  entries: OwnUsage[];
+  entries: Usage[];
   by: 'operation' | 'key';
   range: Range;
   /** The signed-in key; undefined until it is loaded. */
@@ -33,21 +33,21 @@ export function OwnShares({ entries, by, range, ownKey }: OwnSharesProps) {
 }
 
 /** Returns the sums of the entries for each operation or key, the one with most requests first. */
-function sumGroups(entries: OwnUsage[]): OwnUsage[] {
-  const sums = new Map<string, OwnUsage>();
+function sumGroups(entries: Usage[]): Usage[] {
+  const sums = new Map<string, Usage>();
   for (const entry of entries) {
     const id = entry.keyId ?? `${entry.operation} ${entry.deprecated}`;
-    const { requests = 0, refusals = 0 } = sums.get(id) ?? {};
+    const { requests = 0, denied = 0 } = sums.get(id) ?? {};
     sums.set(id, {
       ...entry,
       requests: requests + entry.requests,
-      refusals: refusals + entry.refusals,
+      denied: denied + entry.denied,
     });
   }
   return [...sums.values()].toSorted((one, other) => other.requests - one.requests);
 }
 
-function toShare(sum: OwnUsage, ownKey: OwnKey | undefined): Share {
+function toShare(sum: Usage, ownKey: OwnKey | undefined): Share {
   const { keyId, keyName = '', lastFour = '', operation = '', deprecated = false } = sum;
   return keyId === undefined
     ? operationShare(operation, deprecated, sum)

@@ -1,6 +1,6 @@
 import { Group, SegmentedControl } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import type { OwnUsage } from 'animal-store-client';
+import type { Usage } from 'animal-store-client';
 import { useState } from 'react';
 import type { Period } from '../charts/periods';
 import { RangeChart, RangeChartPlaceholder } from '../charts/range-chart';
@@ -31,7 +31,7 @@ export function UsagePanel() {
   const { data: key } = useOwnKey();
   const [period, setPeriod] = useState<Period>('minute');
   const [split, setSplit] = useState<Split>('total');
-  const usage = useOwnUsage(period, split, pollIntervalMs(key?.perDay));
+  const usage = useUsage(period, split, pollIntervalMs(key?.perDay));
   return (
     <Panel
       title="Requests"
@@ -67,14 +67,14 @@ export function UsagePanel() {
  * Loads the usage of a range. Only the totals are loaded repeatedly, because they have one page, and what is
  * split may have many.
  */
-function useOwnUsage(period: Period, split: Split, intervalMs: number | false) {
+function useUsage(period: Period, split: Split, intervalMs: number | false) {
   const store = useStore();
   return useQuery({
-    queryKey: ['own-usage', period, split],
+    queryKey: ['usage', period, split],
     queryFn: async ({ signal }) => {
       const untilMs = serviceNowMs();
-      const entries: OwnUsage[] = [];
-      for await (const entry of store.ownUsage(rangeQuery(period, split, untilMs), { signal })) {
+      const entries: Usage[] = [];
+      for await (const entry of store.usage(rangeQuery(period, split, untilMs), { signal })) {
         entries.push(entry);
       }
       return { entries, untilMs, shown: { period, split } };

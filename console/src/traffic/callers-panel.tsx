@@ -1,7 +1,7 @@
 import { Box, Code } from '@mantine/core';
 import { IconCircleCheck } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
-import type { DeprecatedCalls } from 'animal-store-client';
+import type { DeprecatedCaller } from 'animal-store-client';
 import { EmptyState } from '../feedback/empty-state';
 import { Instant } from '../format/instant';
 import { numberText } from '../format/number';
@@ -15,7 +15,7 @@ import { useCursorPages } from '../table/use-cursor-pages';
 const SHOWN = 10;
 const route = getRouteApi('/admin/');
 
-const COLUMNS: Column<DeprecatedCalls>[] = [
+const COLUMNS: Column<DeprecatedCaller>[] = [
   {
     header: 'Operation',
     id: 'operation',
@@ -31,7 +31,7 @@ const COLUMNS: Column<DeprecatedCalls>[] = [
     ),
   },
   { header: 'Requests', id: 'requests', cell: ({ row: { original } }) => numberText(original.requests) },
-  { header: 'Last', id: 'last', cell: ({ row: { original } }) => <Instant at={original.lastAt} /> },
+  { header: 'Last', id: 'last', cell: ({ row: { original } }) => <Instant at={original.lastCalledAt} /> },
 ];
 
 /** Lists the keys that still call deprecated operations. The address has the page. */

@@ -77,7 +77,7 @@ function Chart({ totals, search, range, onSearch }: ChartProps) {
   const sum = (value: (each: UsageTotals) => number) =>
     totals.reduce((total, each) => total + value(each), 0);
   const requests = sum((each) => each.requests);
-  const refusals = sum((each) => each.refusals);
+  const denied = sum((each) => each.denied);
   const failures = sum((each) => each.statuses['5xx']);
   const select = (first: Bar, last: Bar) =>
     onSearch({ from: String(first.startMs), until: String(last.startMs + PERIOD_MS[period]) });
@@ -87,11 +87,11 @@ function Chart({ totals, search, range, onSearch }: ChartProps) {
         summary={
           <SimpleGrid cols={3} maw={520}>
             <Figure label="Requests" value={requests} />
-            <Figure label="Over the limit" value={refusals} share={refusals / requests} />
+            <Figure label="Over the limit" value={denied} share={denied / requests} />
             <Figure label="Server errors" value={failures} share={failures / requests} />
           </SimpleGrid>
         }
-        label={`Chart: ${countText(requests, 'request')}, ${countText(refusals, 'refusal')}`}
+        label={`Chart: ${countText(requests, 'request')}, ${numberText(denied)} denied`}
         bars={toBars(totals, period, fromMs, untilMs)}
         onSelect={select}
       />

@@ -7,7 +7,7 @@ import { numberText } from '../format/number';
 interface ShareItem {
   id: string;
   label: ReactNode;
-  /** What needs attention, such as refusals. */
+  /** What needs attention, such as denied requests. */
   note?: string | null;
   value: number;
 }

@@ -1,7 +1,8 @@
 import { Badge, Code, Group, Switch } from '@mantine/core';
 import { useState } from 'react';
-import { countText } from '../format/number';
+import { numberText } from '../format/number';
 import { KeyLink } from '../keys/key-link';
+import { QuotaLink } from '../keys/quota-link';
 import { serviceNowMs } from '../session/service-clock';
 import { useStore } from '../session/session';
 import { ReportPanel } from './report-panel';
@@ -12,16 +13,17 @@ import { useReport } from './use-report';
 const SHOWN = 8;
 const HEIGHT = 320;
 
-/** Lists the keys with the most requests in a range; by choice the keys of a quota as one. */
-export function TopKeys({ search }: { search: TrafficSearch }) {
+/** Lists the keys, or by choice the quotas, with the most requests in a range. */
+export function TopUsage({ search }: { search: TrafficSearch }) {
   const store = useStore();
   const [by, setBy] = useState<'key' | 'quota'>('key');
-  const report = useReport(['top-keys', search, by], (signal) =>
-    store.admin.usage.topKeys({ ...toQuery(toRange(search, serviceNowMs())), limit: SHOWN, by }, { signal }),
+  const report = useReport(['top', search, by], (signal) =>
+    store.admin.usage.top({ ...toQuery(toRange(search, serviceNowMs())), limit: SHOWN, by }, { signal }),
   );
+  const title = by === 'quota' ? 'Top quotas' : 'Top keys';
   return (
     <ReportPanel
-      title="Top keys"
+      title={title}
       report={report}
       loading={HEIGHT}
       actions={
@@ -32,13 +34,18 @@ export function TopKeys({ search }: { search: TrafficSearch }) {
         />
       }
     >
-      {(keys) => (
+      {({ items }) => (
         <ShareList
-          label="Top keys"
-          items={keys.map(({ keyId, keyName, requests, refusals, ...hints }) => ({
-            id: keyId,
-            label: <KeyLink id={keyId} apiKey={{ ...hints, name: keyName }} />,
-            note: refusals > 0 ? countText(refusals, 'refusal') : null,
+          label={title}
+          items={items.map(({ keyId, keyName, quotaId, plan, requests, denied, ...hints }) => ({
+            id: keyId ?? quotaId,
+            label:
+              keyId === null ? (
+                <QuotaLink id={quotaId} plan={plan} />
+              ) : (
+                <KeyLink id={keyId} apiKey={{ ...hints, name: keyName }} />
+              ),
+            note: denied > 0 ? `${numberText(denied)} denied` : null,
             value: requests,
           }))}
         />
@@ -51,14 +58,14 @@ export function TopKeys({ search }: { search: TrafficSearch }) {
 export function TopOperations({ search }: { search: TrafficSearch }) {
   const store = useStore();
   const report = useReport(['operations', search], (signal) =>
-    store.admin.usage.operations(toQuery(toRange(search, serviceNowMs())), { signal }),
+    store.admin.usage.operations({ ...toQuery(toRange(search, serviceNowMs())), limit: SHOWN }, { signal }),
   );
   return (
     <ReportPanel title="Operations" report={report} loading={HEIGHT}>
-      {(operations) => (
+      {({ items }) => (
         <ShareList
           label="Operations"
-          items={operations.slice(0, SHOWN).map(({ operation, deprecated, requests }) => ({
+          items={items.map(({ operation, deprecated, requests }) => ({
             id: `${operation} ${deprecated}`,
             label: (
               <Group gap="xs" wrap="nowrap">

@@ -4,7 +4,7 @@ import { Page } from '../layout/page';
 import { BansPanel } from './bans-panel';
 import { CallersPanel } from './callers-panel';
 import { OutcomePanel } from './outcome-panel';
-import { TopKeys, TopOperations } from './top-lists';
+import { TopOperations, TopUsage } from './top-lists';
 import type { TrafficSearch } from './traffic-range';
 
 const route = getRouteApi('/admin/');
@@ -24,7 +24,7 @@ export function TrafficPage() {
       <Stack gap="lg">
         <OutcomePanel search={search} onSearch={show} />
         <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
-          <TopKeys search={search} />
+          <TopUsage search={search} />
           <TopOperations search={search} />
         </SimpleGrid>
         <BansPanel />

@@ -63,6 +63,58 @@ ALTER TABLE "rate_limit_counters" RENAME COLUMN "refusals" TO "minute_denied";
 ALTER TABLE "usage" RENAME COLUMN "refusals" TO "denied";
 ALTER TABLE "usage" RENAME COLUMN "last_at" TO "last_request_at";
 
+-- Names of operations are data. Two names become one, and some old names are new ones of other operations, so
+-- the rows are deleted, added up and inserted again. The table of names is no temporary one, because not every
+-- role may create those.
+CREATE TABLE "renamed_operations" ("old_name" TEXT NOT NULL, "new_name" TEXT NOT NULL);
+INSERT INTO "renamed_operations" VALUES
+    ('getOwnKey', 'getCurrentKey'),
+    ('rotateOwnKey', 'rotateCurrentKey'),
+    ('listOwnUsage', 'listUsage'),
+    ('listOwnDeprecatedCalls', 'listDeprecatedCalls'),
+    ('listTeamKeys', 'listIssuedKeys'),
+    ('issueTeamKey', 'issueFurtherKey'),
+    ('revokeTeamKey', 'revokeIssuedKey'),
+    ('listUsage', 'listUsageByKey'),
+    ('listUsageOfKey', 'listKeyUsage'),
+    ('listTopKeys', 'listTopUsage'),
+    ('listDeprecatedCalls', 'listDeprecatedCallers'),
+    ('suggestScopes', 'getScopeSuggestion'),
+    ('changePlan', 'updateQuota'),
+    ('labelKey', 'updateKey'),
+    ('restrictKey', 'updateKey'),
+    ('unbanKey', 'unbanQuota'),
+    ('getKeyRateLimit', 'getQuotaRateLimit');
+WITH renamed AS (
+    DELETE FROM "usage" USING "renamed_operations" WHERE "operation" = "old_name"
+    RETURNING "usage".*, "new_name"
+)
+INSERT INTO "usage" (
+    "key_id", "quota_id", "period", "starts_at", "operation", "deprecated",
+    "succeeded", "redirected", "client_errors", "server_errors", "denied", "last_request_at"
+)
+SELECT
+    "key_id", min("quota_id"::text)::uuid, "period", "starts_at", "new_name", "deprecated",
+    sum("succeeded"), sum("redirected"), sum("client_errors"), sum("server_errors"), sum("denied"),
+    max("last_request_at")
+FROM renamed
+GROUP BY "key_id", "period", "starts_at", "new_name", "deprecated";
+
+-- Requests that were journaled, and are not in these rows yet.
+UPDATE "usage_batches" SET "entries" = (
+    SELECT json_agg(
+        entry::jsonb - 'refusals' - 'lastAtMs' || jsonb_build_object(
+            'operation', coalesce("new_name", entry ->> 'operation'),
+            'denied', entry -> 'refusals',
+            'lastRequestAtMs', entry -> 'lastAtMs'
+        )
+    )
+    FROM json_array_elements("entries") AS entry
+        LEFT JOIN "renamed_operations" ON "old_name" = entry ->> 'operation'
+)
+WHERE "size" > 0;
+DROP TABLE "renamed_operations";
+
 -- Audit.
 ALTER TABLE "audit_events" RENAME COLUMN "at" TO "created_at";
 

@@ -28,7 +28,7 @@ describe('UsageCounts', () => {
     [299, { succeeded: 1 }],
     [300, { redirected: 1 }],
     [400, { clientErrors: 1 }],
-    [429, { clientErrors: 1, refusals: 1 }],
+    [429, { clientErrors: 1, denied: 1 }],
     [499, { clientErrors: 1 }],
     [500, { serverErrors: 1 }],
   ])('counts status %d by its class', (status, counts) => {
@@ -43,8 +43,8 @@ describe('UsageCounts', () => {
         redirected: 0,
         clientErrors: 0,
         serverErrors: 0,
-        refusals: 0,
-        lastAtMs: NOON_MS,
+        denied: 0,
+        lastRequestAtMs: NOON_MS,
         ...counts,
       },
     ]);
@@ -75,7 +75,7 @@ describe('UsageCounts', () => {
 
   it('keeps the latest time, in whatever order the requests finish', () => {
     const { entries } = countUsage(request({ atMs: NOON_MS + 6.6 }), request({ atMs: NOON_MS + 2 }));
-    expect(entries).toMatchObject([{ succeeded: 2, lastAtMs: NOON_MS + 7 }]);
+    expect(entries).toMatchObject([{ succeeded: 2, lastRequestAtMs: NOON_MS + 7 }]);
   });
 
   it('still adds to its entries when it is full, and accepts no other', () => {

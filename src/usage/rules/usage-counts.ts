@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 
 const MINUTE_MS = 60_000;
 const TOO_MANY_REQUESTS = 429;
-const NO_REQUESTS = { succeeded: 0, redirected: 0, clientErrors: 0, serverErrors: 0, refusals: 0 };
+const NO_REQUESTS = { succeeded: 0, redirected: 0, clientErrors: 0, serverErrors: 0, denied: 0 };
 export type Count = keyof typeof NO_REQUESTS;
 /** By the first digit of a status. */
 const CLASSES = { 2: 'succeeded', 3: 'redirected', 4: 'clientErrors', 5: 'serverErrors' } as const;
 
 /**
- * The requests of one key for one operation in one UTC minute, by class of status; `refusals` are the client
+ * The requests of one key for one operation in one UTC minute, by class of status; `denied` are the client
  * errors with status 429.
  */
 export interface UsageEntry extends Record<Count, number> {
@@ -20,7 +20,7 @@ export interface UsageEntry extends Record<Count, number> {
   operation: string;
   deprecated: boolean;
   /** In whole milliseconds since the Unix epoch. */
-  lastAtMs: number;
+  lastRequestAtMs: number;
 }
 
 /** A request of an authenticated client whose response is complete. */
@@ -64,13 +64,13 @@ export class UsageCounts {
       if (this.size >= this.maxEntries) {
         return false;
       }
-      entry = { keyId, quotaId, minute, operation, deprecated, ...NO_REQUESTS, lastAtMs: 0 };
+      entry = { keyId, quotaId, minute, operation, deprecated, ...NO_REQUESTS, lastRequestAtMs: 0 };
       this.byKey.set(key, entry);
     }
     this.requests += 1;
     entry[CLASSES[Math.floor(status / 100) as keyof typeof CLASSES]] += 1;
-    entry.refusals += Number(status === TOO_MANY_REQUESTS);
-    entry.lastAtMs = Math.max(entry.lastAtMs, Math.round(atMs));
+    entry.denied += Number(status === TOO_MANY_REQUESTS);
+    entry.lastRequestAtMs = Math.max(entry.lastRequestAtMs, Math.round(atMs));
     return true;
   }
 }

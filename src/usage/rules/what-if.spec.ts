@@ -136,16 +136,17 @@ describe('smallestPlans', () => {
   const wide = plan('wide', 10, 1990);
 
   function smallest(minutes: MinuteOfRequests[], plans = [small, middle, large]) {
-    const { denyingNone, denyingFew } = smallestPlans(minutes, plans);
-    return [denyingNone, denyingFew];
+    const smallestPlansByRatio = smallestPlans(minutes, plans);
+    expect(smallestPlansByRatio.map(({ maxDeniedRatio }) => maxDeniedRatio)).toEqual([0, 0.001]);
+    return smallestPlansByRatio.map(({ plan: name }) => name);
   }
 
-  it('returns the first plan without requests, and none without plans', () => {
+  it('returns the first plan without requests, and null without plans', () => {
     expect(smallest([])).toEqual(['small', 'small']);
     expect(smallest([], [])).toEqual([null, null]);
   });
 
-  it('returns the first that denies none, and the first that denies fewer than one in a thousand', () => {
+  it('returns the first that denies none, and the first that denies at most one in a thousand', () => {
     /** 1,002 requests, of which a limit of ten a minute denies one, and 1,003 of which it denies two. */
     const more = minutesOf(...Array<number>(99).fill(10), 11, 1);
     expect(smallest(more, [wide, middle, large])).toEqual(['middle', 'wide']);
@@ -153,9 +154,12 @@ describe('smallestPlans', () => {
     expect(smallest(two, [wide, middle, large])).toEqual(['middle', 'middle']);
   });
 
-  it('does not take exactly one in a thousand for fewer', () => {
-    const thousand = minutesOf(...Array<number>(98).fill(10), 11, 9);
-    expect(smallest(thousand, [wide, middle])).toEqual(['middle', 'middle']);
+  it.each([1, 3, 7])('returns a plan that denies exactly one in a thousand, of %d thousand', (thousands) => {
+    const thousand = [...Array<number>(98).fill(10), 11, 9];
+    const minutes = minutesOf(...Array.from({ length: thousands }, () => thousand).flat());
+    const ten = plan('ten', 10, 10_000);
+    const eleven = plan('eleven', 11, 10_000);
+    expect(smallest(minutes, [ten, eleven])).toEqual(['eleven', 'ten']);
   });
 
   it('keeps the first that denies few if larger ones also do, or if none denies none', () => {

@@ -1,11 +1,11 @@
-/** A plan denies few requests if it would deny fewer than one in this number. */
-const FEW = 1000;
+/** The parts of the requests that a plan may deny for which the smallest plans are returned. */
+const DENIED_RATIOS = [0, 0.001];
 
 /** The requests of a quota in one UTC minute. */
 export interface MinuteOfRequests {
   /** The start of the minute in ISO form, so that it begins with the UTC day. */
   startsAt: string;
-  /** All that were sent, also those that were denied then. */
+  /** All that were sent, those that were denied then included. */
   requests: number;
 }
 
@@ -52,8 +52,8 @@ export function replayLimits(minutes: readonly MinuteOfRequests[], { perMinute, 
 }
 
 /**
- * Returns the names of the first plan that would have denied no request, and of the first that would have
- * denied fewer than 0.1 %; null if no plan would.
+ * Returns for each of `DENIED_RATIOS` the name of the first plan that would have denied no larger part of the
+ * requests; null if every plan would have.
  *
  * @param plans the smallest first.
  */
@@ -61,10 +61,12 @@ export function smallestPlans(
   minutes: readonly MinuteOfRequests[],
   plans: readonly (Limits & { name: string })[],
 ) {
-  const replayed = plans.map((plan) => ({ name: plan.name, ...replayLimits(minutes, plan) }));
-  const few = replayed.find(({ denied, requests }) => denied === 0 || denied * FEW < requests);
-  return {
-    denyingNone: replayed.find(({ denied }) => denied === 0)?.name ?? null,
-    denyingFew: few?.name ?? null,
-  };
+  const replayed = plans.map((plan) => {
+    const { denied, requests } = replayLimits(minutes, plan);
+    return { name: plan.name, deniedRatio: denied === 0 ? 0 : denied / requests };
+  });
+  return DENIED_RATIOS.map((maxDeniedRatio) => ({
+    maxDeniedRatio,
+    plan: replayed.find(({ deniedRatio }) => deniedRatio <= maxDeniedRatio)?.name ?? null,
+  }));
 }

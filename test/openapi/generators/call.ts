@@ -1,4 +1,11 @@
-import { getHealth, getPlan, issueKey, listAudit, listUsage, listWebhooks } from './.generated/admin-openapi';
+import {
+  getHealth,
+  getPlan,
+  issueKey,
+  listAudit,
+  listUsageByKey,
+  listWebhooks,
+} from './.generated/admin-openapi';
 import { createClient as createAdministrationClient } from './.generated/admin-openapi/client';
 import { getRateLimit, listOrders, listPets } from './.generated/openapi';
 import { createClient as createStoreClient } from './.generated/openapi/client';
@@ -15,7 +22,7 @@ async function callEachTag(address: string, key: string): Promise<Record<string,
   const limits = await getRateLimit({ client: store });
   const keys = await issueKey({ client: administration, body: { name: name ?? 'test', plan: 'free' } });
   const plans = await getPlan({ client: administration, path: { plan: 'free' } });
-  const usage = await listUsage({ client: administration });
+  const usage = await listUsageByKey({ client: administration });
   const webhooks = await listWebhooks({ client: administration });
   const audit = await listAudit({ client: administration });
   const health = await getHealth({ client: administration });

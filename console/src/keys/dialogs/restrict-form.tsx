@@ -48,7 +48,7 @@ export function RestrictForm({ apiKey, onClose, onChanged }: KeyFormProps) {
       }
     },
   });
-  const suggestion = useMutation({ mutationFn: () => store.admin.keys.suggestScopes(apiKey.id) });
+  const suggestion = useMutation({ mutationFn: () => store.admin.keys.scopeSuggestion(apiKey.id) });
   const suggest = () =>
     suggestion.mutate(undefined, {
       onSuccess: ({ scopes }) => {
