@@ -23,7 +23,7 @@ COPY nest-cli.json tsconfig.json tsconfig.build.json prisma.config.ts ./
 COPY prisma prisma
 COPY dev/bundle.js dev/
 COPY src src
-RUN npm run build:service && chmod +x dist/cli/admin.js
+RUN npm run build:service
 
 FROM node:26.10.0-trixie-slim
 # With an arena for each thread, the C library would keep up to 60 MB more of freed buffers.
@@ -35,10 +35,10 @@ COPY prisma/migrations prisma/migrations
 COPY --from=production-packages /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY --from=build /app/console/dist console/dist
-# `animal-store migrate`, `animal-store seed`, and administration.
+# `animal-store migrate`, `animal-store seed`, administration, and the health check.
 RUN ln -s /app/dist/cli/admin.js /usr/local/bin/animal-store
 USER node
 EXPOSE 3000
-HEALTHCHECK --interval=10s --timeout=3s --start-period=10s CMD ["node", "dist/cli/probe.js", "livez"]
+HEALTHCHECK --interval=10s --timeout=3s --start-period=10s CMD ["animal-store", "probe", "livez"]
 # Node is process 1, so it receives the signals.
 CMD ["node", "--enable-source-maps", "--max-old-space-size=512", "dist/main.js"]

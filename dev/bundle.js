@@ -73,7 +73,9 @@ for (const chunk of output.filter(({ type }) => type === 'chunk')) {
   mkdirSync(path.dirname(file), { recursive: true });
   // Node would read the maps of packages at each start.
   const map = chunk.isEntry ? chunk.map : null;
-  writeFileSync(file, chunk.code + (map ? `//# sourceMappingURL=${path.basename(file)}.map\n` : ''));
+  const code = chunk.code + (map ? `//# sourceMappingURL=${path.basename(file)}.map\n` : '');
+  // `animal-store` is a program.
+  writeFileSync(file, code, { mode: code.startsWith('#!') ? 0o755 : 0o644 });
   if (map) {
     writeFileSync(`${file}.map`, map.toString());
   }

@@ -1,17 +1,17 @@
 import { type Command, CommanderError } from 'commander';
+import { about } from '../openapi/about.js';
 import { auditCommand } from './audit.command.js';
 import { group } from './command.js';
+import { EXIT_USAGE } from './exit-codes.js';
 import { keysCommand } from './keys.command.js';
 import { migrateCommand } from './migrate.command.js';
 import { escapeLines } from './output/escape-controls.js';
 import { plansCommand } from './plans.command.js';
+import { probeCommand } from './probe.command.js';
 import { seedCommand } from './seed.command.js';
 import { deprecationsCommand, usageCommand } from './usage.command.js';
 import { webhooksCommand } from './webhooks.command.js';
 import { whatIfCommand } from './what-if.command.js';
-
-/** The exit code of a command that is used wrongly. */
-const EXIT_USAGE = 2;
 
 const program = group(
   'animal-store',
@@ -26,8 +26,10 @@ const program = group(
     webhooksCommand,
     migrateCommand,
     seedCommand,
+    probeCommand,
   ],
 )
+  .version(about.info.version, '--version', 'print the version')
   .addHelpText(
     'after',
     '\nIn a checkout, run "npm run -s admin --" instead of "animal-store":\n' +

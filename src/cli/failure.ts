@@ -1,10 +1,8 @@
 import { ApiError } from '../http/api-error.js';
 import { describeFailure } from './describe-failure.js';
+import { EXIT_FAILURE } from './exit-codes.js';
 import { DeclinedError } from './output/confirmation.js';
 import { escapeControls, escapeLines } from './output/escape-controls.js';
-
-/** The exit code of a command that failed. */
-export const EXIT_FAILURE = 1;
 
 /** Runs a command. Reports a failure on standard error and sets exit code 1. */
 export async function reportFailure(work: () => Promise<void>): Promise<void> {

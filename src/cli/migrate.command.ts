@@ -8,8 +8,14 @@ import { databaseEnvironment } from './services.js';
  * `migrate`: does what `npx prisma migrate deploy` does, because the image does not have Prisma's commands.
  */
 export const migrateCommand = new Command('migrate')
-  .description('apply the pending migrations, as "npx prisma migrate deploy" does')
-  .addHelpText('after', '\nUses DIRECT_DATABASE_URL if it is set, since DATABASE_URL is then a pooler.')
+  .description("apply the pending migrations of this release to the database's tables")
+  .addHelpText(
+    'after',
+    '\nRun it before you start a new release. It changes nothing if the database is up to date. The service' +
+      '\nmigrates its embedded database by itself.\n' +
+      '\nUses DIRECT_DATABASE_URL if it is set, because DATABASE_URL is then a pooler.' +
+      '\nIn a checkout, "npx prisma migrate deploy" does the same.',
+  )
   .action(() =>
     reportFailure(async () => {
       const { DATABASE_URL = '', DIRECT_DATABASE_URL = DATABASE_URL } = await databaseEnvironment();

@@ -1,11 +1,15 @@
 import { execFile } from 'node:child_process';
-import { userInfo } from 'node:os';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
+import path from 'node:path';
 import { promisify } from 'node:util';
+import { about } from '../../src/openapi/about.js';
 import { hashApiKey } from '../../src/auth/rules/api-key.js';
 import { DAY_MS } from '../support/time/clock.js';
 import { ban } from '../support/keys/bans.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { OWN_MIGRATIONS } from '../support/database/own-migrations.js';
+import { eventually } from '../support/eventually.js';
 import { expectNoSecrets } from '../support/service/secrets.js';
 import { type Ended, run, ServiceProcess } from '../support/service/service-process.js';
 import { changingNothing } from '../support/database/stored-state.js';
@@ -687,6 +691,9 @@ describe('a command', () => {
     ['quotas what-if ann --plan pro', 'It must be a UUID'],
     [`keys networks ${NOBODY}`, "required option '--allow <list>' not specified"],
     ['keys revoke', 'give the id of a key, or --key'],
+    ['probe', "missing required argument 'path'"],
+    ['probe healthz', 'Allowed choices are livez, readyz'],
+    ['probe livez readyz', 'too many arguments'],
     [`keys revoke ${NOBODY} --key x`, 'give the id of a key, or --key'],
   ])('exits with code 2 and the reason when it is called as %j', async (command, fault) => {
     const { code, stdout, stderr } = await called(command);
@@ -698,7 +705,16 @@ describe('a command', () => {
     const ofKeys = ['issue', 'list', 'show', 'rotate', 'revoke', 'plan', 'unban'].map(
       (name) => `keys ${name}`,
     );
-    for (const command of [...ofKeys, 'plans list', 'plans set', 'audit', 'keys', 'plans']) {
+    for (const command of [
+      ...ofKeys,
+      'plans list',
+      'plans set',
+      'audit',
+      'keys',
+      'plans',
+      'migrate',
+      'probe',
+    ]) {
       const help = await succeed(...command.split(' '), '--help');
       expect(help).toContain(`Usage: animal-store ${command} `);
       if (/keys (issue|plan)$|plans set$/.test(command)) {
@@ -756,6 +772,68 @@ describe('a command', () => {
         'There are no plans yet: run "npx prisma db seed" first, or in a container "animal-store seed".',
       );
     }));
+});
+
+describe('animal-store --version', () => {
+  it('prints the version of the release', async () => {
+    expect(await succeed('--version')).toBe(`${about.info.version}\n`);
+  });
+});
+
+describe('animal-store probe', () => {
+  const probe = (service: Record<string, string>, word: string) =>
+    run('cli/admin.js', service, 'probe', word);
+
+  it('prints the response of the service, and exits with code 0 only if it is healthy', () =>
+    withDatabase('template0', async (unmigrated) => {
+      const service = new ServiceProcess('main.js', {
+        ...settings(),
+        DATABASE_URL: unmigrated.url,
+        HOST: '127.0.0.2',
+      });
+      const { hostname: HOST, port: PORT } = new URL(await service.listening());
+      const ended = { code: 0, stdout: '', stderr: '' };
+      expect(await probe({ HOST, PORT }, 'livez')).toMatchObject({
+        ...ended,
+        stdout: '200 {"status":"ok"}\n',
+      });
+      const notReady = '503 {"code":"service_unavailable","message":"Not ready.","status":503}\n';
+      expect(await probe({ HOST, PORT }, 'readyz')).toMatchObject({ ...ended, code: 1, stderr: notReady });
+      expect(await on(unmigrated, 'migrate')).toMatchObject({ code: 0 });
+      await eventually(async () =>
+        expect(await probe({ HOST, PORT }, 'readyz')).toMatchObject({ code: 0, stderr: '' }),
+      );
+      await service.kill('SIGTERM');
+      const reason = `http://${HOST}:${PORT}/livez does not respond: connect ECONNREFUSED ${HOST}:${PORT}\n`;
+      expect(await probe({ HOST, PORT }, 'livez')).toMatchObject({ ...ended, code: 1, stderr: reason });
+    }));
+
+  it('finds a service that listens on all addresses', async () => {
+    const service = new ServiceProcess('main.js', { ...settings(), HOST: '0.0.0.0' });
+    const { port: PORT } = new URL(await service.ready());
+    expect(await probe({ HOST: '0.0.0.0', PORT }, 'readyz')).toMatchObject({ code: 0 });
+    expect(await probe({ HOST: '', PORT }, 'readyz')).toMatchObject({ code: 0 });
+    await service.kill('SIGTERM');
+  });
+
+  it('loads no package and no other command, because it runs every few seconds', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'animal-store-probe-'));
+    await probe({ PORT: '1', NODE_V8_COVERAGE: folder }, 'livez');
+    const [file = ''] = await readdir(folder);
+    const { result } = JSON.parse(await readFile(path.join(folder, file), 'utf8')) as {
+      result: { url: string }[];
+    };
+    await rm(folder, { recursive: true });
+    const loaded = result.map(({ url }) => url.split('/dist/')[1]).filter((name) => name !== undefined);
+    expect(loaded.toSorted()).toEqual([
+      'cli/admin.js',
+      'cli/exit-codes.js',
+      'cli/health-probe.js',
+      'packages/rolldown-runtime.js',
+      'settings/env-file.js',
+      'settings/text-file.js',
+    ]);
+  });
 });
 
 describe('the commands migrate and seed', () => {

@@ -44,7 +44,7 @@ describe('the image', () => {
       WorkingDir: '/app',
       Cmd: ['node', '--enable-source-maps', '--max-old-space-size=512', 'dist/main.js'],
       Env: expect.arrayContaining(['NODE_ENV=production']),
-      Healthcheck: { Test: ['CMD', 'node', 'dist/cli/probe.js', 'livez'] },
+      Healthcheck: { Test: ['CMD', 'animal-store', 'probe', 'livez'] },
       ExposedPorts: { '3000/tcp': {} },
     });
   });
@@ -129,9 +129,9 @@ class Services {
     const replica = this.run('api', port);
     const [, ...healthCheck] = this.file.services['api']?.healthcheck?.test ?? [];
     await eventually(async () => {
-      const { code, stdout } = await this.run('api', port, ...healthCheck).ended;
+      const { code, stderr } = await this.run('api', port, ...healthCheck).ended;
       if (code !== 0) {
-        throw new Error(`The replica is not healthy: ${stdout}${replica.output}`);
+        throw new Error(`The replica is not healthy: ${stderr}${replica.output}`);
       }
     }, 60_000);
     return replica;

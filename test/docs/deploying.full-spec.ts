@@ -34,12 +34,14 @@ describe('docs/deploying.md, without containers', () => {
   let service: KeptOutput | undefined;
 
   /** Returns a text whose files of the machine are in the folder of the test. */
-  const inFolder = (text: string) => text.replaceAll(/(?<=^|[\s:=])\/(?=opt\/|etc\/)/gm, `${folder}/`);
+  const inFolder = (text: string) =>
+    text.replaceAll(/(?<=^|[\s:=])\/(?=opt\/|etc\/|usr\/local\/)/gm, `${folder}/`);
 
   beforeAll(async () => {
     database = await createDatabase('template0');
     folder = await mkdtemp(path.join(tmpdir(), 'deploying-'));
     await mkdir(path.join(folder, 'etc/systemd/system'), { recursive: true });
+    await mkdir(path.join(folder, 'usr/local/bin'), { recursive: true });
     const checkout = path.join(folder, 'opt/animal-store');
     await cp(path.join(ROOT, 'deploy'), path.join(checkout, 'deploy'), { recursive: true });
     await cp(path.join(ROOT, 'prisma'), path.join(checkout, 'prisma'), { recursive: true });
@@ -64,7 +66,8 @@ describe('docs/deploying.md, without containers', () => {
     );
     const request = commands.indexOf('curl');
     const shell = (text: string) => {
-      const env = { ...process.env, DATABASE_URL: undefined, NO_COLOR: '1' };
+      const programs = `${folder}/usr/local/bin${path.delimiter}${process.env['PATH']}`;
+      const env = { ...process.env, PATH: programs, DATABASE_URL: undefined, NO_COLOR: '1' };
       return run('bash', ['-euo', 'pipefail', '-c', `${PRINTED}\n${text}`], { cwd: folder, env });
     };
 
