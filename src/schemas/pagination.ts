@@ -87,7 +87,7 @@ export function integerParameter(max: number) {
 }
 
 /** Returns the schema of a query parameter that is an integer from 1 to `max`, or not given. */
-export const countParameter = (max: number, byDefault: number, description: string) =>
+const countParameter = (max: number, byDefault: number, description: string) =>
   integerParameter(max).prefault(String(byDefault)).meta({ description, default: byDefault });
 
 /** Returns the schema of the query parameter `limit`, the maximum number of entries of a page. */

@@ -137,7 +137,7 @@ export const DeprecatedCaller = z
 export type DeprecatedCaller = z.infer<typeof DeprecatedCaller>;
 
 /** The query parameter `period`. */
-export const periodParameter = z
+const periodParameter = z
   .enum(PERIODS, once(`must be one of ${PERIODS.join(', ')}`))
   .prefault(PERIOD_DEFAULT)
   .meta({ description: 'The UTC period by which requests are grouped.', default: PERIOD_DEFAULT });

@@ -344,7 +344,7 @@ describe('GET /admin/keys/{keyId}/scope-suggestion', () => {
     expect((await suggest(key)).json.scopes[0].clientErrors).toBe(0);
   });
 
-  it('returns scopes without usage as unused, 404 for an unknown key, and 400 for a wrong range', async () => {
+  it('returns unused scopes, 404 for an unknown key, 400 for a wrong range', async () => {
     const key = await issue({ role: 'admin' });
     expect((await suggest(key)).json.scopes).toEqual(suggestion(SCOPES));
     expectError(await suggest({ id: 'x', key: '' }), 404, 'not_found');

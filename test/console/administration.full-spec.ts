@@ -34,7 +34,7 @@ describe('the page of traffic of the console', () => {
       .waitFor();
   });
 
-  it('lists a key and its successors as one by choice', async () => {
+  it('lists quotas instead of keys by choice, each with a link to its keys', async () => {
     const old = await store.issue({ plan: 'pro', name: 'Rotated' });
     const next = await send(`${store.url}/admin/keys/${old.id}/rotate`, { method: 'POST', key: admin.key });
     for (const key of [old.key, next.json.key]) {
@@ -44,9 +44,17 @@ describe('the page of traffic of the console', () => {
     const rotated = page.getByRole('list', { name: 'Top keys' }).getByText('Rotated');
     await rotated.nth(1).waitFor();
     await page.getByRole('switch', { name: 'Group by quota' }).click();
-    await rotated.nth(1).waitFor({ state: 'detached' });
-    expect(await rotated.count()).toBe(1);
+    const quota = page
+      .getByRole('list', { name: 'Top quotas' })
+      .getByText(`Quota …${old.quotaId.slice(-8)}`);
+    await quota.waitFor();
+    expect(await quota.count()).toBe(1);
     await expectSound(page);
+    await quota.click();
+    const keys = page.getByRole('table').getByText('Rotated');
+    await keys.nth(1).waitFor();
+    expect(await keys.count()).toBe(2);
+    expect(new URL(page.url()).searchParams.get('quotaId')).toBe(old.quotaId);
   });
 
   it('shows the part of the chart that is dragged over, and zooms out again', async () => {

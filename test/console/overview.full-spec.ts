@@ -55,7 +55,7 @@ describe('the overview of the console', () => {
     await page.getByText('of 10,000 left').waitFor();
     await page.getByText('300 per minute, 10,000 per day').waitFor();
     // Those four, and the requests of the page itself.
-    await page.getByText(/\d+ requests in the last hour, 0 refusals/).waitFor();
+    await page.getByText(/\d+ requests in the last hour, 0 denied/).waitFor();
     await page.getByText('30 days').click();
     await page.getByText(/\d+ requests in the last 30 days/).waitFor();
     await page.getByText('You called no deprecated operation').waitFor();
@@ -204,7 +204,7 @@ describe('a chart of requests in the console', () => {
 
   it('has the same numbers in the table, without the periods that have none', async () => {
     const page = await open(`/admin/keys/${shop.id}`);
-    await page.getByText('3 requests in the last 24 hours, 0 refusals').waitFor();
+    await page.getByText('3 requests in the last 24 hours, 0 denied').waitFor();
     await page.getByText('Table', { exact: true }).click();
     const rows = page.getByRole('table', { name: 'Requests by outcome' }).getByRole('row');
     const numbers = (await rows.allTextContents()).slice(1).map((text) => text.slice(-6));

@@ -96,7 +96,7 @@ describe('the requests of a quota in the console', () => {
     const { name, text } = await download(page);
     expect(name).toBe('usage-key-30-days.csv');
     expect(text.split('\r\n')).toEqual([
-      'startsAt,keyId,keyName,lastFour,requests,refusals,2xx,3xx,4xx,5xx',
+      'startsAt,keyId,keyName,lastFour,requests,denied,2xx,3xx,4xx,5xx',
       expect.stringContaining(`,${old.id},${LONGEST_NAME},${old.lastFour},2,0,`),
       expect.stringContaining(`,${next.id},"${HOSTILE_NAME.replaceAll('"', '""')}",${next.lastFour},`),
       '',

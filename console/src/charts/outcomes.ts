@@ -12,7 +12,7 @@ export const OUTCOMES = [
 type Outcome = (typeof OUTCOMES)[number]['name'];
 export type Outcomes = Record<Outcome, number>;
 
-/** Returns the requests of an entry by outcome. The service counts denied ones among the client errors too. */
+/** Returns the requests of an entry by outcome. Denied ones are client errors of the service, too. */
 export function toOutcomes({ denied, statuses }: Pick<UsageTotals, 'denied' | 'statuses'>): Outcomes {
   return {
     succeeded: statuses['2xx'],

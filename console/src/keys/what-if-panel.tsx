@@ -11,7 +11,7 @@ import { quotaErrors, quotaFields } from './dialogs/quota-values';
 import { WithPlans } from './with-plans';
 import { WhatIfResult } from './what-if-result';
 
-/** Tries limits on what all keys of a key's quota sent. Nothing is loaded until the reader submits the form. */
+/** Tries limits on what all keys of a key's quota sent. Loads nothing before the form is sent. */
 export function WhatIfPanel({ apiKey }: { apiKey: Pick<Key, 'quotaId' | 'plan'> }) {
   const [isOpen, setIsOpen] = useState(false);
   const [tried, setTried] = useState<WhatIfQuery | null>(null);
