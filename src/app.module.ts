@@ -19,6 +19,7 @@ import { DatabaseModule } from './database/database.module.js';
 import type { Environment } from './settings/environment.js';
 import { RequestBodyReader } from './http/request-body.js';
 import { RevalidationHook } from './http/revalidation.hook.js';
+import { SchemaHook } from './http/schema.hook.js';
 import { SlotHook } from './http/slot.hook.js';
 import { RequestMetricsHook } from './observability/request-metrics.hook.js';
 import { ConcurrencyLimit } from './http/concurrency-limit.js';
@@ -84,6 +85,7 @@ export const RESPONSE_HOOKS = [
     { provide: APP_FILTER, useClass: ErrorFilter },
     // The steps before and after them that no other module provides:
     RequestBodyReader,
+    SchemaHook,
     ConcurrencyLimit,
     SlotHook,
     DecisionCheckHook,

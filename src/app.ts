@@ -15,6 +15,7 @@ import { ApiKeyStrategy } from './auth/api-key.strategy.js';
 import { allowOrigins } from './http/cors.hook.js';
 import { RequestBodyReader } from './http/request-body.js';
 import { setRequestContext } from './http/request-context.hook.js';
+import { SchemaHook } from './http/schema.hook.js';
 import { SlotHook } from './http/slot.hook.js';
 import { routableTarget } from './http/request-line.js';
 import { prefixLinks } from './http/prefix-links.hook.js';
@@ -106,6 +107,7 @@ async function addRequestHooks(app: NestFastifyApplication, environment: Environ
   }
   app.get(RequestBodyReader).addTo(fastify);
   // Once the body has arrived:
+  fastify.addHook('preValidation', app.get(SchemaHook).preValidation);
   fastify.addHook('preValidation', app.get(SlotHook).preValidation);
   fastify.addHook('preValidation', startDeadline);
 }

@@ -1,5 +1,6 @@
-import { databaseReason, hasCode, isDatabaseUnavailable } from '../database/availability.js';
-import { HOW_TO_MIGRATE, MigrationError } from '../database/migrations.js';
+import { databaseReason, hasCode, isDatabaseUnavailable, isSchemaFault } from '../database/availability.js';
+import { MigrationError } from '../database/migrations.js';
+import { HOW_TO_MIGRATE } from '../database/schema-faults.js';
 import { ServerEncodingError } from '../database/server-encoding.js';
 import { EmbeddedPostgresError } from '../database/embedded/embedded-postgres.js';
 import { InvalidEnvironmentError } from '../settings/environment.js';
@@ -7,8 +8,6 @@ import { ApiError } from '../http/api-error.js';
 import { ListenError } from '../http/listen-error.js';
 import { CounterStoreError } from '../rate-limit/stores/counter-store.js';
 
-/** Codes of Prisma and PostgreSQL for a missing table or column. */
-const UNMIGRATED = /^(P2021|P2022|42P01|42703)$/;
 const PERMISSION_DENIED = /^42501$/;
 
 /** Returns why a process ends: a message for a fault that an operator can fix, the stack for a defect. */
@@ -29,7 +28,7 @@ export function describeFailure(error: unknown): string {
     // Only Redis: with counters in PostgreSQL, the error is PostgreSQL's own.
     return `${error.message} (check COUNTER_STORE_URL)`;
   }
-  if (hasCode(error, UNMIGRATED)) {
+  if (isSchemaFault(error)) {
     return `The database lacks the tables of this version: ${HOW_TO_MIGRATE}. ${databaseReason(error)}`;
   }
   if (hasCode(error, PERMISSION_DENIED)) {

@@ -37,6 +37,11 @@ const CONFLICT = /^(40001|40P01|P2034)$/;
  */
 const READ_ONLY = /^(25006|55000)$/;
 /**
+ * Codes of PostgreSQL and Prisma for a table, column, type or operator that the database lacks. No value that
+ * a client sends causes them, because statements are fixed.
+ */
+const SCHEMA_FAULT = /^(42703|42704|42804|42846|42883|42P01|42P10|P2021|P2022)$/;
+/**
  * SQLSTATEs of a statement that PostgreSQL rejected, possibly because of a value, so that it changed nothing:
  * cardinality, data, constraints, routines, views, limits of a row, errors of triggers, corrupt pages.
  */
@@ -95,6 +100,11 @@ export function isDatabaseUnavailable(error: unknown): boolean {
  */
 export function isRejectedValue(error: unknown): boolean {
   return !isDatabaseUnavailable(error) && hasCode(error, REJECTED);
+}
+
+/** Returns whether an error of Prisma or `pg` means that the database lacks something that migrations add. */
+export function isSchemaFault(error: unknown): boolean {
+  return hasCode(error, SCHEMA_FAULT);
 }
 
 /** Returns whether an error of Prisma or `pg` has such a code. */

@@ -1,19 +1,21 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { SchemaEngine } from '@prisma/schema-engine-wasm';
+import type pg from 'pg';
 import { findSchema } from '../../prisma/session-settings.mjs';
 import { hasCode } from './availability.js';
 import { createPool } from './connection-pool.js';
+import { findSchemaFaults, HOW_TO_COMPARE } from './schema-faults.js';
 import { namedStatement, type Statement } from './statement.js';
 import { requireUtf8 } from './server-encoding.js';
 
 /** The path is the same from `src`, `build` and `dist`. */
 const MIGRATIONS_FOLDER = path.join(import.meta.dirname, '..', '..', 'prisma', 'migrations');
 
-const UNDEFINED_TABLE = /^42P01$/;
+/** Read once: a release that replaces the files of a running service has other migrations. */
+let ownNames: Promise<string[]> | undefined;
 
-/** The advice in messages about pending migrations. Prisma's commands are not in the image. */
-export const HOW_TO_MIGRATE = 'run "npx prisma migrate deploy", or in a container "animal-store migrate"';
+const UNDEFINED_TABLE = /^42P01$/;
 
 /** Prisma's codes of errors that an operator can fix. */
 const KNOWN_ERROR = /^P\d{4}$/;
@@ -54,7 +56,9 @@ export async function pendingMigrations(
   query: (statement: Statement<RecordedMigration>) => Promise<RecordedMigration[]>,
   migrationsFolder = MIGRATIONS_FOLDER,
 ): Promise<string[]> {
-  const names = await migrationNames(migrationsFolder);
+  const names = await (migrationsFolder === MIGRATIONS_FOLDER
+    ? (ownNames ??= migrationNames(MIGRATIONS_FOLDER))
+    : migrationNames(migrationsFolder));
   const recorded = await query(RECORDED).catch(emptyIfUnmigrated);
   // Migrations of other releases are ignored.
   const unfinished = recorded.find(({ name, finished }) => !finished && names.includes(name));
@@ -88,7 +92,8 @@ function describeUnfinished({ name, log, isMigrating }: RecordedMigration): stri
  * Applies the pending migrations, as `prisma migrate deploy` would, and returns their names. If several
  * processes start at once, one applies them; the others wait for it, up to two minutes, and return no names.
  *
- * @throws the errors of `pendingMigrations` and `requireUtf8`, and MigrationError if a migration fails.
+ * @throws the errors of `pendingMigrations` and `requireUtf8`, and MigrationError if a migration fails, or if
+ *   the database lacks something though it has every migration.
  */
 export async function applyPendingMigrations(
   connectionString: string,
@@ -109,6 +114,7 @@ export async function applyPendingMigrations(
       throw error;
     });
     if (known?.length === 0) {
+      await requireSchema(pool);
       return [];
     }
     const migrationsList = await readMigrations(migrationsFolder);
@@ -117,6 +123,7 @@ export async function applyPendingMigrations(
       const { appliedMigrationNames } = await withEngine(connectionString, (engine) =>
         engine.applyMigrations({ migrationsList, filters }),
       );
+      await requireSchema(pool);
       return appliedMigrationNames;
     } catch (error) {
       // `pending()` throws why a migration failed, as the engine recorded it; the engine does not report an
@@ -126,6 +133,19 @@ export async function applyPendingMigrations(
     }
   } finally {
     await pool.end();
+  }
+}
+
+/** @throws MigrationError for a database with every migration that lacks what they add. */
+async function requireSchema(pool: pg.Pool): Promise<void> {
+  const faults = await findSchemaFaults(
+    async ({ text }, values) => (await pool.query<{ fault: string }>(text, values)).rows,
+  );
+  if (faults !== null) {
+    throw new MigrationError(
+      `The database ${faults}, though every migration is recorded as applied: it was changed by hand or ` +
+        `restored in part. ${HOW_TO_COMPARE}.`,
+    );
   }
 }
 

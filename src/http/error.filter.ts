@@ -7,12 +7,13 @@ import {
   NotFoundException,
 } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { databaseReason, isDatabaseUnavailable } from '../database/availability.js';
+import { databaseReason, isDatabaseUnavailable, isSchemaFault } from '../database/availability.js';
 import { ApiError } from './api-error.js';
 import { UnavailableError } from '../database/unavailable-error.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { publicPrefix } from '../settings/public-prefix.js';
 import { targetPath } from './request-line.js';
+import { schemaNotReady } from './schema.hook.js';
 import { waitForDecision } from './served-while-counted.js';
 
 /** Responds to every error that is thrown on the request path. */
@@ -68,6 +69,9 @@ function toApiError(exception: unknown, { id, originalUrl }: FastifyRequest, doc
   if (exception instanceof NotFoundException) {
     const message = `There is nothing at ${targetPath(originalUrl)}. The operations are listed at ${docs}.`;
     return new ApiError('not_found', message);
+  }
+  if (isSchemaFault(exception)) {
+    return schemaNotReady(exception);
   }
   if (exception instanceof UnavailableError || isDatabaseUnavailable(exception)) {
     const store = exception instanceof UnavailableError ? exception.store : 'The database';

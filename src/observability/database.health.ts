@@ -3,8 +3,10 @@ import pg from 'pg';
 import { ENCODING_FAULT, sessionSettings, settingColumns } from '../../prisma/session-settings.mjs';
 import { databaseReason, isDatabaseUnavailable } from '../database/availability.js';
 import { withinDeadline } from '../database/deadline.js';
-import { HOW_TO_MIGRATE, pendingMigrations } from '../database/migrations.js';
+import { MigrationError, pendingMigrations } from '../database/migrations.js';
 import { PrismaService } from '../database/prisma.service.js';
+import { findSchemaFaults, HOW_TO_COMPARE, HOW_TO_MIGRATE } from '../database/schema-faults.js';
+import { SchemaState } from '../database/schema-state.js';
 import { loadSql, namedStatement, type Statement } from '../database/statement.js';
 import { declaredTables, EVERY_PRIVILEGE } from '../database/tables.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
@@ -23,8 +25,8 @@ export type DatabaseParts = Pick<Health['components'], 'database' | 'migrations'
 const UP = { status: 'up' } as const;
 
 /**
- * Reports whether the database responds, grants the service its privileges, and has every migration of this
- * version.
+ * Reports whether the database responds, grants the service its privileges, and has every migration, table
+ * and column of this version.
  */
 @Injectable()
 export class DatabaseHealth {
@@ -35,6 +37,7 @@ export class DatabaseHealth {
 
   constructor(
     private readonly prisma: PrismaService,
+    private readonly schema: SchemaState,
     @Inject(ENVIRONMENT)
     private readonly environment: Pick<
       Environment,
@@ -83,12 +86,34 @@ export class DatabaseHealth {
     }
     // Otherwise the first requests would wait until Prisma's engine is loaded.
     await this.prisma.$connect();
-    const pending = await pendingMigrations((statement) => this.query(statement));
-    if (pending.length === 0) {
-      return { database: UP, migrations: { ...UP, pending } };
+    const migrations = await this.checkMigrations();
+    this.schema.isUsable = migrations.status === 'up';
+    return { database: UP, migrations };
+  }
+
+  /** @throws the database's error. */
+  private async checkMigrations(): Promise<NonNullable<DatabaseParts['migrations']>> {
+    try {
+      const pending = await pendingMigrations((statement) => this.query(statement));
+      if (pending.length > 0) {
+        const lacked = `the database lacks the migrations ${pending.join(', ')}`;
+        return { ...down(`${lacked}; ${HOW_TO_MIGRATE}`), pending };
+      }
+      const faults = await findSchemaFaults((statement, values) => this.query(statement, values));
+      return faults === null
+        ? { ...UP, pending }
+        : {
+            ...down(
+              `the database ${faults}; ${HOW_TO_MIGRATE}; if that applies no migration, ${HOW_TO_COMPARE}`,
+            ),
+            pending,
+          };
+    } catch (error) {
+      if (error instanceof MigrationError) {
+        return down(error.message);
+      }
+      throw error;
     }
-    const message = `the database lacks the migrations ${pending.join(', ')}; ${HOW_TO_MIGRATE}`;
-    return { database: UP, migrations: { ...down(message), pending } };
   }
 
   /** Prisma's client connects only to a schema that it may use, which is among what is checked. */

@@ -6,6 +6,7 @@ import { until } from '../support/eventually.js';
 import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';
 import { send } from '../support/http/http.js';
 import { isDegraded, remaining } from '../support/http/rate-limit-headers.js';
+import { whileBroken } from '../support/database/broken-table.js';
 
 const RECOVERY_MS = 2000;
 
@@ -33,14 +34,14 @@ describe('a request whose key cannot be looked up', () => {
   });
 
   it('returns 500 with rate-limit headers when the look-up has a defect', async () => {
-    await database.query('ALTER TABLE api_keys RENAME TO api_keys_away');
-    for (const path of ['/v1/pets', '/v1/nothing', '/admin/keys']) {
-      const response = await send(`${store.url}${path}`, { key: unseen.key });
-      expectError(response, 500, 'internal_error');
-      expectRateLimitHeaders(response);
-      expect(isDegraded(response)).toBe(true);
-    }
-    await database.query('ALTER TABLE api_keys_away RENAME TO api_keys');
+    await whileBroken(database, 'api_keys', async () => {
+      for (const path of ['/v1/pets', '/v1/nothing', '/admin/keys']) {
+        const response = await send(`${store.url}${path}`, { key: unseen.key });
+        expectError(response, 500, 'internal_error');
+        expectRateLimitHeaders(response);
+        expect(isDegraded(response)).toBe(true);
+      }
+    });
   });
 
   describe('while the database is away', () => {

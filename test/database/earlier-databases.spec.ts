@@ -174,7 +174,7 @@ describe.each(EARLIER_COMMITS)('a database of commit %s', (commit) => {
       expect((await send(`${store.url}/v1/pets`, { key: generateApiKey('staging') })).status).toBe(401);
     });
 
-    it('keeps the scopes of its keys: all of the role without a list, those of the list with one', async () => {
+    it('keeps the scopes of its keys: those of the list, and without one all of the role', async () => {
       const create = { method: 'POST', body: { name: 'Kim', categoryId: 1 } };
       expect((await call('client', '/v1/pets', create)).status).toBe(201);
       expect((await call('scoped', '/v1/pets', create)).json).toMatchObject({ code: 'insufficient_scope' });
@@ -183,10 +183,11 @@ describe.each(EARLIER_COMMITS)('a database of commit %s', (commit) => {
       expect((await call('client', '/admin/keys')).status).toBe(403);
       // No key may issue others unless its list says so.
       expect((await call('client', '/v1/keys')).status).toBe(403);
-      if (isOf('issuer')) {
-        const listed = (await call('issuer', '/v1/keys')).json.map(({ name }: { name: string }) => name);
-        expect(listed).toEqual(expect.arrayContaining(['issued by its holder', 'issued and revoked']));
-      }
+      const issued = isOf('issuer') ? (await call('issuer', '/v1/keys')).json : [];
+      const names = issued.map(({ name }: { name: string }) => name);
+      expect(names).toEqual(
+        expect.arrayContaining(['issued by its holder', 'issued and revoked'].filter(isOf)),
+      );
     });
 
     it('replays its stored responses to the byte', async () => {
@@ -241,23 +242,27 @@ describe.each(EARLIER_COMMITS)('a database of commit %s', (commit) => {
     });
 
     it('lists each of its keys, plans, audit events, webhooks and deliveries', async () => {
-      const listed = async (path: string) => (await administer(`${path}?limit=100`)).json;
-      const texts = (table: string, column: string) =>
-        (earlier[table] ?? []).map((row) => row[column]).toSorted();
-      const fields = (list: Record<string, unknown>[], field: string) => list.map((entry) => entry[field]);
-      expect(fields(await listed('/admin/keys'), 'id').toSorted()).toEqual(texts('api_keys', 'id'));
-      expect(fields(await listed('/admin/plans'), 'name').toSorted()).toEqual(texts('plans', 'name'));
-      expect(fields(await listed('/admin/audit'), 'id').toSorted()).toEqual(
-        expect.arrayContaining(texts('audit_events', 'id')),
-      );
-      expect(fields(await listed('/admin/webhooks'), 'id').toSorted()).toEqual(texts('webhooks', 'id'));
-      const deliveries = await listed(`/admin/webhooks/${webhooks.rotated.id}/deliveries`);
-      const ofRotated = earlier['webhook_deliveries']?.filter(
-        ({ webhook_id }) => webhook_id === webhooks.rotated.id,
-      );
-      expect(fields(deliveries, 'id').toSorted()).toEqual(
-        expect.arrayContaining(ofRotated?.map(({ id }) => id) ?? ['none']),
-      );
+      const listed = async (path: string, field: string) =>
+        new Set<unknown>(
+          (await administer(`${path}?limit=100`)).json.map((entry: Record<string, unknown>) => entry[field]),
+        );
+      const ofRotated = ({ webhook_id }: Row) => webhook_id === webhooks.rotated.id;
+      const lists: [path: string, field: string, rows: Row[] | undefined][] = [
+        ['/admin/keys', 'id', earlier['api_keys']],
+        ['/admin/plans', 'name', earlier['plans']],
+        ['/admin/audit', 'id', earlier['audit_events']],
+        ['/admin/webhooks', 'id', earlier['webhooks']],
+        [
+          `/admin/webhooks/${webhooks.rotated.id}/deliveries`,
+          'id',
+          earlier['webhook_deliveries']?.filter(ofRotated),
+        ],
+      ];
+      for (const [path, field, rows = []] of lists) {
+        expect(rows.length).toBeGreaterThan(1);
+        const found = await listed(path, field);
+        expect([path, rows.filter((row) => !found.has(row[field]))]).toEqual([path, []]);
+      }
     });
 
     it('sends the deliveries that were pending, signed by the secret of then', async () => {

@@ -1,6 +1,6 @@
 import net from 'node:net';
 import pg from 'pg';
-import { isConflict, isReadOnly, isRejectedValue } from '../../database/availability.js';
+import { isConflict, isReadOnly, isRejectedValue, isSchemaFault } from '../../database/availability.js';
 import { withinDeadline } from '../../database/deadline.js';
 import { retryConflicts } from '../../database/retry-conflicts.js';
 import { configureSession } from '../../database/session.js';
@@ -32,7 +32,7 @@ export class PostgresConnection {
     try {
       return await withinDeadline(connection.query<Row>(statement, values), DEADLINE_MS);
     } catch (error) {
-      if (!isConflict(error) && !isRejectedValue(error)) {
+      if (!isConflict(error) && !isRejectedValue(error) && !isSchemaFault(error)) {
         // After a failover, the address may lead to another server.
         this.forget(connection);
         connection.destroy();

@@ -10,6 +10,9 @@ function rename(row: Row, names: Record<string, string>): Row {
 
 const nullIfEmpty = (list: string | null | undefined) => (list === '[]' ? null : (list ?? null));
 
+const firstText = (texts: (string | null | undefined)[]) =>
+  texts.reduce((first, text) => (String(text) < String(first) ? text : first)) ?? null;
+
 /** By table. The rows of others stay as they are. */
 export const CONVERSIONS: Record<string, Conversion> = {
   api_keys: (rows) =>
@@ -39,10 +42,6 @@ export const CONVERSIONS: Record<string, Conversion> = {
       response_body: null,
       ...rename(row, { event: 'event_type', event_key: 'dedupe_key' }),
       // The id of the first delivery of the event.
-      event_id:
-        rows
-          .filter(({ event_key }) => event_key === row['event_key'])
-          .map(({ id }) => id)
-          .toSorted()[0] ?? null,
+      event_id: firstText(rows.filter(({ event_key }) => event_key === row['event_key']).map(({ id }) => id)),
     })),
 };

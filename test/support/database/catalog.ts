@@ -10,15 +10,18 @@ const PARTS = `
   FROM relation
   UNION ALL
   SELECT format(
-    'column %s.%s %s not null: %s default: %s %s %s %s %s', relname, attname, format_type(atttypid, atttypmod),
-    attnotnull, pg_get_expr(adbin, adrelid), attcollation::regcollation, attidentity, attgenerated, attstorage
+    'column %s.%s %s not null: %s default: %s %s %s %s %s',
+    relname, attname, format_type(atttypid, atttypmod), attnotnull,
+    pg_get_expr(adbin, adrelid), attcollation::regcollation, attidentity, attgenerated, attstorage
   )
   FROM relation
     JOIN pg_attribute ON attrelid = relation.oid AND attnum > 0 AND NOT attisdropped AND relkind = 'r'
     LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
   UNION ALL
   -- From PostgreSQL 18 on, NOT NULL is a constraint too.
-  SELECT format('constraint %s.%s %s validated: %s', relname, conname, pg_get_constraintdef(c.oid), convalidated)
+  SELECT format(
+    'constraint %s.%s %s validated: %s', relname, conname, pg_get_constraintdef(c.oid), convalidated
+  )
   FROM relation JOIN pg_constraint c ON conrelid = relation.oid AND contype <> 'n'
   UNION ALL
   SELECT format('index %s valid: %s', pg_get_indexdef(indexrelid), indisvalid)
@@ -35,7 +38,8 @@ const PARTS = `
   GROUP BY typname
   UNION ALL
   SELECT format(
-    'sequence %s %s by %s from %s to %s, owned by %s', relname, seqtypid::regtype, seqincrement, seqmin, seqmax,
+    'sequence %s %s by %s from %s to %s, owned by %s',
+    relname, seqtypid::regtype, seqincrement, seqmin, seqmax,
     (
       SELECT format('%s.%s', refobjid::regclass, attname)
       FROM pg_depend JOIN pg_attribute ON attrelid = refobjid AND attnum = refobjsubid
@@ -68,8 +72,10 @@ export async function readRows(database: TestDatabase): Promise<Record<string, R
   return Object.fromEntries(await Promise.all(read));
 }
 
+const byText = (one: string, other: string) => (one < other ? -1 : 1);
+
 /** Sorts rows of one table, whose columns may be in any order. */
 export function sortRows(rows: Row[]): Row[] {
-  const text = (row: Row) => JSON.stringify(Object.entries(row).toSorted());
-  return rows.toSorted((one, other) => (text(one) < text(other) ? -1 : 1));
+  const text = (row: Row) => JSON.stringify(row, Object.keys(row).toSorted(byText));
+  return rows.toSorted((one, other) => byText(text(one), text(other)));
 }

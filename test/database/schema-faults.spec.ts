@@ -1,0 +1,125 @@
+import { Logger } from '@nestjs/common';
+import { applyPendingMigrations, MigrationError } from '../../src/database/migrations.js';
+import { findSchemaFaults } from '../../src/database/schema-faults.js';
+import { Readiness } from '../../src/observability/readiness.js';
+import { createDatabase, type TestDatabase } from '../support/database/database.js';
+import { eventually } from '../support/eventually.js';
+import { expectError } from '../support/http/expectations.js';
+import { type HttpResponse, send } from '../support/http/http.js';
+import { startApplication, type TestApplication } from '../support/service/application.js';
+
+const MESSAGE = 'The database is not ready for this version of the service. Try again later.';
+const HOW_TO_COMPARE =
+  '"npx prisma migrate diff --from-config-datasource --to-schema prisma/schema.prisma --script", in a ' +
+  'checkout of this version, prints the statements that are missing (docs/operating.md)';
+
+let database: TestDatabase;
+beforeEach(async () => {
+  database = await createDatabase();
+});
+afterEach(() => database.drop());
+
+describe('findSchemaFaults', () => {
+  const find = () =>
+    findSchemaFaults(async ({ text }, values) => database.query<{ fault: string }>(text, values));
+
+  it('returns null for a database with every migration, and more', async () => {
+    await database.query('ALTER TABLE pets ADD COLUMN colour text, ADD COLUMN legs int NOT NULL DEFAULT 4');
+    await database.query('CREATE TABLE of_theirs ()');
+    expect(await find()).toBeNull();
+  });
+
+  it.each([
+    ['DROP TABLE usage', 'lacks the table usage'],
+    ['ALTER TABLE api_keys DROP COLUMN issuer_id', 'lacks the column api_keys.issuer_id'],
+    ['ALTER TABLE plans RENAME per_day TO daily', 'lacks the column plans.per_day'],
+    [
+      'ALTER TABLE plans ALTER per_minute TYPE bigint',
+      'has bigint instead of integer in the column plans.per_minute',
+    ],
+    ['ALTER TABLE pets ALTER status TYPE text', 'has text instead of pet_status in the column pets.status'],
+    ['ALTER TABLE orders ALTER ship_date SET NOT NULL', 'accepts no NULL in the column orders.ship_date'],
+    [
+      'ALTER TABLE pets ADD COLUMN owner text NOT NULL',
+      'requires a value in the column pets.owner, which this version does not have',
+    ],
+  ])('names the fault after %s', async (statement, fault) => {
+    await database.query(statement);
+    expect(await find()).toBe(fault);
+  });
+
+  it('names ten faults, and counts the others', async () => {
+    await database.query('DROP SCHEMA public CASCADE');
+    await database.query('CREATE SCHEMA public');
+    expect(await find()).toMatch(/^lacks the table api_keys, (lacks the table \w+, ){9}has 2 more faults$/);
+  });
+});
+
+describe('applyPendingMigrations', () => {
+  it('rejects a database that lacks what its migrations added, and says what to do', async () => {
+    await database.query('ALTER TABLE webhooks DROP COLUMN paused_at');
+    await expect(applyPendingMigrations(database.url)).rejects.toMatchObject({
+      constructor: MigrationError,
+      message:
+        'The database lacks the column webhooks.paused_at, though every migration is recorded as applied: ' +
+        `it was changed by hand or restored in part. ${HOW_TO_COMPARE}.`,
+    });
+  });
+});
+
+describe('a service whose database lacks a column', () => {
+  let store: TestApplication;
+  let errors: jest.SpyInstance;
+  beforeEach(() => {
+    errors = jest.spyOn(Logger.prototype, 'error').mockImplementation();
+    jest.spyOn(Logger.prototype, 'warn').mockImplementation();
+  });
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await store.close();
+  });
+
+  const isReady = async (ready: boolean) =>
+    eventually(async () => expect((await store.app.get(Readiness).check()).ready).toBe(ready));
+  const expectNotReady = (response: HttpResponse) =>
+    expectError(response, 503, 'service_unavailable', MESSAGE);
+
+  it('is not ready, names it to administrators and in the log, and returns 503 until it has it', async () => {
+    await database.query('ALTER TABLE stored_responses DROP COLUMN location');
+    store = await startApplication({ database });
+    const { key } = await store.issue({ role: 'admin' });
+    await isReady(false);
+    const { status, json } = await send(`${store.url}/readyz`);
+    expect([status, json.message]).toEqual([503, 'Not ready.']);
+    const message =
+      'the database lacks the column stored_responses.location; run "npx prisma migrate deploy", or in a ' +
+      `container "animal-store migrate"; if that applies no migration, ${HOW_TO_COMPARE}`;
+    const health = await send(`${store.url}/admin/health`, { key });
+    expect([health.status, health.json]).toMatchObject([200, { ready: false }]);
+    expect(health.text).toContain(JSON.stringify(message));
+    expect(errors.mock.calls).toEqual([[`Not ready: ${message}`]]);
+    for (const path of ['/v1/pets', '/v1/rate-limit', '/v1/nothing', '/admin/keys']) {
+      expectNotReady(await send(store.url + path, { key }));
+    }
+    expect((await send(`${store.url}/docs`)).status).toBe(200);
+    await database.query('ALTER TABLE stored_responses ADD COLUMN location text');
+    await isReady(true);
+    expect((await send(`${store.url}/v1/pets`, { key })).status).toBe(200);
+  });
+
+  it('returns 503 before its check has found that, and loosens no limit', async () => {
+    store = await startApplication({ database });
+    await isReady(true);
+    const { key } = await store.issue({ plan: 'enterprise', perMinute: 5, perDay: 100 });
+    await database.query('ALTER TABLE rate_limit_counters RENAME COLUMN ban_threshold TO threshold');
+    await database.query('ALTER TABLE pets DROP COLUMN category_id');
+    expectNotReady(await send(`${store.url}/v1/pets`, { key }));
+    const responses = await Promise.all(
+      Array.from({ length: 30 }, () => send(`${store.url}/v1/key`, { key })),
+    );
+    const allowed = responses.filter(({ status }) => status === 200);
+    expect(allowed.length).toBeLessThanOrEqual(4);
+    responses.filter(({ status }) => status !== 200).forEach(expectNotReady);
+    expect(allowed.filter(({ headers }) => headers.has('x-ratelimit-degraded'))).toStrictEqual([]);
+  });
+});
