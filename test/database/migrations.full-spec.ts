@@ -169,17 +169,18 @@ describe('a migration whose process is killed while it waits for a lock', () => 
     expect(await database.query("SELECT FROM pg_tables WHERE tablename = 'pets'")).toHaveLength(1);
     await expect(applyPendingMigrations(databaseUrl)).rejects.toMatchObject(migrationError(reason));
 
-    const resolve = /run "npx prisma (.+?)"/.exec(reason)?.[1]?.split(' ') ?? [];
+    const rest = OWN_MIGRATIONS.slice(1);
     await database.query('CREATE TABLE kept AS TABLE _prisma_migrations');
-    expect(await runPrisma(databaseUrl, resolve)).toMatchObject({ code: 0 });
-    expect(await pendingMigrations(databaseUrl)).toStrictEqual([]);
-    expect(await applyPendingMigrations(databaseUrl)).toStrictEqual([]);
+    await database.query(/in a container "(.+?)"/.exec(reason)?.[1] ?? '');
+    expect(await pendingMigrations(databaseUrl)).toEqual(rest);
 
     await database.query('DELETE FROM _prisma_migrations');
     await database.query('INSERT INTO _prisma_migrations TABLE kept');
-    await database.query(/in a container "(.+?)"/.exec(reason)?.[1] ?? '');
     await database.query('DROP TABLE kept');
-    expect(await applyPendingMigrations(databaseUrl)).toStrictEqual([]);
+    const resolve = /run "npx prisma (.+?)"/.exec(reason)?.[1]?.split(' ') ?? [];
+    expect(await runPrisma(databaseUrl, resolve)).toMatchObject({ code: 0 });
+    expect(await pendingMigrations(databaseUrl)).toEqual(rest);
+    expect(await applyPendingMigrations(databaseUrl)).toEqual(rest);
     expect(await runPrisma(databaseUrl, ['migrate', 'status'])).toMatchObject({ code: 0 });
   });
 });
