@@ -9,7 +9,7 @@ const ROOT = path.join(import.meta.dirname, '..');
 const CHECKED = /\.([cm]?js|tsx?|sql|lua|prisma|yml)$/;
 /** By `npm run documents`, `npx prisma migrate dev` and pg_dump. */
 const GENERATED = [
-  /^client\/src\/(operations|admin-schema|admin-resources)\.ts$/,
+  /^client\/src\/(store|admin)-(schema|resources)\.ts$/,
   /^(prisma\/migrations|test\/database\/earlier-databases)\//,
 ];
 /** Cannot be broken. */

@@ -1,33 +1,28 @@
-import { Admin } from './admin.js';
+import { AdminResources } from './admin-resources.js';
 import type { Transport } from './call.js';
 import { Connection } from './connection.js';
-import type { Hooks } from './hooks.js';
-import { Operations, type paths } from './operations.js';
+import type { ClientHooks } from './hooks.js';
 import { Pacer } from './pacer.js';
 import { findPacer } from './pacer-registry.js';
-import { completePlatform, type Platform } from './platform.js';
-import { type Budget, completeBudget } from './retry.js';
+import { type ClientPlatform, completePlatform } from './platform.js';
+import { type CallBudget, completeBudget } from './retry.js';
+import { StoreResources } from './store-resources.js';
 
 /** Options of a client. */
-export interface AnimalStoreOptions extends Partial<Platform>, Hooks {
+export interface AnimalStoreOptions extends Partial<ClientPlatform>, ClientHooks {
   /** The address of the service with its version, such as `https://api.animal-store.example/v1`. */
   baseUrl: string;
   apiKey: string;
   /**
-   * What differs from 6 attempts within 90 seconds, each of 30 seconds at most. Without `limitWaitMs`, a call
-   * may spend all of its time waiting for the limit.
+   * What differs from 6 attempts within 90 seconds, each of 30 seconds at most. Without `maxRateLimitWaitMs`,
+   * a call may spend all of its time waiting for the limit.
    */
-  budget?: Partial<Budget>;
+  budget?: Partial<CallBudget>;
   /** How many requests may be in flight at once. 8 by default. */
-  maxInFlight?: number | undefined;
-  /**
-   * Receives a warning for each deprecated operation that is called, once per process. `console.warn` by
-   * default.
-   */
-  warn?: (message: string) => void;
+  maxConcurrentRequests?: number | undefined;
 }
 
-const MAX_IN_FLIGHT = 8;
+const MAX_CONCURRENT_REQUESTS = 8;
 
 /** Surrounding whitespace is allowed, because a key may come from a file that ends with a line break. */
 const VISIBLE = /^\s*[\x21-\x7e]+\s*$/;
@@ -38,25 +33,23 @@ const VISIBLE = /^\s*[\x21-\x7e]+\s*$/;
  * int64 is a number if that holds all its digits, else a bigint; a number that may have lost some is a
  * `RangeError` and is not sent.
  */
-export class AnimalStore extends Operations {
+export class AnimalStore extends StoreResources {
   /** The operations of administration, which need a key with the role `admin`. */
-  readonly admin: Admin;
-  protected readonly connection: Connection<paths>;
+  readonly admin: AdminResources;
 
   /** @throws TypeError if `baseUrl` or `apiKey` is missing or malformed. */
   constructor({
     baseUrl,
     apiKey,
     budget,
-    maxInFlight = MAX_IN_FLIGHT,
-    // oxlint-disable-next-line no-console
-    warn = (message) => console.warn(message),
+    maxConcurrentRequests = MAX_CONCURRENT_REQUESTS,
     onRequest,
     onResponse,
     onRetry,
+    // oxlint-disable-next-line no-console
+    onDeprecation = ({ message }) => console.warn(message),
     ...platform
   }: AnimalStoreOptions) {
-    super();
     if (typeof baseUrl !== 'string' || !URL.canParse(baseUrl)) {
       throw new TypeError(
         'baseUrl must be the address of the service, such as https://api.animal-store.example/v1',
@@ -66,20 +59,22 @@ export class AnimalStore extends Operations {
       // The message does not show it, because it may be a key with a typing error.
       throw new TypeError('apiKey is missing, or has a character that no key has');
     }
-    if (!Number.isInteger(maxInFlight) || maxInFlight < 1) {
-      throw new RangeError('maxInFlight must be an integer of at least 1');
+    if (!Number.isInteger(maxConcurrentRequests) || maxConcurrentRequests < 1) {
+      throw new RangeError('maxConcurrentRequests must be an integer of at least 1');
     }
     const ownPlatform = completePlatform(platform);
     const transport: Transport = {
       platform: ownPlatform,
       budget: completeBudget(budget),
       hooks: { onRequest, onResponse, onRetry },
-      maxInFlight,
+      maxConcurrentRequests,
       pacer: findPacer(baseUrl, apiKey, ownPlatform),
       statusPacer: new Pacer(ownPlatform),
     };
-    this.connection = new Connection(baseUrl, apiKey, warn, transport);
-    this.admin = new Admin(new Connection(withoutVersion(baseUrl), apiKey, warn, transport));
+    super(new Connection(baseUrl, apiKey, onDeprecation, transport));
+    this.admin = new AdminResources(
+      new Connection(withoutVersion(baseUrl), apiKey, onDeprecation, transport),
+    );
   }
 }
 

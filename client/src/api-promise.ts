@@ -8,7 +8,7 @@ export interface ApiResponse<Result> {
   /** Names the request in the log of the service. */
   requestId: string | null;
   /** The windows of the key after this request. */
-  limits: RateLimitWindow[];
+  rateLimit: RateLimitWindow[];
   /** How many requests were sent for the call. */
   attempts: number;
 }
@@ -20,14 +20,15 @@ export class ApiPromise<Result> extends Promise<Result> {
     return Promise;
   }
 
-  constructor(private readonly pending: Promise<ApiResponse<Result>>) {
-    // Never used: `then`, and with it `await`, `catch` and `finally`, is that of `pending`.
+  /** @internal */
+  constructor(private readonly respond: () => Promise<ApiResponse<Result>>) {
+    // Never used: `then`, and with it `await`, `catch` and `finally`, is that of the response.
     super((resolve) => resolve(undefined as never));
   }
 
-  /** Resolves with the result and the status, headers, request id and limits of its response. */
+  /** Resolves with the result and the status, headers, request id and rate limit of its response. */
   withResponse(): Promise<ApiResponse<Result>> {
-    return this.pending;
+    return this.respond();
   }
 
   // oxlint-disable-next-line unicorn/no-thenable
@@ -35,6 +36,8 @@ export class ApiPromise<Result> extends Promise<Result> {
     onFulfilled?: ((result: Result) => Fulfilled | PromiseLike<Fulfilled>) | null,
     onRejected?: ((reason: unknown) => Rejected | PromiseLike<Rejected>) | null,
   ): Promise<Fulfilled | Rejected> {
-    return this.pending.then(({ data }) => data).then(onFulfilled, onRejected);
+    return this.withResponse()
+      .then(({ data }) => data)
+      .then(onFulfilled, onRejected);
   }
 }

@@ -4,13 +4,13 @@ export interface CallOptions {
   signal?: AbortSignal | null | undefined;
   /**
    * Milliseconds for all attempts of the call and the waits before and between them, in place of the budget's
-   * `totalMs`.
+   * `timeoutMs`.
    */
   timeoutMs?: number | undefined;
 }
 
-/** Options of a call that creates something. */
-export interface CreateOptions extends CallOptions {
+/** Options of a call that sends an `Idempotency-Key`, because it creates something. */
+export interface IdempotentCallOptions extends CallOptions {
   /**
    * Names this creation, so that it happens once. New for each call by default. Give your own if a call must
    * be repeated after your process has ended, within 24 hours and with the same body.
@@ -18,7 +18,7 @@ export interface CreateOptions extends CallOptions {
   idempotencyKey?: string | undefined;
 }
 
-export function idempotencyHeader({ idempotencyKey = crypto.randomUUID() }: CreateOptions): {
+export function idempotencyHeader({ idempotencyKey = crypto.randomUUID() }: IdempotentCallOptions): {
   'Idempotency-Key': string;
 } {
   return { 'Idempotency-Key': idempotencyKey };

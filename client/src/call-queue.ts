@@ -3,11 +3,11 @@ export interface QueuedCall {
   /** Calls are sent in the order of their numbers, which are given in the order of arrival. */
   number: number;
   /** The call is not sent while this many requests are in flight. */
-  maxInFlight: number;
+  maxConcurrentRequests: number;
   /** When its time is over, in milliseconds by the clock of the pacer. */
   deadlineMs: number;
   /** Milliseconds that it may wait for the limit. */
-  limitWaitMs: number;
+  maxRateLimitWaitMs: number;
   /** Sends it, at this time by the same clock. */
   resolve: (nowMs: number) => void;
   reject: (reason: unknown) => void;

@@ -1,19 +1,19 @@
 import { AnimalStoreError } from './error.js';
 import { errorOfResponse, noResponse, unexpectedResponse } from './failures.js';
-import type { Hooks } from './hooks.js';
+import type { ClientHooks } from './hooks.js';
 import type { Hold, Pacer } from './pacer.js';
-import type { Platform } from './platform.js';
+import type { ClientPlatform } from './platform.js';
 import { rateLimitWindows } from './rate-limit-headers.js';
-import { type Budget, mayRetry, retryDelayMs } from './retry.js';
+import { type CallBudget, deniesConcurrency, deniesKey, mayRetry, retryDelayMs } from './retry.js';
 import { within } from './time-limit.js';
 
 /** What all calls of a client have in common. */
 export interface Transport {
-  platform: Platform;
-  budget: Budget;
-  hooks: Hooks;
+  platform: ClientPlatform;
+  budget: CallBudget;
+  hooks: ClientHooks;
   /** How many requests may be in flight at once. */
-  maxInFlight: number;
+  maxConcurrentRequests: number;
   /** Paces the calls that count against the windows of the key. */
   pacer: Pacer;
   /** Paces the calls that do not. */
@@ -44,7 +44,7 @@ export class Call {
     private readonly transport: Transport,
     private readonly settings: CallSettings,
   ) {
-    this.startedAtMs = transport.platform.stopwatch();
+    this.startedAtMs = transport.platform.monotonicNow();
     this.pacer = settings.counted ? transport.pacer : transport.statusPacer;
     this.number = this.pacer.newCallNumber();
   }
@@ -70,9 +70,14 @@ export class Call {
   /** Waits until the next attempt may be sent. @returns when, by the clock of the pacer. */
   private async enter(latest: AnimalStoreError | null): Promise<number> {
     const { signal } = this.settings;
-    const { maxInFlight, budget } = this.transport;
+    const { maxConcurrentRequests, budget } = this.transport;
     const budgetMs = this.leftMs();
-    const entry = { number: this.number, budgetMs, limitWaitMs: budget.limitWaitMs, maxInFlight };
+    const entry = {
+      number: this.number,
+      budgetMs,
+      maxRateLimitWaitMs: budget.maxRateLimitWaitMs,
+      maxConcurrentRequests,
+    };
     try {
       return await within(budgetMs, signal, (limited) => this.pacer.enter(entry, limited));
     } catch (cause) {
@@ -86,9 +91,10 @@ export class Call {
     const { budget, platform } = this.transport;
     let headers = new Headers();
     let hold: Hold | null = null;
+    let isCongested = false;
     this.attempts += 1;
     try {
-      const limitMs = Math.min(budget.attemptMs, this.leftMs());
+      const limitMs = Math.min(budget.attemptTimeoutMs, this.leftMs());
       const response = await within(limitMs, signal, (limited) => this.exchange(request, limited));
       ({ headers } = response);
       return response;
@@ -100,10 +106,11 @@ export class Call {
       error.attempts = this.attempts;
       ({ headers } = error);
       const delayMs = retryDelayMs(error, this.attempts, platform.random);
-      hold = error.status === 429 ? { ms: delayMs, cause: error } : null;
+      hold = deniesKey(error) ? { ms: delayMs, cause: error } : null;
+      isCongested = deniesConcurrency(error);
       return { error, delayMs };
     } finally {
-      this.pacer.leave({ sentAtMs, windows: counted ? rateLimitWindows(headers) : [], hold });
+      this.pacer.leave({ sentAtMs, windows: counted ? rateLimitWindows(headers) : [], hold, isCongested });
     }
   }
 
@@ -116,7 +123,7 @@ export class Call {
     // The request of the call has no signal: Node would add a listener for each clone, and keep it.
     const sent = new Request(request.clone(), { signal });
     hooks.onRequest?.({ request: sent, attempt });
-    const startedAtMs = platform.stopwatch();
+    const startedAtMs = platform.monotonicNow();
     let response: Response;
     let text: string;
     inFlight.add(sent);
@@ -129,7 +136,7 @@ export class Call {
       inFlight.delete(sent);
     }
     const { status, headers } = response;
-    const durationMs = platform.stopwatch() - startedAtMs;
+    const durationMs = platform.monotonicNow() - startedAtMs;
     hooks.onResponse?.({ request: sent, attempt, status, headers, durationMs });
     if (!response.ok) {
       throw errorOfResponse(response, text, platform.now());
@@ -154,8 +161,8 @@ export class Call {
       throw error;
     }
     hooks.onRetry?.({ error, attempt: this.attempts, waitMs: delayMs });
-    // After a 429 the pacer holds all calls of the key, and sends this one first.
-    if (error.status !== 429) {
+    // Otherwise the pacer holds all calls of the key, and sends this one first.
+    if (!deniesKey(error)) {
       await platform.pause(delayMs, this.settings.signal);
     }
     // The pause may have been longer, because the machine slept meanwhile.
@@ -165,11 +172,11 @@ export class Call {
   }
 
   private elapsedMs(): number {
-    return this.transport.platform.stopwatch() - this.startedAtMs;
+    return this.transport.platform.monotonicNow() - this.startedAtMs;
   }
 
   private leftMs(): number {
-    return this.transport.budget.totalMs - this.elapsedMs();
+    return this.transport.budget.timeoutMs - this.elapsedMs();
   }
 }
 

@@ -4,10 +4,11 @@ import { Call, type Transport } from './call.js';
 import type { CallOptions } from './call-options.js';
 import { deprecationWarning } from './deprecation-warning.js';
 import { exactParameters } from './exact-number.js';
-import { parseCsv } from './csv.js';
+import { everyCsvPage, parseCsv } from './csv.js';
+import type { ClientDeprecationEvent } from './hooks.js';
 import { parseJson, writeJson } from './json.js';
 import { PagePromise } from './page-promise.js';
-import { readPaging, type Page } from './pages.js';
+import { LARGEST_PAGE, type PageQuery, readPaging, type ResultPage } from './pages.js';
 import { rateLimitWindows } from './rate-limit-headers.js';
 
 /** Properties of an operation that decide how its calls are sent. */
@@ -40,7 +41,7 @@ export class Connection<Paths extends {}> {
   constructor(
     baseUrl: string,
     apiKey: string,
-    warn: (message: string) => void,
+    onDeprecation: (event: ClientDeprecationEvent) => void,
     private readonly transport: Transport,
   ) {
     this.client = createClient<Paths>({
@@ -48,7 +49,7 @@ export class Connection<Paths extends {}> {
       headers: { Authorization: `Bearer ${apiKey}` },
       bodySerializer: writeJson,
     });
-    this.client.use(exactParameters, deprecationWarning(warn));
+    this.client.use(exactParameters, deprecationWarning(onDeprecation));
   }
 
   /** Makes a call whose result is the body of the response. */
@@ -57,46 +58,57 @@ export class Connection<Paths extends {}> {
     send: (client: Client<Paths>, sending: Sending) => Promise<TextResponse>,
     traits: OperationTraits = {},
   ): ApiPromise<Result> {
-    return new ApiPromise(this.perform(options, traits, send, (body) => body as Result));
+    const response = this.perform(options, traits, send, (body) => body as Result);
+    return new ApiPromise(() => response);
   }
 
-  /**
-   * Makes a call whose result is a page of a list.
-   *
-   * @param nextPage makes the same call for the page that a cursor names.
-   */
-  list<Item>(
+  /** Makes a call whose result is a page of a list. */
+  list<Item, Query extends PageQuery>(
+    query: Query,
     options: CallOptions,
-    send: (client: Client<Paths>, sending: Sending) => Promise<TextResponse>,
-    nextPage: (cursor: string) => Promise<Page<Item>>,
+    send: (client: Client<Paths>, page: Query, sending: Sending) => Promise<TextResponse>,
   ): PagePromise<Item> {
-    const read = (body: unknown, headers: Headers) => ({
+    const read = (body: unknown, headers: Headers): ResultPage<Item> => ({
       items: body as Item[],
       ...readPaging(headers),
     });
-    return new PagePromise(this.perform(options, {}, send, read), nextPage);
+    const request = (page: Query) =>
+      this.perform(options, {}, (client, sending) => send(client, page, sending), read);
+    return new PagePromise(
+      () => request(query),
+      (from) => request({ ...largePage(query), ...from }),
+    );
   }
 
-  /** Makes a call whose result is a page of a list as CSV: one text. */
-  async csvPage(
+  /** Makes the calls for all pages of a list as CSV: one text each. */
+  listCsv<Query extends PageQuery>(
+    query: Query,
     options: CallOptions,
-    send: (client: Client<Paths>, sending: Sending) => Promise<TextResponse>,
-  ): Promise<Page<string>> {
+    send: (client: Client<Paths>, page: Query, sending: Sending) => Promise<TextResponse>,
+  ): AsyncGenerator<string, void, undefined> {
     const read = (body: unknown, headers: Headers) => ({
       items: [body as string],
       ...readPaging(headers),
     });
-    const { data } = await this.perform(options, { parse: parseCsv }, send, read);
-    return data;
+    return everyCsvPage(async (from) => {
+      const page = { ...largePage(query), ...from };
+      const { data } = await this.perform(
+        options,
+        { parse: parseCsv },
+        (client, sending) => send(client, page, sending),
+        read,
+      );
+      return data;
+    });
   }
 
   private async perform<Result>(
-    { signal, timeoutMs = this.transport.budget.totalMs }: CallOptions,
+    { signal, timeoutMs = this.transport.budget.timeoutMs }: CallOptions,
     { repeatable = true, counted = true, parse = parseJson }: OperationTraits,
     send: (client: Client<Paths>, sending: Sending) => Promise<TextResponse>,
     read: (body: unknown, headers: Headers) => Result,
   ): Promise<ApiResponse<Result>> {
-    const budget = { ...this.transport.budget, totalMs: timeoutMs };
+    const budget = { ...this.transport.budget, timeoutMs };
     const call = new Call(
       { ...this.transport, budget },
       {
@@ -114,8 +126,13 @@ export class Connection<Paths extends {}> {
       status,
       headers,
       requestId: headers.get('X-Request-Id'),
-      limits: rateLimitWindows(headers),
+      rateLimit: rateLimitWindows(headers),
       attempts: call.attempts,
     };
   }
+}
+
+/** Returns the query of an iteration: without a `limit`, by the largest pages. */
+function largePage<Query extends PageQuery>(query: Query): Query {
+  return { ...query, limit: query.limit ?? LARGEST_PAGE };
 }

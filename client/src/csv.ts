@@ -1,4 +1,4 @@
-import { everyItem, type Page } from './pages.js';
+import { everyItem, type ResultPage } from './pages.js';
 
 const LINE_END = '\r\n';
 
@@ -20,7 +20,7 @@ export function parseCsv(text: string): string {
  * @param list requests the first page, or the one that a cursor names.
  */
 export async function* everyCsvPage(
-  list: (from: { cursor?: string }) => Promise<Page<string>>,
+  list: (from: { cursor?: string }) => Promise<ResultPage<string>>,
 ): AsyncGenerator<string, void, undefined> {
   let headerLength = 0;
   for await (const text of everyItem(list)) {

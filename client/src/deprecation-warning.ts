@@ -1,16 +1,17 @@
 import type { Middleware } from 'openapi-fetch';
 import { AnimalStoreError } from './error.js';
+import type { ClientDeprecationEvent } from './hooks.js';
 import { linkTarget } from './link-header.js';
 
 /** The operations that a client of this process has warned of. */
 const warned = new Set<string>();
 
 /** Warns once of each deprecated operation that is called, as the headers of its responses declare it. */
-export function deprecationWarning(warn: (message: string) => void): Middleware {
+export function deprecationWarning(onDeprecation: (event: ClientDeprecationEvent) => void): Middleware {
   const warnOnce = (operation: string, headers: Headers) => {
     if (headers.has('Deprecation') && !warned.has(operation)) {
       warned.add(operation);
-      warn(describeDeprecation(operation, headers));
+      onDeprecation(readDeprecation(operation, headers));
     }
   };
   return {
@@ -24,22 +25,33 @@ export function deprecationWarning(warn: (message: string) => void): Middleware 
   };
 }
 
-/** Describes `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and the link to the successor. */
-function describeDeprecation(operation: string, headers: Headers): string {
+/** Reads `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and the link to the successor. */
+function readDeprecation(operation: string, headers: Headers): ClientDeprecationEvent {
   const [, sinceSeconds] = /^@(-?\d+)/.exec(headers.get('Deprecation') ?? '') ?? [];
-  const since = formatDate(Number(sinceSeconds) * 1000);
-  const sunset = formatDate(Date.parse(headers.get('Sunset') ?? ''));
-  const successor = linkTarget(headers.get('Link'), 'successor-version');
-  return [
-    `Animal Store: ${operation} is ` +
-      `deprecated${since && ` since ${since}`}${sunset && ` and removed on ${sunset}`}.`,
-    successor && `Use ${successor} instead.`,
-  ]
-    .filter(Boolean)
-    .join(' ');
+  const facts = {
+    operation,
+    deprecatedAt: validDate(Number(sinceSeconds) * 1000),
+    sunsetAt: validDate(Date.parse(headers.get('Sunset') ?? '')),
+    successor: linkTarget(headers.get('Link'), 'successor-version'),
+  };
+  return { ...facts, message: describeDeprecation(facts) };
 }
 
-function formatDate(ms: number): string {
-  const date = new Date(ms);
-  return Number.isNaN(date.getTime()) ? '' : date.toISOString().slice(0, 10);
+function describeDeprecation({
+  operation,
+  deprecatedAt,
+  sunsetAt,
+  successor,
+}: Omit<ClientDeprecationEvent, 'message'>): string {
+  const since = deprecatedAt === null ? '' : ` since ${formatDate(deprecatedAt)}`;
+  const sunset = sunsetAt === null ? '' : ` and removed on ${formatDate(sunsetAt)}`;
+  const replacement = successor === null ? '' : ` Use ${successor} instead.`;
+  return `Animal Store: ${operation} is deprecated${since}${sunset}.${replacement}`;
 }
+
+function validDate(ms: number): Date | null {
+  const date = new Date(ms);
+  return Number.isNaN(date.getTime()) ? null : date;
+}
+
+const formatDate = (date: Date) => date.toISOString().slice(0, 10);

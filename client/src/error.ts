@@ -33,7 +33,10 @@ export class AnimalStoreError extends Error implements Failure {
   }
 }
 
-/** 429: the key is over its limit. */
+/**
+ * 429: the key is over a limit of its plan, or too many of its requests are in flight
+ * (`too_many_concurrent_requests`).
+ */
 export class RateLimitError extends AnimalStoreError {
   override readonly name: string = 'RateLimitError';
 }

@@ -1,7 +1,7 @@
 import type { AnimalStoreError } from './error.js';
 
 /** A request that is about to be sent. */
-export interface RequestEvent {
+export interface ClientRequestEvent {
   /** Its headers may still be changed. */
   request: Request;
   /** 1 for the first request of a call. */
@@ -9,7 +9,7 @@ export interface RequestEvent {
 }
 
 /** A response that arrived, whatever its status. */
-export interface ResponseEvent {
+export interface ClientResponseEvent {
   request: Request;
   attempt: number;
   status: number;
@@ -19,7 +19,7 @@ export interface ResponseEvent {
 }
 
 /** An attempt that failed and is repeated. */
-export interface RetryEvent {
+export interface ClientRetryEvent {
   error: AnimalStoreError;
   /** The attempt that failed. */
   attempt: number;
@@ -27,12 +27,28 @@ export interface RetryEvent {
   waitMs: number;
 }
 
+/** The first call of a deprecated operation in this process, as the headers of its response describe it. */
+export interface ClientDeprecationEvent {
+  /** Method and path template, such as `GET /pets/{petId}`. */
+  operation: string;
+  /** All of it in a sentence. */
+  message: string;
+  /** Since when it is deprecated; null if the response does not say. */
+  deprecatedAt: Date | null;
+  /** When it is removed; null if the response does not say. */
+  sunsetAt: Date | null;
+  /** The path or address of what replaces it; null if the response does not say. */
+  successor: string | null;
+}
+
 /**
  * Functions that run at the stages of a call, for logs, metrics and traces. The call fails with what they
  * throw.
  */
-export interface Hooks {
-  onRequest?: ((event: RequestEvent) => void) | undefined;
-  onResponse?: ((event: ResponseEvent) => void) | undefined;
-  onRetry?: ((event: RetryEvent) => void) | undefined;
+export interface ClientHooks {
+  onRequest?: ((event: ClientRequestEvent) => void) | undefined;
+  onResponse?: ((event: ClientResponseEvent) => void) | undefined;
+  onRetry?: ((event: ClientRetryEvent) => void) | undefined;
+  /** Writes the message to the console by default. */
+  onDeprecation?: ((event: ClientDeprecationEvent) => void) | undefined;
 }

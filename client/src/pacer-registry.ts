@@ -1,5 +1,5 @@
 import { Pacer } from './pacer.js';
-import { hasOwnClock, type Platform } from './platform.js';
+import { hasOwnClock, type ClientPlatform } from './platform.js';
 
 /** The pacers that a client of this process still uses. */
 const pacers = new Map<string, WeakRef<Pacer>>();
@@ -14,7 +14,7 @@ const unused = new FinalizationRegistry<string>((name) => {
  * Returns the pacer of a key, the same one for all clients in this process, so that a client for each request
  * is paced too. A client with a clock of its own gets a pacer of its own.
  */
-export function findPacer(baseUrl: string, apiKey: string, platform: Platform): Pacer {
+export function findPacer(baseUrl: string, apiKey: string, platform: ClientPlatform): Pacer {
   if (!hasOwnClock(platform)) {
     return new Pacer(platform);
   }

@@ -2,7 +2,7 @@ import { CallQueue, type QueuedCall } from './call-queue.js';
 import type { AnimalStoreError } from './error.js';
 import { rateLimitWait } from './failures.js';
 import { inFlightLimit, type KnownWindow, learn, waitForWindowsMs, windowAt } from './pacing.js';
-import type { Platform } from './platform.js';
+import type { ClientPlatform } from './platform.js';
 import type { RateLimitWindow } from './rate-limit-headers.js';
 
 /** A response that forbids further requests for so many milliseconds, as an error. */
@@ -18,6 +18,8 @@ interface Outcome {
   windows: RateLimitWindow[];
   /** Null if the response allows further requests. */
   hold: Hold | null;
+  /** Whether too many requests were in flight at once. */
+  isCongested: boolean;
 }
 
 /** A call that wants to send its next attempt. */
@@ -27,9 +29,9 @@ interface Entry {
   /** Milliseconds that the call has left. */
   budgetMs: number;
   /** Milliseconds of them that it may wait for the limit. */
-  limitWaitMs: number;
+  maxRateLimitWaitMs: number;
   /** The call is not sent while this many requests are in flight. */
-  maxInFlight: number;
+  maxConcurrentRequests: number;
 }
 
 /**
@@ -42,14 +44,16 @@ const ROUNDING_MS = 2000;
 /**
  * Decides when the requests of one key are sent: in the order of the calls, never more at once than they
  * allow, and none while a window is spent. It starts with one request and allows one more in flight with each
- * response. After a 429 it holds all calls for the time that the response gives, and then starts with one
- * request again.
+ * response, and half as many once too many were. After any other 429 it holds all calls for the time that the
+ * response gives, and then starts with one request again.
  */
 export class Pacer {
   private readonly queue = new CallQueue();
   private readonly windows = new Map<string, KnownWindow>();
   private inFlight = 0;
   private rampLimit = 1;
+  /** From here on it takes a response to each request in flight to allow one more. */
+  private slowRampLimit = Infinity;
   private heldSinceMs = -Infinity;
   private heldUntilMs = -Infinity;
   private heldBy: AnimalStoreError | null = null;
@@ -63,7 +67,7 @@ export class Pacer {
   private skippedMs = 0;
   private nextNumber = 0;
 
-  constructor(private readonly platform: Pick<Platform, 'pause' | 'stopwatch'>) {}
+  constructor(private readonly platform: Pick<ClientPlatform, 'pause' | 'monotonicNow'>) {}
 
   /** Returns the number of a new call, which keeps its place among others for all of its attempts. */
   newCallNumber(): number {
@@ -77,13 +81,16 @@ export class Pacer {
    *
    * @throws RateLimitWaitError if it would have to wait longer; the signal's reason once that is aborted.
    */
-  async enter({ number, budgetMs, limitWaitMs, maxInFlight }: Entry, signal: AbortSignal): Promise<number> {
+  async enter(
+    { number, budgetMs, maxRateLimitWaitMs, maxConcurrentRequests }: Entry,
+    signal: AbortSignal,
+  ): Promise<number> {
     signal.throwIfAborted();
     let abort = () => {};
     try {
       return await new Promise<number>((resolve, reject) => {
         const deadlineMs = this.now() + budgetMs;
-        const call = { number, maxInFlight, deadlineMs, limitWaitMs, resolve, reject };
+        const call = { number, maxConcurrentRequests, deadlineMs, maxRateLimitWaitMs, resolve, reject };
         abort = () => this.abandon(call, signal.reason);
         signal.addEventListener('abort', abort);
         this.queueCall(call);
@@ -111,7 +118,7 @@ export class Pacer {
   }
 
   /** Ends an attempt that `enter` allowed. */
-  leave({ sentAtMs, windows, hold }: Outcome): void {
+  leave({ sentAtMs, windows, hold, isCongested }: Outcome): void {
     const receivedAtMs = this.now();
     this.inFlight -= 1;
     for (const window of windows) {
@@ -124,8 +131,11 @@ export class Pacer {
       this.rampLimit = 1;
       this.heldSinceMs = receivedAtMs;
       this.keepHold(receivedAtMs + hold.ms, hold.cause);
+    } else if (isCongested) {
+      this.rampLimit = Math.max(1, Math.floor((this.inFlight + 1) / 2));
+      this.slowRampLimit = this.rampLimit;
     } else {
-      this.rampLimit += 1;
+      this.rampLimit += this.rampLimit < this.slowRampLimit ? 1 : 1 / this.rampLimit;
       // A request that is allowed after the 429 ends the hold early.
       if (windows.length > 0 && sentAtMs >= this.heldSinceMs) {
         this.heldUntilMs = -Infinity;
@@ -135,7 +145,7 @@ export class Pacer {
   }
 
   private now(): number {
-    return this.platform.stopwatch() + this.skippedMs;
+    return this.platform.monotonicNow() + this.skippedMs;
   }
 
   /** Sends as many of the queued calls as may be sent now, and wakes up when the next may be. */
@@ -146,7 +156,7 @@ export class Pacer {
     const waitMs = this.waitMs(0, nowMs);
     if (waitMs === 0) {
       this.checkedOpeningMs = -Infinity;
-      this.send(Math.min(this.rampLimit, inFlightLimit(this.windows.values())), nowMs);
+      this.send(Math.min(Math.floor(this.rampLimit), inFlightLimit(this.windows.values())), nowMs);
       return;
     }
     if (this.isProbeDue(nowMs)) {
@@ -158,7 +168,7 @@ export class Pacer {
   private send(limit: number, nowMs: number): void {
     for (;;) {
       const [call] = this.queue;
-      if (call === undefined || this.inFlight >= Math.min(limit, call.maxInFlight)) {
+      if (call === undefined || this.inFlight >= Math.min(limit, call.maxConcurrentRequests)) {
         return;
       }
       this.queue.remove(call);
@@ -207,7 +217,7 @@ export class Pacer {
   private rejectWhereTooLong(call: QueuedCall, ahead: number): boolean {
     const nowMs = this.now();
     const waitMs = this.waitMs(ahead, nowMs);
-    const isInTime = waitMs <= call.limitWaitMs && nowMs + waitMs < call.deadlineMs;
+    const isInTime = waitMs <= call.maxRateLimitWaitMs && nowMs + waitMs < call.deadlineMs;
     if (isInTime || !this.queue.remove(call)) {
       return false;
     }

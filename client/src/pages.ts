@@ -1,10 +1,16 @@
 import { linkTarget } from './link-header.js';
 
-/** The `limit` of a walk without one: the largest page takes the fewest requests. */
+/** The `limit` of an iteration without one: the largest page takes the fewest requests. */
 export const LARGEST_PAGE = 100;
 
+/** Selects a page of a list. */
+export interface PageQuery {
+  limit?: number;
+  cursor?: string;
+}
+
 /** One page of a list. */
-export interface Page<Item> {
+export interface ResultPage<Item> {
   items: Item[];
   /** The `cursor` of the page after this one, or null if this is the last. */
   nextCursor: string | null;
@@ -13,7 +19,7 @@ export interface Page<Item> {
 }
 
 /** Returns what the headers of a page say of its list. */
-export function readPaging(headers: Headers): Omit<Page<never>, 'items'> {
+export function readPaging(headers: Headers): Omit<ResultPage<never>, 'items'> {
   const total = headers.get('X-Total-Count');
   return { nextCursor: nextCursor(headers), ...(total !== null && { total: Number(total) }) };
 }
@@ -31,7 +37,7 @@ function nextCursor(headers: Headers): string | null {
  * @param list requests the first page, or the one that a cursor names.
  */
 export async function* everyItem<Item>(
-  list: (from: { cursor?: string }) => Promise<Page<Item>>,
+  list: (from: { cursor?: string }) => Promise<ResultPage<Item>>,
 ): AsyncGenerator<Item, void, undefined> {
   let page = await list({});
   yield* page.items;

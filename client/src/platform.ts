@@ -1,7 +1,7 @@
 import { pause as pauseUnder } from './time-limit.js';
 
 /** What the client uses of the platform it runs on. Each can be replaced, for example in a test. */
-export interface Platform {
+export interface ClientPlatform {
   /** Sends a request; rejects as soon as the request's signal is aborted, also while the response is read. */
   fetch: (request: Request) => Promise<Response>;
   /** Resolves after so many milliseconds; rejects with the signal's reason as soon as that is aborted. */
@@ -11,7 +11,7 @@ export interface Platform {
   /** Milliseconds since the Unix epoch, with which a date in `Retry-After` is compared. */
   now: () => number;
   /** Milliseconds since any moment by a clock that is never set, for budgets and windows. */
-  stopwatch: () => number;
+  monotonicNow: () => number;
 }
 
 const monotonicMs = () => performance.now();
@@ -22,12 +22,12 @@ export function completePlatform({
   pause = pauseUnder,
   random = Math.random,
   now = Date.now,
-  stopwatch = monotonicMs,
-}: Partial<Platform>): Platform {
-  return { fetch, pause, random, now, stopwatch };
+  monotonicNow = monotonicMs,
+}: Partial<ClientPlatform>): ClientPlatform {
+  return { fetch, pause, random, now, monotonicNow };
 }
 
 /** Whether waits take the time that they take on the platform. */
-export function hasOwnClock({ pause, stopwatch }: Platform): boolean {
-  return pause === pauseUnder && stopwatch === monotonicMs;
+export function hasOwnClock({ pause, monotonicNow }: ClientPlatform): boolean {
+  return pause === pauseUnder && monotonicNow === monotonicMs;
 }

@@ -1,15 +1,15 @@
 import type { AnimalStoreError } from './error.js';
 
 /** How often and for how long one call is tried, whichever ends first. */
-export interface Budget {
+export interface CallBudget {
   /** Attempts, the first included. */
-  attempts: number;
+  maxAttempts: number;
   /** Milliseconds for all attempts and the waits before and between them. */
-  totalMs: number;
+  timeoutMs: number;
   /** Milliseconds for one attempt. */
-  attemptMs: number;
+  attemptTimeoutMs: number;
   /** Milliseconds that an attempt may wait for the rate limit before it is sent. */
-  limitWaitMs: number;
+  maxRateLimitWaitMs: number;
 }
 
 /**
@@ -17,12 +17,12 @@ export interface Budget {
  * next day.
  */
 export function completeBudget({
-  attempts = 6,
-  totalMs = 90_000,
-  attemptMs = 30_000,
-  limitWaitMs = Infinity,
-}: Partial<Budget> = {}): Budget {
-  return { attempts, totalMs, attemptMs, limitWaitMs };
+  maxAttempts = 6,
+  timeoutMs = 90_000,
+  attemptTimeoutMs = 30_000,
+  maxRateLimitWaitMs = Infinity,
+}: Partial<CallBudget> = {}): CallBudget {
+  return { maxAttempts, timeoutMs, attemptTimeoutMs, maxRateLimitWaitMs };
 }
 
 const BACKOFF_BASE_MS = 250;
@@ -62,14 +62,24 @@ export function mayRetry(
   reason: Reason,
   delayMs: number,
   used: UsedBudget,
-  budget: Budget,
+  budget: CallBudget,
   repeatable: boolean,
 ): boolean {
   return (
     (reason.status === 429 || (repeatable && isTemporary(reason))) &&
-    used.attempts < budget.attempts &&
-    used.elapsedMs + delayMs < budget.totalMs
+    used.attempts < budget.maxAttempts &&
+    used.elapsedMs + delayMs < budget.timeoutMs
   );
+}
+
+/** Whether a response denies all further requests of the key for a time, by a limit of its plan or a ban. */
+export function deniesKey({ status, code }: Pick<Reason, 'status' | 'code'>): boolean {
+  return status === 429 && !deniesConcurrency({ code });
+}
+
+/** Whether a response denies a request because too many of the quota are in flight: fewer at once succeed. */
+export function deniesConcurrency({ code }: Pick<Reason, 'code'>): boolean {
+  return code === 'too_many_concurrent_requests';
 }
 
 function isTemporary({ status, code }: Reason): boolean {

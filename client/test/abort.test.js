@@ -17,7 +17,7 @@ describe('an aborted signal', () => {
       return errorResponse(503, 'service_unavailable', { 'Retry-After': '30' });
     });
     const store = await connect({ fetch });
-    await assert.rejects(store.listPets({}, { signal: controller.signal }), (error) => error === REASON);
+    await assert.rejects(store.pets.list({}, { signal: controller.signal }), (error) => error === REASON);
     assert.equal(requests.length, 1);
     assert.ok(!process.getActiveResourcesInfo().includes('Timeout'));
   });
@@ -33,7 +33,7 @@ describe('an aborted signal', () => {
       },
     });
     const pet = { name: 'Aborted', categoryId: 1 };
-    const call = store.createPet(pet, { signal: controller.signal });
+    const call = store.pets.create(pet, { signal: controller.signal });
     await assert.rejects(call, (error) => error === REASON);
     assert.equal(attempts, 1);
     assert.ok(!process.getActiveResourcesInfo().includes('Timeout'));
@@ -43,7 +43,7 @@ describe('an aborted signal', () => {
     const { fetch, requests } = recordingFetch();
     const store = await connect({ fetch });
     const signal = AbortSignal.abort(REASON);
-    await assert.rejects(store.listPets({}, { signal }), (error) => error === REASON);
+    await assert.rejects(store.pets.list({}, { signal }), (error) => error === REASON);
     assert.equal(requests.length, 0);
   });
 
@@ -52,7 +52,7 @@ describe('an aborted signal', () => {
     const store = await connect();
     await assert.rejects(
       async () => {
-        for await (const _pet of store.pets({ limit: 1 }, { signal: controller.signal })) {
+        for await (const _pet of store.pets.list({ limit: 1 }, { signal: controller.signal })) {
           controller.abort();
         }
       },
@@ -63,8 +63,8 @@ describe('an aborted signal', () => {
   it('leaves no listener on a signal once its calls have ended', async () => {
     const { signal } = new AbortController();
     const store = await connect(recordingPause());
-    await store.listPets({ limit: 1 }, { signal });
-    await catchError(store.createPet({ name: ' ', categoryId: 1 }, { signal }));
+    await store.pets.list({ limit: 1 }, { signal });
+    await catchError(store.pets.create({ name: ' ', categoryId: 1 }, { signal }));
     assert.deepEqual(getEventListeners(signal, 'abort'), []);
     assert.ok(!process.getActiveResourcesInfo().includes('Timeout'));
   });
@@ -85,13 +85,13 @@ describe('an aborted signal', () => {
       const store = new AnimalStore({
         baseUrl: `http://127.0.0.1:${server.address().port}/v1`,
         apiKey: 'none',
-        budget: { attempts: 1, attemptMs: 500 },
+        budget: { maxAttempts: 1, attemptTimeoutMs: 500 },
       });
-      const error = await catchError(store.listPets());
+      const error = await catchError(store.pets.list());
       assert.deepEqual([error.code, error.cause.name], ['no_response', 'TimeoutError']);
       const controller = new AbortController();
       setTimeout(() => controller.abort(REASON), 200);
-      const call = store.listPets({}, { signal: controller.signal });
+      const call = store.pets.list({}, { signal: controller.signal });
       await assert.rejects(call, (reason) => reason === REASON);
     });
   }

@@ -35,7 +35,7 @@ async function script(address, apiKey) {
   const store = new AnimalStore({
     baseUrl: address,
     apiKey,
-    warn: (message) => warnings.push(message),
+    onDeprecation: ({ message }) => warnings.push(message),
     pause: async () => {},
     fetch: async (request) => {
       attempts += 1;
@@ -46,19 +46,19 @@ async function script(address, apiKey) {
       return response;
     },
   });
-  const pet = await store.createPet({ name: 'Browsed', categoryId: 9_223_372_036_854_775_807n });
+  const pet = await store.pets.create({ name: 'Browsed', categoryId: 9_223_372_036_854_775_807n });
   let walked = 0;
-  for await (const { id } of store.pets({ limit: 7 })) {
+  for await (const { id } of store.pets.list({ limit: 7 })) {
     walked += id === pet.id ? 1 : 0;
   }
-  const parallel = await Promise.all(Array.from({ length: 20 }, () => store.listPets({ limit: 1 })));
-  const { limits } = await store.listPets({ limit: 1 }).withResponse();
-  const { requestId, status } = await store.getPet(Number.MAX_SAFE_INTEGER).catch((error) => error);
+  const parallel = await Promise.all(Array.from({ length: 20 }, () => store.pets.list({ limit: 1 })));
+  const { rateLimit } = await store.pets.list({ limit: 1 }).withResponse();
+  const { requestId, status } = await store.pets.get(Number.MAX_SAFE_INTEGER).catch((error) => error);
   return {
     categoryId: String(pet.categoryId),
     walked,
     parallel: parallel.length,
-    windows: limits.map(({ name }) => name).join(),
+    windows: rateLimit.map(({ name }) => name).join(),
     hasRequestId: typeof requestId === 'string',
     status,
     warnings: warnings.length,

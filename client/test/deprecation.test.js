@@ -5,16 +5,24 @@ import { catchError, connect, errorResponse } from './support/store.js';
 describe('the warning about a deprecated operation', () => {
   it('is given once per process, also if the call fails', async () => {
     const warnings = [];
-    const warn = (message) => warnings.push(message);
-    const [one, other] = [await connect({ warn }), await connect({ warn })];
-    await catchError(one.getPet(Number.MAX_SAFE_INTEGER));
+    const onDeprecation = ({ message, ...facts }) => warnings.push([message, facts]);
+    const [one, other] = [await connect({ onDeprecation }), await connect({ onDeprecation })];
+    await catchError(one.pets.get(Number.MAX_SAFE_INTEGER));
     assert.deepEqual(warnings, [
-      'Animal Store: GET /pets/{petId} is deprecated since 2025-12-05 and removed on 2030-12-05. ' +
-        'Use /v1/pets?status=available instead.',
+      [
+        'Animal Store: GET /pets/{petId} is deprecated since 2025-12-05 and removed on 2030-12-05. ' +
+          'Use /v1/pets?status=available instead.',
+        {
+          operation: 'GET /pets/{petId}',
+          deprecatedAt: new Date('2025-12-05T00:00:00Z'),
+          sunsetAt: new Date('2030-12-05T00:00:00Z'),
+          successor: '/v1/pets?status=available',
+        },
+      ],
     ]);
-    const { items } = await one.listPets({ limit: 1 });
-    assert.deepEqual(await one.getPet(items[0].id), items[0]);
-    await other.getPet(items[0].id);
+    const { items } = await one.pets.list({ limit: 1 });
+    assert.deepEqual(await one.pets.get(items[0].id), items[0]);
+    await other.pets.get(items[0].id);
     assert.equal(warnings.length, 1);
   });
 
@@ -22,8 +30,8 @@ describe('the warning about a deprecated operation', () => {
     const warn = mock.method(console, 'warn', () => {});
     const deprecated = { Deprecation: '@1764892800' };
     const store = await connect({ fetch: async () => errorResponse(404, 'not_found', deprecated) });
-    await catchError(store.getRateLimit());
-    await catchError(store.getRateLimit());
+    await catchError(store.rateLimit.get());
+    await catchError(store.rateLimit.get());
     assert.deepEqual(
       warn.mock.calls.map((call) => call.arguments),
       [['Animal Store: GET /rate-limit is deprecated since 2025-12-05.']],
@@ -35,9 +43,17 @@ describe('the warning about a deprecated operation', () => {
     const strange = { Deprecation: '@99999999999999999', Sunset: 'soon' };
     const store = await connect({
       fetch: async () => new Response('[]', { headers: strange }),
-      warn: (message) => warnings.push(message),
+      onDeprecation: (event) => warnings.push(event),
     });
-    assert.deepEqual(await store.listPets(), { items: [], nextCursor: null });
-    assert.deepEqual(warnings, ['Animal Store: GET /pets is deprecated.']);
+    assert.deepEqual(await store.pets.list(), { items: [], nextCursor: null });
+    assert.deepEqual(warnings, [
+      {
+        operation: 'GET /pets',
+        message: 'Animal Store: GET /pets is deprecated.',
+        deprecatedAt: null,
+        sunsetAt: null,
+        successor: null,
+      },
+    ]);
   });
 });

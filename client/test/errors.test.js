@@ -26,12 +26,12 @@ import {
 } from './support/store.js';
 
 describe('the error of a call', () => {
-  const ONCE = { budget: { attempts: 1 } };
+  const ONCE = { budget: { maxAttempts: 1 } };
 
   it('has the status, code, message, request id and headers of the response', async () => {
     const { fetch, requests } = recordingFetch();
     const store = await connect({ fetch });
-    const error = await catchError(store.createPet({ name: ' ', categoryId: 1 }));
+    const error = await catchError(store.pets.create({ name: ' ', categoryId: 1 }));
     assert.ok(error instanceof AnimalStoreError && error instanceof Error);
     assert.equal(error.status, 400);
     assert.equal(error.code, 'invalid_request');
@@ -46,7 +46,7 @@ describe('the error of a call', () => {
   it('is thrown at once for a wrong key', async () => {
     const { fetch, requests } = recordingFetch();
     const store = new AnimalStore({ baseUrl, apiKey: 'ask_test_nothing', fetch });
-    const { status, code } = await catchError(store.getRateLimit());
+    const { status, code } = await catchError(store.rateLimit.get());
     assert.deepEqual([status, code, requests.length], [401, 'invalid_api_key', 1]);
   });
 
@@ -54,7 +54,7 @@ describe('the error of a call', () => {
     const { key } = await issueKey({ perMinute: 2, perDay: 2 });
     await fetch(`${baseUrl}/pets`, { headers: { Authorization: `Bearer ${key}` } });
     await fetch(`${baseUrl}/pets`, { headers: { Authorization: `Bearer ${key}` } });
-    const error = await catchError(new AnimalStore({ baseUrl, apiKey: key, ...ONCE }).listPets());
+    const error = await catchError(new AnimalStore({ baseUrl, apiKey: key, ...ONCE }).pets.list());
     assert.deepEqual([error.status, error.code], [429, 'rate_limit_exceeded']);
     assert.equal(error.retryAfterMs, Number(error.headers.get('Retry-After')) * 1000);
     assert.ok(error.retryAfterMs >= 1000);
@@ -66,7 +66,7 @@ describe('the error of a call', () => {
       apiKey: 'none',
       ...ONCE,
     });
-    const error = await catchError(store.listPets());
+    const error = await catchError(store.pets.list());
     assert.deepEqual([error.status, error.code, error.requestId], [null, 'no_response', null]);
     assert.equal(error.cause.cause.code, 'ECONNREFUSED');
     assert.deepEqual([...error.headers], []);
@@ -95,8 +95,8 @@ describe('the error of a call', () => {
       ],
     ]) {
       const { fetch, requests } = recordingFetch(respond);
-      const store = await connect({ fetch, ...recordingPause(), budget: { attempts: 3 } });
-      const error = await catchError(store.listPets());
+      const store = await connect({ fetch, ...recordingPause(), budget: { maxAttempts: 3 } });
+      const error = await catchError(store.pets.list());
       assert.deepEqual([error.code, error.attempts, requests.length], [code, attempts, attempts]);
     }
   });
@@ -107,12 +107,12 @@ describe('the error of a call', () => {
         signal.addEventListener('abort', () => reject(signal.reason));
       });
     for (const [budget, options] of [
-      [{ attemptMs: 20, attempts: 1 }],
-      [{ totalMs: 20 }],
+      [{ attemptTimeoutMs: 20, maxAttempts: 1 }],
+      [{ timeoutMs: 20 }],
       [{}, { timeoutMs: 20 }],
     ]) {
-      const store = await connect({ fetch: hang, stopwatch: () => 0, budget });
-      const { message } = await catchError(store.listPets({}, options));
+      const store = await connect({ fetch: hang, monotonicNow: () => 0, budget });
+      const { message } = await catchError(store.pets.list({}, options));
       assert.equal(message, 'No response came: the time of 20 ms is over');
     }
   });
@@ -129,7 +129,7 @@ describe('the error of a call', () => {
   it('is not thrown for a key that ends with a line break', async () => {
     const { key } = await issueKey();
     const store = new AnimalStore({ baseUrl, apiKey: `${key}\n` });
-    assert.equal((await store.getRateLimit()).plan, 'enterprise');
+    assert.equal((await store.rateLimit.get()).plan, 'enterprise');
   });
 
   it('is not thrown for options that are undefined', async () => {
@@ -138,25 +138,25 @@ describe('the error of a call', () => {
       'pause',
       'random',
       'now',
-      'stopwatch',
-      'warn',
-      'maxInFlight',
+      'monotonicNow',
+      'maxConcurrentRequests',
       'onRequest',
       'onResponse',
       'onRetry',
+      'onDeprecation',
     ];
     const store = await connect({
       ...Object.fromEntries(names.map((name) => [name, undefined])),
-      budget: { attempts: undefined, totalMs: undefined, attemptMs: undefined },
+      budget: { maxAttempts: undefined, timeoutMs: undefined, attemptTimeoutMs: undefined },
     });
-    assert.equal((await store.listPets({ status: undefined }, { signal: undefined })).items.length, 20);
+    assert.equal((await store.pets.list({ status: undefined }, { signal: undefined })).items.length, 20);
   });
 
   for (const status of [200, 502]) {
     it(`has the code unexpected_response for a page of a proxy with status ${status}`, async () => {
       const respond = () => new Response('<h1>Proxy</h1>', { status, headers: { 'X-Request-Id': 'seven' } });
       const store = await connect({ ...recordingFetch(respond), ...ONCE });
-      const error = await catchError(store.listPets());
+      const error = await catchError(store.pets.list());
       assert.deepEqual([error.status, error.code, error.requestId], [status, 'unexpected_response', 'seven']);
       assert.match(error.message, new RegExp(String(status)));
     });
@@ -174,6 +174,7 @@ describe('the error of a call', () => {
     { status: 415, code: 'unsupported_media_type', ErrorClass: ValidationError },
     { status: 422, code: 'idempotency_key_reused', ErrorClass: ConflictError },
     { status: 429, code: 'rate_limit_exceeded', ErrorClass: RateLimitError },
+    { status: 429, code: 'too_many_concurrent_requests', ErrorClass: RateLimitError },
     { status: 429, code: 'api_key_banned', ErrorClass: BannedError },
     { status: 500, code: 'internal_error', ErrorClass: AnimalStoreError },
     { status: 503, code: 'service_unavailable', ErrorClass: AnimalStoreError },
@@ -183,7 +184,7 @@ describe('the error of a call', () => {
         fetch: () => errorResponse(status, code, { 'X-Request-Id': 'seven' }),
         ...ONCE,
       });
-      const error = await catchError(store.listPets());
+      const error = await catchError(store.pets.list());
       assert.equal(error.constructor, ErrorClass);
       assert.equal(error.name, ErrorClass.name);
       assert.ok(error instanceof AnimalStoreError);
@@ -201,15 +202,15 @@ describe('the error of a call', () => {
       },
       ...ONCE,
     });
-    assert.equal((await catchError(cut.listPets())).constructor, ConnectionError);
+    assert.equal((await catchError(cut.pets.list())).constructor, ConnectionError);
     const silent = await connect({
       fetch: ({ signal }) =>
         new Promise((_resolve, reject) => {
           signal.addEventListener('abort', () => reject(signal.reason));
         }),
-      budget: { attempts: 1, attemptMs: 20 },
+      budget: { maxAttempts: 1, attemptTimeoutMs: 20 },
     });
-    const error = await catchError(silent.listPets());
+    const error = await catchError(silent.pets.list());
     assert.equal(error.constructor, TimeoutError);
     assert.ok(error instanceof ConnectionError);
   });

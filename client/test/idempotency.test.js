@@ -10,16 +10,17 @@ import {
 } from './support/store.js';
 
 const readKeys = (requests) => requests.map(({ headers }) => headers.get('Idempotency-Key'));
-const named = async (store, wanted) => (await collect(store.pets())).filter(({ name }) => name === wanted);
+const named = async (store, wanted) =>
+  (await collect(store.pets.list())).filter(({ name }) => name === wanted);
 
 describe('the Idempotency-Key of a call', () => {
   it('is new for every POST, and absent from a GET', async () => {
     const { fetch, requests } = recordingFetch();
     const store = await connect({ fetch });
-    const pet = await store.createPet({ name: 'One', categoryId: 1 });
-    await store.createPet({ name: 'One', categoryId: 1 });
-    await store.createOrder({ petId: pet.id, quantity: 1 });
-    await store.listOrders();
+    const pet = await store.pets.create({ name: 'One', categoryId: 1 });
+    await store.pets.create({ name: 'One', categoryId: 1 });
+    await store.orders.create({ petId: pet.id, quantity: 1 });
+    await store.orders.list();
     const [first, second, third, none] = readKeys(requests);
     assert.equal(new Set([first, second, third]).size, 3);
     assert.match(first, /^[0-9a-f-]{36}$/);
@@ -37,7 +38,7 @@ describe('the Idempotency-Key of a call', () => {
     });
     const { pause, waits } = recordingPause();
     const store = await connect({ fetch, pause });
-    const pet = await store.createPet({ name: 'Lost and found', categoryId: 1 });
+    const pet = await store.pets.create({ name: 'Lost and found', categoryId: 1 });
     const [first, second] = readKeys(requests);
     assert.equal(first, second);
     assert.equal(await requests[0].text(), await requests[1].text());
@@ -62,7 +63,7 @@ describe('the Idempotency-Key of a call', () => {
       return new Response(broken(), { status, headers });
     });
     const store = await connect({ fetch, ...recordingPause() });
-    const pet = await store.createPet({ name: 'Half a response', categoryId: 1 });
+    const pet = await store.pets.create({ name: 'Half a response', categoryId: 1 });
     assert.equal(requests.length, 2);
     assert.deepEqual(await named(store, 'Half a response'), [pet]);
   });
@@ -73,7 +74,7 @@ describe('the Idempotency-Key of a call', () => {
     );
     const { pause, waits } = recordingPause();
     const store = await connect({ fetch, pause });
-    await store.createPet({ name: 'Twin', categoryId: 1 });
+    await store.pets.create({ name: 'Twin', categoryId: 1 });
     assert.deepEqual(waits, [1000]);
     assert.equal(requests.length, 2);
   });
@@ -81,10 +82,10 @@ describe('the Idempotency-Key of a call', () => {
   it('can be given, to repeat a call', async () => {
     const store = await connect();
     const idempotencyKey = crypto.randomUUID();
-    const first = await store.createPet({ name: 'Mine', categoryId: 1 }, { idempotencyKey });
-    assert.deepEqual(await store.createPet({ name: 'Mine', categoryId: 1 }, { idempotencyKey }), first);
+    const first = await store.pets.create({ name: 'Mine', categoryId: 1 }, { idempotencyKey });
+    assert.deepEqual(await store.pets.create({ name: 'Mine', categoryId: 1 }, { idempotencyKey }), first);
     const { status, code } = await catchError(
-      store.createPet({ name: 'Not mine', categoryId: 1 }, { idempotencyKey }),
+      store.pets.create({ name: 'Not mine', categoryId: 1 }, { idempotencyKey }),
     );
     assert.deepEqual([status, code], [422, 'idempotency_key_reused']);
   });

@@ -16,7 +16,7 @@ describe('an int64', () => {
     it(`is sent and returned with all digits of ${categoryId}, which is a ${type}`, async () => {
       const { fetch, requests } = recordingFetch();
       const store = await connect({ fetch });
-      const pet = await store.createPet({ name: 'Exact', categoryId });
+      const pet = await store.pets.create({ name: 'Exact', categoryId });
       assert.equal(await requests[0].text(), `{"name":"Exact","categoryId":${categoryId}}`);
       assert.equal(typeof pet.categoryId, type);
       assert.equal(BigInt(pet.categoryId), categoryId);
@@ -28,11 +28,11 @@ describe('an int64', () => {
       const { fetch, requests } = recordingFetch();
       const store = await connect({ fetch });
       const calls = {
-        categoryId: () => store.createPet({ name: 'Rounded', categoryId: unsafe }),
-        quantity: () => store.createOrder({ petId: 1, quantity: unsafe }),
-        petId: () => store.getPet(unsafe),
-        limit: () => store.listPets({ limit: unsafe }),
-        id: () => store.listPets({ id: [1, unsafe] }),
+        categoryId: () => store.pets.create({ name: 'Rounded', categoryId: unsafe }),
+        quantity: () => store.orders.create({ petId: 1, quantity: unsafe }),
+        petId: () => store.pets.get(unsafe),
+        limit: () => store.pets.list({ limit: unsafe }),
+        id: () => store.pets.list({ id: [1, unsafe] }),
       };
       for (const [field, call] of Object.entries(calls)) {
         await assert.rejects(call, {
@@ -46,20 +46,20 @@ describe('an int64', () => {
 
   it('may be the largest number that has all its digits', async () => {
     const store = await connect();
-    const { categoryId } = await store.createPet({ name: 'Exact', categoryId: Number.MAX_SAFE_INTEGER });
+    const { categoryId } = await store.pets.create({ name: 'Exact', categoryId: Number.MAX_SAFE_INTEGER });
     assert.equal(categoryId, Number.MAX_SAFE_INTEGER);
   });
 
   it('may be a number', async () => {
     const store = await connect();
-    const pet = await store.createPet({ name: 'Exact', categoryId: 7, status: 'sold' });
+    const pet = await store.pets.create({ name: 'Exact', categoryId: 7, status: 'sold' });
     assert.deepEqual(pet, { id: pet.id, name: 'Exact', categoryId: 7, status: 'sold' });
     assert.equal(typeof pet.id, 'number');
   });
 
   it('has all its digits in a path', async () => {
-    const store = await connect({ warn: () => {} });
-    const { message } = await catchError(store.getPet(9_007_199_254_740_993n));
+    const store = await connect({ onDeprecation: () => {} });
+    const { message } = await catchError(store.pets.get(9_007_199_254_740_993n));
     assert.match(message, /has the id 9007199254740993\./);
   });
 });

@@ -9,6 +9,32 @@ import { baseUrl, connect, issueKey } from './support/store.js';
 
 const execute = promisify(execFile);
 
+/** What the examples of the README have before them. */
+const IN_EXAMPLES = `import { AnimalStore } from 'animal-store-client';
+declare const [store, baseUrl, apiKey, keyId]: [AnimalStore, string, string, string];
+declare const signal: AbortSignal;`;
+
+/** Compiles files strictly, and declarations of them too. @returns the errors of the compiler. */
+async function compile(folder, module, moduleResolution, files) {
+  const compilerOptions = {
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    skipLibCheck: false,
+    target: 'es2022',
+    lib: ['es2022', 'dom', 'dom.iterable'],
+    types: [],
+    module,
+    moduleResolution,
+    declaration: true,
+    emitDeclarationOnly: true,
+    outDir: 'out',
+  };
+  await writeFile(path.join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
+  const tsc = path.join(CLIENT, 'node_modules', 'typescript', 'bin', 'tsc');
+  const { stdout } = await execute(process.execPath, [tsc, '--project', folder]).catch((error) => error);
+  return stdout;
+}
+
 describe('the package', () => {
   it('imports nothing from Node', async () => {
     const names = (await readdir(path.join(CLIENT, 'dist'))).filter((name) => name.endsWith('.js'));
@@ -41,6 +67,18 @@ describe('the package', () => {
     assert.equal(lines.at(-1), `${lines[0].split(' ')[1]} Biscuit`);
   });
 
+  it('compiles with every example of its README', async (t) => {
+    const readme = await readFile(path.join(CLIENT, 'README.md'), 'utf8');
+    const { folder } = await installPackage(t);
+    const examples = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, example]) => example);
+    assert.ok(examples.length > 5);
+    const files = examples.map((_example, index) => `example-${index}.ts`);
+    for (const [index, example] of examples.entries()) {
+      await writeFile(path.join(folder, files[index]), `${IN_EXAMPLES}\n${example}`);
+    }
+    assert.equal(await compile(folder, 'nodenext', 'nodenext', files), '');
+  });
+
   for (const [type, module, moduleResolution] of [
     ['module', 'nodenext', 'nodenext'],
     ['commonjs', 'nodenext', 'nodenext'],
@@ -49,24 +87,7 @@ describe('the package', () => {
     it(`compiles strictly in a ${type} project with moduleResolution ${moduleResolution}`, async (t) => {
       const { folder } = await installPackage(t, type);
       await cp(path.join(CLIENT, 'test', 'types.ts'), path.join(folder, 'types.ts'));
-      const compilerOptions = {
-        strict: true,
-        exactOptionalPropertyTypes: true,
-        skipLibCheck: false,
-        target: 'es2022',
-        lib: ['es2022', 'dom', 'dom.iterable'],
-        types: [],
-        module,
-        moduleResolution,
-        noEmit: true,
-      };
-      await writeFile(
-        path.join(folder, 'tsconfig.json'),
-        JSON.stringify({ compilerOptions, files: ['types.ts'] }),
-      );
-      const tsc = path.join(CLIENT, 'node_modules', 'typescript', 'bin', 'tsc');
-      const { stdout } = await execute(process.execPath, [tsc, '--project', folder]).catch((error) => error);
-      assert.equal(stdout, '');
+      assert.equal(await compile(folder, module, moduleResolution, ['types.ts']), '');
     });
   }
 
@@ -89,10 +110,10 @@ describe('the package', () => {
   });
 });
 
-describe('getRateLimit', () => {
+describe('rateLimit.get', () => {
   it('returns the plan, the windows and the ban of the key', async () => {
     const store = await connect();
-    const { plan, windows, bannedUntil } = await store.getRateLimit();
+    const { plan, windows, bannedUntil } = await store.rateLimit.get();
     assert.deepEqual([plan, bannedUntil], ['enterprise', null]);
     assert.deepEqual(
       windows.map(({ name, limit, remaining }) => [name, limit, remaining]),

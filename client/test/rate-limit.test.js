@@ -33,7 +33,7 @@ describe('a client with default settings', () => {
     const { store, sent, responses } = connect(key);
     await travelToSecond(40);
     const names = Array.from({ length: 150 }, (_, index) => `pet ${index}`);
-    const pets = await Promise.all(names.map((name) => store.createPet({ name, categoryId: 1 })));
+    const pets = await Promise.all(names.map((name) => store.pets.create({ name, categoryId: 1 })));
     assert.deepEqual(
       pets.map(({ name }) => name),
       names,
@@ -52,7 +52,7 @@ describe('a client with default settings', () => {
     });
     const { store, responses } = connect(key);
     await travelToSecond(40);
-    const results = await Promise.allSettled(Array.from({ length: 20 }, () => store.listPets()));
+    const results = await Promise.allSettled(Array.from({ length: 20 }, () => store.pets.list()));
     assert.deepEqual(allowedByWindow(responses), [5, 5, 5]);
     assert.equal(findDenied(responses).length, 0);
     assert.deepEqual(
@@ -67,10 +67,10 @@ describe('a client with default settings', () => {
     const { key } = await admin.keys.issue({ name: 'ten', plan: 'enterprise', perMinute: 10, perDay: 100 });
     await travelToSecond(40);
     const other = connect(key);
-    await Promise.all(Array.from({ length: 10 }, () => other.store.listPets()));
+    await Promise.all(Array.from({ length: 10 }, () => other.store.pets.list()));
     const { store, responses, inFlight } = connect(key);
     const calls = Array.from({ length: 20 }, (_, index) =>
-      store.createPet({ name: `${index}`, categoryId: 1 }),
+      store.pets.create({ name: `${index}`, categoryId: 1 }),
     );
     const pets = await Promise.all(calls);
     assert.deepEqual(
@@ -85,22 +85,22 @@ describe('a client with default settings', () => {
   it('has at most 8 requests in flight', async () => {
     const { key } = await admin.keys.issue({ name: 'busy', plan: 'business' });
     const { store, inFlight } = connect(key);
-    await Promise.all(Array.from({ length: 100 }, () => store.listPets({ limit: 1 })));
+    await Promise.all(Array.from({ length: 100 }, () => store.pets.list({ limit: 1 })));
     assert.equal(Math.max(...inFlight), 8);
   });
 });
 
-describe('maxInFlight', () => {
+describe('maxConcurrentRequests', () => {
   it('bounds the requests in flight', async () => {
     const { key } = await admin.keys.issue({ name: 'busy', plan: 'business' });
-    const { store, inFlight } = connect(key, { maxInFlight: 3 });
-    await Promise.all(Array.from({ length: 30 }, () => store.listPets({ limit: 1 })));
+    const { store, inFlight } = connect(key, { maxConcurrentRequests: 3 });
+    await Promise.all(Array.from({ length: 30 }, () => store.pets.list({ limit: 1 })));
     assert.equal(Math.max(...inFlight), 3);
   });
 
   it('throws a RangeError unless it is an integer of at least 1', () => {
-    for (const maxInFlight of [0, -1, 1.5, NaN]) {
-      assert.throws(() => new AnimalStore({ baseUrl, apiKey: 'key', maxInFlight }), RangeError);
+    for (const maxConcurrentRequests of [0, -1, 1.5, NaN]) {
+      assert.throws(() => new AnimalStore({ baseUrl, apiKey: 'key', maxConcurrentRequests }), RangeError);
     }
   });
 });
@@ -108,10 +108,10 @@ describe('maxInFlight', () => {
 describe('a call that has to wait for the limit', () => {
   it('fails at once, and sends nothing, when the wait is longer than its budget', async () => {
     const { key } = await admin.keys.issue({ name: 'one', plan: 'enterprise', perMinute: 1, perDay: 100 });
-    const { store, responses } = connect(key, { budget: { totalMs: 10_000 } });
+    const { store, responses } = connect(key, { budget: { timeoutMs: 10_000 } });
     await travelToSecond(20);
-    await store.listPets();
-    const error = await catchError(store.listPets());
+    await store.pets.list();
+    const error = await catchError(store.pets.list());
     assert.ok(error instanceof RateLimitWaitError && error instanceof RateLimitError);
     assert.deepEqual([error.code, error.status, error.attempts], ['rate_limit_wait', null, 0]);
     assert.ok(error.retryAfterMs > 30_000 && error.retryAfterMs <= 41_000, String(error.retryAfterMs));
@@ -128,25 +128,25 @@ describe('a call that has to wait for the limit', () => {
     });
     const { store, responses } = connect(key);
     await travelToSecond(20);
-    await store.listPets();
-    const error = await catchError(store.listPets({}, { timeoutMs: 10_000 }));
+    await store.pets.list();
+    const error = await catchError(store.pets.list({}, { timeoutMs: 10_000 }));
     assert.ok(error instanceof RateLimitWaitError);
     assert.equal(responses.length, 1);
   });
 
-  it('fails at once when the wait is longer than limitWaitMs, also within its time', async () => {
+  it('fails at once when the wait is longer than maxRateLimitWaitMs, also within its time', async () => {
     const { key } = await admin.keys.issue({ name: 'one', plan: 'enterprise', perMinute: 1, perDay: 100 });
-    const { store, responses } = connect(key, { budget: { limitWaitMs: 10_000 } });
+    const { store, responses } = connect(key, { budget: { maxRateLimitWaitMs: 10_000 } });
     await travelToSecond(20);
-    await store.listPets();
-    const error = await catchError(store.listPets());
+    await store.pets.list();
+    const error = await catchError(store.pets.list());
     assert.ok(error instanceof RateLimitWaitError);
     // No response has denied anything.
     assert.equal(error.cause, undefined);
     assert.equal(responses.length, 1);
     await travelToSecond(55);
-    await store.listPets();
-    await store.listPets();
+    await store.pets.list();
+    await store.pets.list();
     assert.equal(responses.length, 3);
     assert.equal(findDenied(responses).length, 0);
   });
@@ -155,16 +155,16 @@ describe('a call that has to wait for the limit', () => {
     const { key } = await admin.keys.issue({ name: 'banned', plan: 'enterprise', perMinute: 1, perDay: 100 });
     await travelToSecond(20);
     await provokeBan(key);
-    const { store, responses } = connect(key, { budget: { totalMs: 10_000 } });
-    const error = await catchError(store.listPets());
+    const { store, responses } = connect(key, { budget: { timeoutMs: 10_000 } });
+    const error = await catchError(store.pets.list());
     assert.ok(error instanceof BannedError && error instanceof RateLimitError);
     assert.deepEqual([error.code, error.status, error.attempts], ['api_key_banned', 429, 1]);
-    const next = await catchError(store.listPets());
+    const next = await catchError(store.pets.list());
     assert.ok(next instanceof RateLimitWaitError);
     assert.equal(next.cause, error);
     assert.equal(responses.length, 1);
     // Needs no room in the windows.
-    assert.notEqual((await store.getRateLimit()).bannedUntil, null);
+    assert.notEqual((await store.rateLimit.get()).bannedUntil, null);
   });
 
   it('has no ban as the cause of its wait if a spent day denies for longer', async () => {
@@ -173,10 +173,10 @@ describe('a call that has to wait for the limit', () => {
     const headers = { Authorization: `Bearer ${key}` };
     await fetch(`${baseUrl}/pets`, { headers });
     await fetch(`${baseUrl}/pets`, { headers });
-    const { store } = connect(key, { budget: { totalMs: 10_000 } });
-    const error = await catchError(store.listPets());
+    const { store } = connect(key, { budget: { timeoutMs: 10_000 } });
+    const error = await catchError(store.pets.list());
     assert.ok(error instanceof BannedError);
-    const next = await catchError(store.listPets());
+    const next = await catchError(store.pets.list());
     assert.ok(next instanceof RateLimitWaitError);
     assert.equal(next.cause, undefined);
     assert.ok(next.retryAfterMs > error.retryAfterMs);
@@ -186,11 +186,11 @@ describe('a call that has to wait for the limit', () => {
     const { key } = await admin.keys.issue({ name: 'one', plan: 'enterprise', perMinute: 1, perDay: 100 });
     await travelToSecond(20);
     const store = new AnimalStore({ baseUrl, apiKey: key });
-    await store.listPets();
+    await store.pets.list();
     const controller = new AbortController();
     const reason = new Error('Enough');
     void setTimeout(20).then(() => controller.abort(reason));
-    await assert.rejects(store.listPets({}, { signal: controller.signal }), (error) => error === reason);
+    await assert.rejects(store.pets.list({}, { signal: controller.signal }), (error) => error === reason);
     assert.ok(!process.getActiveResourcesInfo().includes('Timeout'));
   });
 });
@@ -199,19 +199,19 @@ describe('a limit that lasts longer than a minute', () => {
   it('is checked by one call a minute, because an administrator may lift it', async () => {
     const { key, id } = await admin.keys.issue({ name: 'day', plan: 'enterprise', perMinute: 60, perDay: 3 });
     const { store, responses } = connect(key);
-    await Promise.all([store.listPets(), store.listPets(), store.listPets()]);
-    assert.ok((await catchError(store.listPets())) instanceof RateLimitWaitError);
+    await Promise.all([store.pets.list(), store.pets.list(), store.pets.list()]);
+    assert.ok((await catchError(store.pets.list())) instanceof RateLimitWaitError);
     await travel(MINUTE_MS);
-    const [first, second] = await Promise.all([catchError(store.listPets()), catchError(store.listPets())]);
+    const [first, second] = await Promise.all([catchError(store.pets.list()), catchError(store.pets.list())]);
     assert.deepEqual([first.status, first.attempts], [429, 1]);
     assert.deepEqual([second.status, second.attempts], [null, 0]);
-    await admin.keys.changePlan(id, { plan: 'free' });
+    await admin.keys.change(id, { plan: 'free' });
     await setTimeout(1100);
-    assert.ok((await catchError(store.listPets())) instanceof RateLimitWaitError);
+    assert.ok((await catchError(store.pets.list())) instanceof RateLimitWaitError);
     assert.equal(responses.length, 4);
     await travel(MINUTE_MS);
-    await store.listPets();
-    await Promise.all(Array.from({ length: 10 }, () => store.listPets({ limit: 1 })));
+    await store.pets.list();
+    await Promise.all(Array.from({ length: 10 }, () => store.pets.list({ limit: 1 })));
   });
 });
 
@@ -229,7 +229,7 @@ describe('clients of one key in one process', () => {
       responses.push({ status, reset: Number(headers.get('X-RateLimit-Reset')) });
     };
     const calls = Array.from({ length: 30 }, () =>
-      new AnimalStore({ baseUrl, apiKey: key, onResponse }).listPets({ limit: 1 }),
+      new AnimalStore({ baseUrl, apiKey: key, onResponse }).pets.list({ limit: 1 }),
     );
     await Promise.all(calls);
     assert.equal(findDenied(responses).length, 0);
@@ -272,7 +272,7 @@ function connect(apiKey, options = {}) {
       signal.throwIfAborted();
       return travel(milliseconds);
     },
-    stopwatch: () => performance.now() + aheadMs,
+    monotonicNow: () => performance.now() + aheadMs,
     fetch: async (request) => {
       count += 1;
       inFlight.push(count);

@@ -11,46 +11,54 @@ import {
 } from './support/store.js';
 
 describe('withResponse', () => {
-  it('resolves with the result, status, headers, request id, limits and attempts', async () => {
+  it('resolves with the result, status, headers, request id, rate limit and attempts', async () => {
     const store = await connect();
-    const { data, status, headers, requestId, limits, attempts } = await store
-      .createPet({ name: 'Whole', categoryId: 1 })
+    const { data, status, headers, requestId, rateLimit, attempts } = await store.pets
+      .create({ name: 'Whole', categoryId: 1 })
       .withResponse();
     assert.equal(data.name, 'Whole');
     assert.equal(status, 201);
     assert.equal(headers.get('Location'), `/v1/pets/${data.id}`);
     assert.equal(requestId, headers.get('X-Request-Id'));
     assert.deepEqual(
-      limits.map(({ name, limit, remaining, lengthSeconds }) => [name, limit, remaining, lengthSeconds]),
+      rateLimit.map(({ name, limit, remaining, lengthSeconds }) => [name, limit, remaining, lengthSeconds]),
       [
         ['minute', 1_000_000, 999_999, 60],
         ['day', 1_000_000, 999_999, 86_400],
       ],
     );
-    assert.ok(limits.every(({ resetSeconds, lengthSeconds }) => resetSeconds <= lengthSeconds));
+    assert.ok(rateLimit.every(({ resetSeconds, lengthSeconds }) => resetSeconds <= lengthSeconds));
     assert.equal(attempts, 1);
   });
 
   it('sends nothing again', async () => {
     const { fetch, requests } = recordingFetch();
     const store = await connect({ fetch });
-    const call = store.listPets({ limit: 1 });
+    const call = store.pets.list({ limit: 1 });
     const { data } = await call.withResponse();
     assert.deepEqual(await call, data);
     assert.equal(requests.length, 1);
   });
 
   it('rejects with the error of the call, which is then handled', async () => {
-    const store = await connect({ warn: () => {} });
-    const error = await catchError(store.getPet(Number.MAX_SAFE_INTEGER).withResponse());
+    const store = await connect({ onDeprecation: () => {} });
+    const error = await catchError(store.pets.get(Number.MAX_SAFE_INTEGER).withResponse());
     assert.ok(error instanceof NotFoundError);
+  });
+});
+
+describe('a response', () => {
+  it('may have fields and values that this version does not list', async () => {
+    const later = { id: 7, name: 'Later', categoryId: 1, status: 'reserved', tags: [{ name: 'new' }] };
+    const store = await connect({ fetch: async () => new Response(JSON.stringify([later])) });
+    assert.deepEqual(await store.pets.list(), { items: [later], nextCursor: null });
   });
 });
 
 describe('the promise of a call', () => {
   it('is a Promise with then, catch and finally', async () => {
     const store = await connect({ fetch: () => errorResponse(404, 'not_found') });
-    const call = store.listPets();
+    const call = store.pets.list();
     assert.ok(call instanceof Promise);
     let ended = false;
     const code = await call
@@ -59,18 +67,18 @@ describe('the promise of a call', () => {
       })
       .catch((error) => error.code);
     assert.deepEqual([code, ended], ['not_found', true]);
-    assert.equal(await store.listPets().then(undefined, ({ status }) => status), 404);
+    assert.equal(await store.pets.list().then(undefined, ({ status }) => status), 404);
   });
 });
 
 describe('the promise of a list', () => {
-  it('walks over the items of all pages with for await', async () => {
+  it('iterates over the items of all pages with for await', async () => {
     const { fetch, requests } = recordingFetch();
     const store = await connect({ fetch });
-    const { items } = await store.listPets({ limit: 5 });
+    const { items } = await store.pets.list({ limit: 5 });
     requests.length = 0;
     const walked = [];
-    for await (const pet of store.listPets({ limit: 2 })) {
+    for await (const pet of store.pets.list({ limit: 2 })) {
       walked.push(pet);
       if (walked.length === 5) {
         break;
@@ -98,7 +106,7 @@ describe('hooks', () => {
       onResponse: record('response'),
       onRetry: record('retry'),
     });
-    await store.listPets({ limit: 1 });
+    await store.pets.list({ limit: 1 });
     assert.deepEqual(events, [
       ['request', 1, 'GET', undefined, undefined],
       ['response', 1, 'GET', 503, undefined],
@@ -110,7 +118,7 @@ describe('hooks', () => {
 
   it('may add headers to a request', async () => {
     const store = await connect({ onRequest: ({ request }) => request.headers.set('X-Request-Id', 'seven') });
-    const { requestId } = await store.listPets({ limit: 1 }).withResponse();
+    const { requestId } = await store.pets.list({ limit: 1 }).withResponse();
     assert.equal(requestId, 'seven');
   });
 
@@ -121,7 +129,7 @@ describe('hooks', () => {
         throw reason;
       },
     });
-    await assert.rejects(store.listPets(), (error) => error === reason);
+    await assert.rejects(store.pets.list(), (error) => error === reason);
   });
 });
 
@@ -138,7 +146,7 @@ describe('baseUrl', () => {
   it('may end with a slash', async () => {
     const { fetch, requests } = recordingFetch(() => new Response('[]'));
     const store = await connect({ baseUrl: `${baseUrl}/`, fetch });
-    await store.listPets();
+    await store.pets.list();
     await store.admin.keys.list();
     assert.deepEqual(
       requests.map(({ url }) => new URL(url).pathname),

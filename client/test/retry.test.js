@@ -19,7 +19,7 @@ describe('a failed attempt', () => {
     const issued = await issueKey({ perMinute: 5, perDay: 5 });
     const other = new AnimalStore({ baseUrl, apiKey: issued.key });
     for (let count = 0; count < 5; count += 1) {
-      await other.listPets({ limit: 1 });
+      await other.pets.list({ limit: 1 });
     }
     const { fetch, responses } = recordingFetch();
     const { pause, waits } = recordingPause(() => makeRoom(issued));
@@ -28,9 +28,9 @@ describe('a failed attempt', () => {
       apiKey: issued.key,
       fetch,
       pause,
-      budget: { totalMs: Infinity },
+      budget: { timeoutMs: Infinity },
     });
-    assert.equal((await store.listPets({ limit: 1 })).items.length, 1);
+    assert.equal((await store.pets.list({ limit: 1 })).items.length, 1);
     assert.deepEqual(
       responses.map(({ status }) => status),
       [429, 200],
@@ -54,7 +54,7 @@ describe('a failed attempt', () => {
         : undefined,
     );
     const store = await connect({ fetch, pause, now: () => nowMs, random: () => 0.5 });
-    await store.listPets();
+    await store.pets.list();
     // The second is over already.
     assert.deepEqual(waits, [7000, 250]);
   });
@@ -67,7 +67,7 @@ describe('a failed attempt', () => {
       const { pause, waits } = recordingPause();
       const { fetch } = recordingFetch(away({ 'Retry-After': seconds }));
       const store = await connect({ fetch, pause, random: () => 0.5 });
-      await catchError(store.listPets());
+      await catchError(store.pets.list());
       assert.deepEqual(waits, expected);
     }
   });
@@ -83,9 +83,9 @@ describe('a failed attempt', () => {
         ...recordingFetch(away({ 'Retry-After': 'soon' })),
         pause,
         random: () => random,
-        budget: { attempts: 9 },
+        budget: { maxAttempts: 9 },
       });
-      await catchError(store.listPets());
+      await catchError(store.pets.list());
       assert.deepEqual(waits, expected);
     }
   });
@@ -95,9 +95,9 @@ describe('a failed attempt', () => {
     const store = await connect({
       ...recordingFetch(away()),
       pause,
-      budget: { attempts: 200, totalMs: Infinity },
+      budget: { maxAttempts: 200, timeoutMs: Infinity },
     });
-    await catchError(store.listPets());
+    await catchError(store.pets.list());
     const capped = waits.slice(6);
     assert.ok(Math.min(...capped) >= 0 && Math.max(...capped) < 10_000);
     assert.ok(Math.min(...capped) < 2000 && Math.max(...capped) > 8000);
@@ -116,8 +116,8 @@ describe('a failed attempt', () => {
         attempt % 2 === 1 ? errorResponse(status, code) : undefined,
       );
       const store = await connect({ fetch, pause });
-      await store.listPets();
-      await store.createPet({ name: 'Again', categoryId: 1 });
+      await store.pets.list();
+      await store.pets.create({ name: 'Again', categoryId: 1 });
       assert.deepEqual([requests.length, waits.length], [4, 2]);
     });
   }
@@ -128,7 +128,7 @@ describe('a failed attempt', () => {
         errorResponse(status, 'conflict', { 'Retry-After': '1' }),
       );
       const store = await connect({ fetch });
-      assert.equal((await catchError(store.listPets())).status, status);
+      assert.equal((await catchError(store.pets.list())).status, status);
       assert.equal(requests.length, 1);
     });
   }
@@ -141,7 +141,7 @@ describe('a failed attempt', () => {
       }
     });
     const store = await connect({ fetch, pause });
-    assert.equal((await store.listPets({ limit: 1 })).items.length, 1);
+    assert.equal((await store.pets.list({ limit: 1 })).items.length, 1);
     assert.deepEqual([requests.length, waits.length], [3, 2]);
   });
 
@@ -150,8 +150,8 @@ describe('a failed attempt', () => {
       errorResponse(503, `attempt_${attempt}`),
     );
     const { pause, waits } = recordingPause();
-    const store = await connect({ fetch, pause, budget: { attempts: 4 } });
-    assert.equal((await catchError(store.listPets())).code, 'attempt_4');
+    const store = await connect({ fetch, pause, budget: { maxAttempts: 4 } });
+    assert.equal((await catchError(store.pets.list())).code, 'attempt_4');
     assert.deepEqual([requests.length, waits.length], [4, 3]);
   });
 
@@ -159,7 +159,7 @@ describe('a failed attempt', () => {
     const { pause, waits } = recordingPause();
     const { fetch, requests } = recordingFetch(away({ 'Retry-After': '90' }));
     const store = await connect({ fetch, pause });
-    const error = await catchError(store.listPets());
+    const error = await catchError(store.pets.list());
     assert.deepEqual([error.status, error.retryAfterMs], [503, 90_000]);
     assert.deepEqual([requests.length, waits], [1, []]);
   });
@@ -171,22 +171,22 @@ describe('a failed attempt', () => {
       nowMs += 1000;
       return errorResponse(503, 'service_unavailable', { 'Retry-After': '3' });
     });
-    const store = await connect({ fetch, pause, stopwatch: () => nowMs, budget: { totalMs: 10_000 } });
-    await catchError(store.listPets());
+    const store = await connect({ fetch, pause, monotonicNow: () => nowMs, budget: { timeoutMs: 10_000 } });
+    await catchError(store.pets.list());
     // 1 + 3 + 1 + 3 + 1 are over; with three more nothing would be left for an attempt.
     assert.deepEqual([waits, nowMs], [[3000, 3000], 9000]);
   });
 
-  for (const { totalMs, expected, what } of [
-    { totalMs: 3000, expected: [], what: 'is not repeated when the wait ends with the time of the call' },
-    { totalMs: 3001, expected: [3000], what: 'is repeated when the wait ends a millisecond earlier' },
+  for (const { timeoutMs, expected, what } of [
+    { timeoutMs: 3000, expected: [], what: 'is not repeated when the wait ends with the time of the call' },
+    { timeoutMs: 3001, expected: [3000], what: 'is repeated when the wait ends a millisecond earlier' },
   ]) {
     it(what, async () => {
       let nowMs = 0.25;
       const { pause, waits } = recordingPause((ms) => (nowMs += ms));
       const { fetch, requests } = recordingFetch(away({ 'Retry-After': '3' }));
-      const store = await connect({ fetch, pause, stopwatch: () => nowMs, budget: { totalMs } });
-      assert.equal((await catchError(store.listPets())).status, 503);
+      const store = await connect({ fetch, pause, monotonicNow: () => nowMs, budget: { timeoutMs } });
+      assert.equal((await catchError(store.pets.list())).status, 503);
       assert.deepEqual([waits, requests.length], [expected, expected.length + 1]);
     });
   }
@@ -195,8 +195,8 @@ describe('a failed attempt', () => {
     let nowMs = 0;
     const { pause, waits } = recordingPause(() => (nowMs += 3_600_000));
     const { fetch, requests } = recordingFetch(away({ 'Retry-After': '1' }));
-    const store = await connect({ fetch, pause, stopwatch: () => nowMs });
-    assert.equal((await catchError(store.listPets())).status, 503);
+    const store = await connect({ fetch, pause, monotonicNow: () => nowMs });
+    assert.equal((await catchError(store.pets.list())).status, 503);
     assert.deepEqual([waits, requests.length], [[1000], 1]);
   });
 
@@ -204,27 +204,27 @@ describe('a failed attempt', () => {
     let nowMs = Date.now();
     const { fetch, requests } = recordingFetch(away({ 'Retry-After': '1' }));
     const store = await connect({ fetch, ...recordingPause(), now: () => (nowMs += 3_600_000) });
-    await catchError(store.listPets());
+    await catchError(store.pets.list());
     assert.equal(requests.length, 6);
   });
 
   it('may have a time with a fraction of a millisecond', async () => {
-    const store = await connect({ budget: { attemptMs: 5000.5 } });
-    assert.equal((await store.listPets({ limit: 1 })).items.length, 1);
+    const store = await connect({ budget: { attemptTimeoutMs: 5000.5 } });
+    assert.equal((await store.pets.list({ limit: 1 })).items.length, 1);
   });
 
   it('is repeated when it takes too long', async () => {
     const { fetch, requests } = recordingFetch((request, attempt) =>
       attempt === 1 ? hanging(request) : undefined,
     );
-    const store = await connect({ fetch, ...recordingPause(), budget: { attemptMs: 2000 } });
-    await store.listPets();
+    const store = await connect({ fetch, ...recordingPause(), budget: { attemptTimeoutMs: 2000 } });
+    await store.pets.list();
     assert.equal(requests.length, 2);
   });
 
   it('ends with the time of the call', async () => {
-    const store = await connect({ fetch: hanging, budget: { totalMs: 50 } });
-    const error = await catchError(store.listPets());
+    const store = await connect({ fetch: hanging, budget: { timeoutMs: 50 } });
+    const error = await catchError(store.pets.list());
     assert.deepEqual([error.code, error.cause.name], ['no_response', 'TimeoutError']);
   });
 

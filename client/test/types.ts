@@ -6,9 +6,9 @@ import {
   type ApiResponse,
   type Key,
   type Order,
-  type Page,
   type Pet,
   RateLimitError,
+  type ResultPage,
 } from 'animal-store-client';
 
 type Same<One, Other> = [One, Other] extends [Other, One] ? true : false;
@@ -25,19 +25,25 @@ export type Facts = [
   Sure<Same<AnimalStoreError['status'], number | null>>,
 ];
 
+// A program that emits declarations can name what the client has.
+export const resources = (store: AnimalStore) => ({ pets: store.pets, keys: store.admin.keys });
+
 export async function calls(store: AnimalStore, signal: AbortSignal): Promise<void> {
-  const page: Page<Pet> = await store.listPets({ limit: 3, status: 'sold' }, { signal });
-  const named: Page<Pet> = await store.listPets({ id: [7n, 9, ...page.items.map(({ id }) => id)] });
-  await store.createPet({ name: 'x', categoryId: named.items[0]?.id ?? 1n }, { idempotencyKey: 'x', signal });
-  for await (const order of store.orders({ status: 'placed' })) {
+  const page: ResultPage<Pet> = await store.pets.list({ limit: 3, status: 'sold' }, { signal });
+  const named: ResultPage<Pet> = await store.pets.list({ id: [7n, 9, ...page.items.map(({ id }) => id)] });
+  await store.pets.create(
+    { name: 'x', categoryId: named.items[0]?.id ?? 1n },
+    { idempotencyKey: 'x', signal },
+  );
+  for await (const order of store.orders.list({ status: 'placed' })) {
     const same: Order = order;
-    await store.createOrder({ petId: same.petId, quantity: same.quantity });
+    await store.orders.create({ petId: same.petId, quantity: same.quantity });
   }
-  const { data, limits }: ApiResponse<Pet> = await store
-    .createPet({ name: 'x', categoryId: 1 })
+  const { data, rateLimit }: ApiResponse<Pet> = await store.pets
+    .create({ name: 'x', categoryId: 1 })
     .withResponse();
-  const remaining: number | undefined = limits.find(({ name }) => name === 'minute')?.remaining;
-  const promised: Promise<Pet> = store.createPet({ name: data.name, categoryId: remaining ?? 1 });
+  const remaining: number | undefined = rateLimit.find(({ name }) => name === 'minute')?.remaining;
+  const promised: Promise<Pet> = store.pets.create({ name: data.name, categoryId: remaining ?? 1 });
   await promised.catch((error: unknown) => (error instanceof RateLimitError ? error.retryAfterMs : null));
   for await (const key of store.admin.keys.list({ banned: true, state: 'rotating', search: 'shop' })) {
     const same: Key = key;
@@ -46,15 +52,15 @@ export async function calls(store: AnimalStore, signal: AbortSignal): Promise<vo
   // @ts-expect-error: a name is required
   await store.admin.keys.issue({ plan: 'pro' });
   // @ts-expect-error: there is no such status
-  store.pets({ status: 'lost' });
+  await store.pets.list({ status: 'lost' });
   // @ts-expect-error: several identifiers are a list
-  store.pets({ id: 7n });
+  await store.pets.list({ id: 7n });
   // @ts-expect-error: there is no such filter
-  store.pets({ name: 'Biscuit' });
+  await store.pets.list({ name: 'Biscuit' });
   // @ts-expect-error: a category is required
-  await store.createPet({ name: 'x' });
+  await store.pets.create({ name: 'x' });
   // @ts-expect-error: an identifier is no text
-  await store.createPet({ name: 'x', categoryId: '7' });
+  await store.pets.create({ name: 'x', categoryId: '7' });
   // @ts-expect-error: a key is required
   store = new AnimalStore({ baseUrl: 'https://api.animal-store.example/v1' });
 }

@@ -35,7 +35,7 @@ describe('the OpenAPI documents', () => {
   });
 
   it.each([
-    ['openapi.json', 'client/src/operations.ts'],
+    ['openapi.json', 'client/src/store-schema.ts'],
     ['admin-openapi.json', 'client/src/admin-schema.ts'],
   ])(
     'are those from which the client is generated (if not: npm run documents): %s, %s',

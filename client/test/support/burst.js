@@ -12,7 +12,7 @@ const store = new AnimalStore({
     responses.push({ status, reset: Number(headers.get('X-RateLimit-Reset')) });
   },
 });
-const calls = Array.from({ length: Number(CALLS) }, () => store.listPets({ limit: 1 }));
+const calls = Array.from({ length: Number(CALLS) }, () => store.pets.list({ limit: 1 }));
 const results = await Promise.allSettled(calls);
 const errors = results.flatMap(({ reason }) => (reason === undefined ? [] : [String(reason)]));
 process.stdout.write(JSON.stringify({ responses, errors }));

@@ -25,7 +25,7 @@ export function AddAnimalDialog({ opened, onClose, onAdded }: AddAnimalDialogPro
     initialValues: { name: '', categoryId: '', status: '' },
     send: ({ name, categoryId, status }, idempotencyKey): Promise<Pet> => {
       const pet = { name, categoryId: toInteger(categoryId), ...(status && { status: status as PetStatus }) };
-      return store.createPet(pet as NewPet, { idempotencyKey });
+      return store.pets.create(pet as NewPet, { idempotencyKey });
     },
     onSent: onAdded,
   });

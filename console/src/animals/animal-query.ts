@@ -8,7 +8,7 @@ export const animalQuery = (store: AnimalStore, id: string) =>
   queryOptions({
     queryKey: animalKey(id),
     queryFn: async ({ signal }): Promise<Pet | null> => {
-      const { items } = await store.listPets({ id: [BigInt(id)] }, { signal });
+      const { items } = await store.pets.list({ id: [BigInt(id)] }, { signal });
       return items[0] ?? null;
     },
     staleTime: Infinity,

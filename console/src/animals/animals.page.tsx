@@ -39,7 +39,7 @@ function Animals() {
   const pages = useCursorPages<Pet>({
     queryKey: ['animals', { status }],
     load: (cursor, signal) =>
-      store.listPets({ limit: PAGE_SIZE, ...(status && { status }), ...(cursor && { cursor }) }, { signal }),
+      store.pets.list({ limit: PAGE_SIZE, ...(status && { status }), ...(cursor && { cursor }) }, { signal }),
     position: useAddressPosition(page),
   });
   const open = (id: string) =>

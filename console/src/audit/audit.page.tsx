@@ -1,7 +1,7 @@
 import { Box, Text } from '@mantine/core';
 import { IconHistory } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
-import type { AuditEvent, AuditQuery } from 'animal-store-client';
+import type { AuditEvent, ListAuditQuery } from 'animal-store-client';
 import { ActorText } from '../audit-event/actor-text';
 import { actionText } from '../audit-event/audit-texts';
 import { Changes } from '../audit-event/changes';
@@ -90,10 +90,10 @@ export function AuditPage() {
 }
 
 /** Returns the query of the filters, with times in UTC. */
-function toQuery({ since, until, action, ...rest }: AuditSearch): AuditQuery {
+function toQuery({ since, until, action, ...rest }: AuditSearch): ListAuditQuery {
   return {
     ...rest,
-    ...(action !== undefined && { action: action as NonNullable<AuditQuery['action']> }),
+    ...(action !== undefined && { action: action as NonNullable<ListAuditQuery['action']> }),
     ...(since !== undefined && { since: new Date(since).toISOString() }),
     ...(until !== undefined && { until: new Date(until).toISOString() }),
   };

@@ -15,6 +15,7 @@ interface Wait {
 
 const BANNED = { title: 'This key is banned', until: 'The ban ends in' };
 const LIMITED = { title: 'The rate limit is reached', until: 'The next request is allowed in' };
+const TOO_MANY_AT_ONCE = { title: 'Too many requests at once', until: 'The next attempt follows in' };
 const UNAVAILABLE = { title: 'The service is unavailable', until: 'The next attempt follows in' };
 
 /**
@@ -23,6 +24,9 @@ const UNAVAILABLE = { title: 'The service is unavailable', until: 'The next atte
  */
 export function waitFor(error: Error): Wait | null {
   if (error instanceof RateLimitError) {
+    if (error.code === 'too_many_concurrent_requests') {
+      return TOO_MANY_AT_ONCE;
+    }
     // A ban also denies a request that the client has not sent because of it.
     return error instanceof BannedError || error.cause instanceof BannedError ? BANNED : LIMITED;
   }

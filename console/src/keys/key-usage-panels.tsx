@@ -29,7 +29,7 @@ export function KeyUsagePanels({ apiKey }: { apiKey: KeyWithUsage }) {
       const since = new Date(rangeStartMs(RANGES[period], untilMs)).toISOString();
       const [totals, operations] = await Promise.all([
         store.admin.usage.totals({ ...selection, period, since, limit: 100 }, { signal }),
-        store.admin.usage.operations({ ...selection, period, since, limit: 100 }, { signal }),
+        store.admin.usage.byOperation({ ...selection, period, since, limit: 100 }, { signal }),
       ]);
       return { totals: totals.items, operations: operations.items, untilMs, shown: period };
     },

@@ -1,4 +1,4 @@
-import type { KeyQuery } from 'animal-store-client';
+import type { ListKeysQuery } from 'animal-store-client';
 import { keyId, oneOf, planName, searchReader, textUpTo } from '../address/search-reader';
 import { withPage } from '../table/use-address-position';
 
@@ -58,7 +58,7 @@ export function isFiltered(search: KeysSearch): boolean {
 }
 
 /** Returns the query of the service for a list. */
-export function toKeyQuery(search: KeysSearch, nowMs: number): KeyQuery {
+export function toKeyQuery(search: KeysSearch, nowMs: number): ListKeysQuery {
   const { search: text, plan, quotaId, state, banned, expiring, unused } = search;
   const { sort = SORTS[0].value, limit = PAGE_SIZES[0] } = search;
   return {

@@ -1,7 +1,7 @@
 import { Button, Group, Skeleton, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
-import type { Key, Plan, WhatIfQuery } from 'animal-store-client';
+import type { GetWhatIfQuery, Key, Plan } from 'animal-store-client';
 import { useState } from 'react';
 import { Loaded } from '../feedback/loaded';
 import { Panel } from '../layout/panel';
@@ -14,7 +14,7 @@ import { WhatIfResult } from './what-if-result';
 /** Tries limits on what all keys of a key's quota sent. Loads nothing before the form is sent. */
 export function WhatIfPanel({ apiKey }: { apiKey: Pick<Key, 'quotaId' | 'plan'> }) {
   const [isOpen, setIsOpen] = useState(false);
-  const [tried, setTried] = useState<WhatIfQuery | null>(null);
+  const [tried, setTried] = useState<GetWhatIfQuery | null>(null);
   return (
     <Panel
       title="What if"
@@ -41,7 +41,7 @@ interface LimitsFormProps {
   /** The name of the plan that is chosen at first. */
   plan: string;
   plans: Plan[];
-  onTry: (tried: WhatIfQuery) => void;
+  onTry: (tried: GetWhatIfQuery) => void;
 }
 
 function LimitsForm({ plan, plans, onTry }: LimitsFormProps) {
@@ -69,7 +69,7 @@ function LimitsForm({ plan, plans, onTry }: LimitsFormProps) {
   );
 }
 
-function TriedLimits({ quotaId, tried }: { quotaId: string; tried: WhatIfQuery }) {
+function TriedLimits({ quotaId, tried }: { quotaId: string; tried: GetWhatIfQuery }) {
   const store = useStore();
   const query = useQuery({
     queryKey: ['what-if', quotaId, tried],

@@ -40,7 +40,7 @@ function Orders() {
     queryKey: ['orders', { status }],
     load: (cursor, signal) => {
       const query = { limit: PAGE_SIZE, ...(status && { status }), ...(cursor && { cursor }) };
-      return store.listOrders(query, { signal });
+      return store.orders.list(query, { signal });
     },
     position: useAddressPosition(page),
   });

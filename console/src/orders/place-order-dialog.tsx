@@ -32,7 +32,7 @@ export function PlaceOrderDialog({ opened, onClose, onPlaced }: PlaceOrderDialog
         quantity: toInteger(quantity),
         ...(shipDate && { shipDate: new Date(shipDate).toISOString() }),
       };
-      return store.createOrder(order as unknown as NewOrder, { idempotencyKey });
+      return store.orders.create(order as unknown as NewOrder, { idempotencyKey });
     },
     onSent: onPlaced,
   });

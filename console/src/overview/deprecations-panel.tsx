@@ -17,7 +17,7 @@ export function DeprecationsPanel() {
   const store = useStore();
   const query = useQuery({
     queryKey: ['deprecated-calls'],
-    queryFn: async ({ signal }) => (await store.listDeprecatedCalls({ limit: 100 }, { signal })).items,
+    queryFn: async ({ signal }) => (await store.deprecations.list({ limit: 100 }, { signal })).items,
     staleTime: Infinity,
   });
   return (

@@ -19,7 +19,7 @@ export function DownloadCsv({ name, query }: DownloadCsvProps) {
   const download = useMutation({
     mutationFn: async () => {
       const pages: string[] = [];
-      for await (const page of store.usageCsv(query())) {
+      for await (const page of store.usage.listCsv(query())) {
         pages.push(page);
       }
       saveFile(name, new Blob(pages, { type: 'text/csv' }));

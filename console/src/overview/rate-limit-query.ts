@@ -8,7 +8,7 @@ const POLL_MS = 5000;
 export const rateLimitQuery = (store: AnimalStore) =>
   queryOptions({
     queryKey: ['rate-limit'],
-    queryFn: ({ signal }) => store.getRateLimit({ signal }),
+    queryFn: ({ signal }) => store.rateLimit.get({ signal }),
     refetchInterval: POLL_MS,
     refetchOnWindowFocus: true,
     staleTime: 0,

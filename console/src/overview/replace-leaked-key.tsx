@@ -20,7 +20,7 @@ export function ReplaceLeakedKey({ ownKey }: { ownKey: OwnKey }) {
   const [issued, setIssued] = useState<string | null>(null);
   const submission = useSubmission({
     initialValues: {},
-    send: () => store.rotateOwnKey({ leaked: true }),
+    send: () => store.key.rotate({ leaked: true }),
     onSent: ({ key }) => {
       dialog.close();
       setIssued(key);

@@ -27,7 +27,7 @@ export function RotateOwnKey({ ownKey }: { ownKey: OwnKey }) {
   const [issued, setIssued] = useState<string | null>(null);
   const { form, ...submission } = useSubmission({
     initialValues: { overlapSeconds: '86400' },
-    send: ({ overlapSeconds }) => store.rotateOwnKey({ overlapSeconds: Number(overlapSeconds) }),
+    send: ({ overlapSeconds }) => store.key.rotate({ overlapSeconds: Number(overlapSeconds) }),
     onSent: (successor) => {
       dialog.close();
       setIssued(successor.key);

@@ -74,7 +74,7 @@ function useUsage(period: Period, split: Split, intervalMs: number | false) {
     queryFn: async ({ signal }) => {
       const untilMs = serviceNowMs();
       const entries: Usage[] = [];
-      for await (const entry of store.usage(rangeQuery(period, split, untilMs), { signal })) {
+      for await (const entry of store.usage.list(rangeQuery(period, split, untilMs), { signal })) {
         entries.push(entry);
       }
       return { entries, untilMs, shown: { period, split } };

@@ -10,7 +10,7 @@ import { useStore } from './session';
 const ownKeyQuery = (store: AnimalStore) =>
   queryOptions({
     queryKey: ['own-key'],
-    queryFn: ({ signal }) => store.getOwnKey({ signal }),
+    queryFn: ({ signal }) => store.key.get({ signal }),
     staleTime: 60_000,
     retryOnMount: false,
   });

@@ -35,8 +35,13 @@ export function storeFor(apiKey: string): AnimalStore {
   return new AnimalStore({
     baseUrl: `${SERVICE_ROOT}v1`,
     apiKey,
-    budget: { attempts: 1, totalMs: TIMEOUT_MS, attemptMs: TIMEOUT_MS, limitWaitMs: LIMIT_WAIT_MS },
-    warn: () => undefined,
+    budget: {
+      maxAttempts: 1,
+      timeoutMs: TIMEOUT_MS,
+      attemptTimeoutMs: TIMEOUT_MS,
+      maxRateLimitWaitMs: LIMIT_WAIT_MS,
+    },
+    onDeprecation: () => undefined,
     onResponse: ({ headers }) => learnServiceTime(headers),
   });
 }

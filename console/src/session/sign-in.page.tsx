@@ -63,7 +63,7 @@ function KeyForm() {
   });
   const check = useMutation({
     mutationFn: async (apiKey: string) => {
-      await storeFor(apiKey).getRateLimit();
+      await storeFor(apiKey).rateLimit.get();
       return apiKey;
     },
     // The cache must not keep the key.

@@ -1,9 +1,9 @@
 import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
-import type { Page } from 'animal-store-client';
+import type { ResultPage } from 'animal-store-client';
 
 /** Has one page of a list at a time, and leads to the next and the previous one. */
 export interface CursorPages<Item> {
-  query: UseQueryResult<Page<Item>>;
+  query: UseQueryResult<ResultPage<Item>>;
   items: Item[];
   /** The first page has number 1. */
   number: number;
@@ -23,7 +23,7 @@ export interface PagePosition {
 interface CursorPagesOptions<Item> {
   /** Names the list with its filters; another list starts at its first page. */
   queryKey: readonly unknown[];
-  load: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<Item>>;
+  load: (cursor: string | undefined, signal: AbortSignal) => Promise<ResultPage<Item>>;
   /** Returns whether the page is loaded again soon, because an item is about to change. */
   isChanging?: (item: Item) => boolean;
   /** False while the list cannot be named yet. */

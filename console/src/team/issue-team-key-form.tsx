@@ -35,7 +35,7 @@ export function IssueTeamKeyForm({ ownKey, onClose, onIssued }: IssueTeamKeyForm
     send: (given): Promise<IssuedTeamKey> => {
       const { scopes, allowedNetworks } = toRestrictions(given, choices);
       // What is left out is that of the signed-in key.
-      return store.issueTeamKey({
+      return store.keys.issue({
         name: given.name,
         ...(scopes !== null && { scopes }),
         ...(allowedNetworks !== null && { allowedNetworks }),

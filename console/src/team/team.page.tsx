@@ -2,7 +2,7 @@ import { Button, Modal, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconKey, IconPlus } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
-import type { OwnKey, Page as CursorPage, TeamKey } from 'animal-store-client';
+import type { OwnKey, ResultPage, TeamKey } from 'animal-store-client';
 import { useMemo, useRef, useState } from 'react';
 import { EmptyState } from '../feedback/empty-state';
 import { ShownOnceDialog } from '../feedback/shown-once-dialog';
@@ -45,7 +45,7 @@ function TeamKeys({ ownKey }: { ownKey: OwnKey }) {
     // All of them, because the service does not sort those that are valid first.
     load: async (_cursor, signal) => {
       const keys: TeamKey[] = [];
-      for await (const key of store.teamKeys({}, { signal })) {
+      for await (const key of store.keys.list({}, { signal })) {
         keys.push(key);
       }
       return { items: validFirst(keys), nextCursor: null };
@@ -62,7 +62,7 @@ function TeamKeys({ ownKey }: { ownKey: OwnKey }) {
   );
   // Shows the change at once, so that the focus does not return to the button of a revoked key.
   const showRevoked = (changed: TeamKey) =>
-    queries.setQueriesData<CursorPage<TeamKey>>({ queryKey: QUERY_KEY }, (page) => {
+    queries.setQueriesData<ResultPage<TeamKey>>({ queryKey: QUERY_KEY }, (page) => {
       const items = page?.items.map((key) => (key.id === changed.id ? changed : key));
       return page && items && { ...page, items: validFirst(items) };
     });
@@ -110,7 +110,7 @@ function TeamKeys({ ownKey }: { ownKey: OwnKey }) {
             </Text>
             <RevokeKeyForm
               lastUsedAt={revoked.lastUsedAt}
-              revoke={() => store.revokeTeamKey(revoked.id)}
+              revoke={() => store.keys.revoke(revoked.id)}
               onClose={closeRevoking}
               onRevoked={(changed) => {
                 showRevoked(changed);

@@ -58,7 +58,7 @@ export function TopUsage({ search }: { search: TrafficSearch }) {
 export function TopOperations({ search }: { search: TrafficSearch }) {
   const store = useStore();
   const report = useReport(['operations', search], (signal) =>
-    store.admin.usage.operations({ ...toQuery(toRange(search, serviceNowMs())), limit: SHOWN }, { signal }),
+    store.admin.usage.byOperation({ ...toQuery(toRange(search, serviceNowMs())), limit: SHOWN }, { signal }),
   );
   return (
     <ReportPanel title="Operations" report={report} loading={HEIGHT}>

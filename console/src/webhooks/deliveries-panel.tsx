@@ -128,7 +128,7 @@ function columnsFor(
         original.state !== 'pending' && (
           <WebhookButton
             size="compact-sm"
-            send={() => store.admin.webhooks.resend(webhook.id, original.id)}
+            send={() => store.admin.webhooks.resendDelivery(webhook.id, original.id)}
             failure="It was not sent again"
           >
             Send again

@@ -1,3 +1,5 @@
+import { clientMethod } from './client-method.js';
+
 /** The languages of snippets, as Swagger UI takes them. */
 export const LANGUAGES = {
   curl: { title: 'curl', syntax: 'bash' },
@@ -74,7 +76,7 @@ function fetchCall({ method, url, headers, body }) {
 function clientCall({ method, url, headers, body }, document) {
   const baseUrl = new URL(document.getIn(['servers', 0, 'url']), url).href;
   const { pathname, searchParams } = new URL(url.slice(baseUrl.length), 'http://any');
-  const [ids, operation] = findOperation(document, method, pathname) ?? [];
+  const { ids, path, operation } = findOperation(document, method, pathname) ?? {};
   const sent = new Map(headers);
   const idempotencyKey = sent.get('Idempotency-Key');
   sent.delete('Content-Type');
@@ -100,6 +102,8 @@ function clientCall({ method, url, headers, body }, document) {
     ...(body === undefined ? [] : [body.replaceAll(STRING_OR_NUMBER, exactLiteral)]),
     ...(idempotencyKey === undefined ? [] : [`{ idempotencyKey: ${JSON.stringify(idempotencyKey)} }`]),
   ];
+  const paths = [...document.get('paths').keys()];
+  const { resource, method: name } = clientMethod(paths, path, operation.get('operationId'));
   return [
     "import { AnimalStore } from 'animal-store-client';",
     '',
@@ -107,17 +111,17 @@ function clientCall({ method, url, headers, body }, document) {
     `  baseUrl: ${JSON.stringify(baseUrl)},`,
     '  apiKey: process.env.ANIMAL_STORE_KEY,',
     '});',
-    `console.log(await store.${operation.get('operationId')}(${values.join(', ')}));`,
+    `console.log(await store.${resource}.${name}(${values.join(', ')}));`,
   ].join('\n');
 }
 
-/** Returns the values in a path, and the operation that has this path and method. */
+/** Returns the operation that has a path and method, its template, and the identifiers in the path. */
 function findOperation(document, method, pathname) {
   for (const [path, item] of document.get('paths')) {
     const match = new RegExp(`^${path.replaceAll(/\{[^}]+\}/g, '([^/]+)')}$`).exec(pathname);
     const operation = item.get(method.toLowerCase());
     if (match !== null && operation !== undefined) {
-      return [match.slice(1), operation];
+      return { ids: match.slice(1), path, operation };
     }
   }
   return null;

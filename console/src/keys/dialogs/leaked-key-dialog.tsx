@@ -15,7 +15,7 @@ export function LeakedKeyDialog({ opened, onClose, onRevoked }: LeakedKeyDialogP
   const store = useStore();
   const { form, ...submission } = useSubmission({
     initialValues: { key: '' },
-    send: ({ key }) => store.admin.keys.revokeLeaked(key.trim()),
+    send: ({ key }) => store.admin.keys.revokeLeaked({ key: key.trim() }),
     onSent: onRevoked,
   });
   return (

@@ -32,7 +32,7 @@ function LoadedPlanForm({ apiKey, plans, onClose, onChanged }: KeyFormProps & { 
       perDay: apiKey.ownLimits ? String(apiKey.perDay) : '',
     },
     validate: (given) => quotaErrors(given, planNamed(given.plan)),
-    send: (given) => store.admin.keys.changePlan(apiKey.id, quotaFields(given)),
+    send: (given) => store.admin.keys.change(apiKey.id, quotaFields(given)),
     onSent: onChanged,
   });
   const plan = planNamed(form.values.plan);
