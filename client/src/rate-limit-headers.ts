@@ -12,8 +12,9 @@ export interface RateLimitWindow {
   lengthSeconds: number;
 }
 
-const ITEM = /"([^"]*)"((?:\s*;\s*[a-z]+=\d+)*)/g;
-const PARAMETER = /([a-z]+)=(\d+)/g;
+/** A name and its parameters, of which some may be texts or later ones. */
+const ITEM = /"([^"]*)"((?:\s*;\s*[a-z][\w.*-]*(?:=(?:"[^"]*"|[^\s;,"]*))?)*)/g;
+const INTEGER_PARAMETER = /;\s*([a-z][\w.*-]*)=(\d+)(?=\s*(?:;|$))/g;
 
 /**
  * Returns the windows that `RateLimit` and `RateLimit-Policy` report
@@ -39,7 +40,9 @@ function parseItems(header: string | null): Map<string, Record<string, number | 
   return new Map(
     items.map(([, name = '', parameters = '']) => [
       name,
-      Object.fromEntries([...parameters.matchAll(PARAMETER)].map(([, key, value]) => [key, Number(value)])),
+      Object.fromEntries(
+        [...parameters.matchAll(INTEGER_PARAMETER)].map(([, key, value]) => [key, Number(value)]),
+      ),
     ]),
   );
 }

@@ -178,11 +178,11 @@ describe('admin.webhooks', () => {
     const key = await admin.keys.issue({ name: 'Ann', plan: 'free' });
     await admin.keys.revoke(key.id);
     const [delivery] = await collect(admin.webhooks.deliveries(webhook.id, { limit: 1 }));
-    assert.deepEqual([delivery.event, delivery.payload.data.keyId], ['key.revoked', key.id]);
+    assert.deepEqual([delivery.eventType, delivery.payload.data.keyId], ['key.revoked', key.id]);
     await assert.rejects(admin.webhooks.resendDelivery(webhook.id, webhook.id), NotFoundError);
-    const { event, state } = await admin.webhooks.test(webhook.id);
-    assert.deepEqual([event, state], ['webhook.test', 'pending']);
-    assert.equal((await admin.webhooks.update(webhook.id, { paused: true })).paused, true);
+    const { eventType, state } = await admin.webhooks.test(webhook.id);
+    assert.deepEqual([eventType, state], ['webhook.test', 'pending']);
+    assert.notEqual((await admin.webhooks.update(webhook.id, { paused: true })).pausedAt, null);
     await assert.rejects(admin.webhooks.test(webhook.id), ConflictError);
     assert.equal((await admin.webhooks.delete(webhook.id)).id, webhook.id);
   });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { inFlightLimit, learn, waitForWindowsMs, windowAt } from '../dist/pacing.js';
+import { rateLimitWindows } from '../dist/rate-limit-headers.js';
 
 const reported = (remaining, resetSeconds) => ({
   name: 'minute',
@@ -118,5 +119,26 @@ describe('waitForWindowsMs', () => {
 
   it('returns Infinity when the limit is 0', () => {
     assert.equal(waitForWindowsMs([{ ...first, limit: 0, remaining: 0 }], 0, 0), Infinity);
+  });
+});
+
+describe('rateLimitWindows', () => {
+  const read = (limit, policy) =>
+    rateLimitWindows(new Headers({ RateLimit: limit, 'RateLimit-Policy': policy }));
+  const minute = { name: 'minute', limit: 60, remaining: 50, resetSeconds: 30, lengthSeconds: 60 };
+
+  it('returns the windows that both headers name', () => {
+    const day = { name: 'day', limit: 1000, remaining: 900, resetSeconds: 3600, lengthSeconds: 86_400 };
+    const policy = '"minute";q=60;w=60, "day";q=1000;w=86400, "hour";q=100;w=3600';
+    assert.deepEqual(read('"minute";r=50;t=30, "day";r=900;t=3600', policy), [minute, day]);
+  });
+
+  it('ignores parameters that it does not need', () => {
+    const policy = '"minute";q=60;qu="requests, r=1";w=60;x;y=1.5;pk=:dw==:';
+    assert.deepEqual(read('"minute"; r=50; pk=:dw==:; t=30', policy), [minute]);
+  });
+
+  it('returns no window without its remaining requests or its reset', () => {
+    assert.deepEqual(read('"minute";r=50', '"minute";q=60;w=60'), []);
   });
 });
