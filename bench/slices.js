@@ -103,7 +103,8 @@ async function readBatches(servers) {
   const texts = await Promise.all(servers.map(async ({ metricsUrl }) => (await fetch(metricsUrl)).text()));
   const total = (kind) =>
     texts.reduce(
-      (sum, text) => sum + Number(new RegExp(`query_batch_size_${kind}.*query="count".* (.*)`).exec(text)[1]),
+      (sum, text) =>
+        sum + Number(new RegExp(`query_batch_size_${kind}.*query="count-requests".* (.*)`).exec(text)[1]),
       0,
     );
   return { count: total('count'), sum: total('sum') };

@@ -254,7 +254,8 @@ const RESOURCES: Panel[] = [
   },
   {
     title: 'Slowest hundredth of queries',
-    description: 'Which query is slow? Run deploy/watch.sql, and EXPLAIN it; `count` is the counter store.',
+    description:
+      'Which query is slow? Run deploy/watch.sql, and EXPLAIN it; `count-requests` is the counter store.',
     unit: 's',
     queries: { '{{query}}': quantile('0.99', own('query_duration_seconds_bucket'), 'query') },
   },

@@ -18,12 +18,12 @@ const SCALAR: ArgType = { scalarType: 'unknown', arity: 'scalar' };
 const LIST: ArgType = { scalarType: 'unknown', arity: 'list' };
 
 /**
- * Prisma's client, and statements of our own by its adapter. Each has a pool: a transaction or a list that
- * waits for a lock must delay neither keys nor animals.
+ * Prisma's client, and statements of our own by its adapter. Each has a pool, `transactions` and `queries`: a
+ * transaction or a list that waits for a lock must delay neither keys nor animals.
  */
 @Injectable()
 export class PrismaService extends PrismaClient implements OnApplicationShutdown, MetricsSource {
-  readonly pools: Record<'client' | 'statements', pg.Pool>;
+  readonly pools: Record<'transactions' | 'queries', pg.Pool>;
   private readonly statements: Promise<SqlDriverAdapter>;
   /** The number of operations whose statements run in batches. */
   private batchedOperations = 0;
@@ -32,17 +32,17 @@ export class PrismaService extends PrismaClient implements OnApplicationShutdown
     const { DATABASE_URL, DATABASE_POOL_SIZE } = environment;
     const size = Math.max(1, Math.floor(DATABASE_POOL_SIZE * CLIENT_SHARE));
     const pools = {
-      client: createPool(environment, size),
-      statements: createPool(environment, DATABASE_POOL_SIZE - size),
+      transactions: createPool(environment, size),
+      queries: createPool(environment, DATABASE_POOL_SIZE - size),
     };
     super({
-      adapter: clientAdapter(pools.client, DATABASE_URL),
+      adapter: clientAdapter(pools.transactions, DATABASE_URL),
       // Other formats have each query keep its stack.
       errorFormat: 'minimal',
       transactionOptions: { maxWait: TRANSACTION_WAIT_MS },
     });
     this.pools = pools;
-    this.statements = new PrismaPg(pools.statements, { statementNameGenerator: findPreparedName }).connect();
+    this.statements = new PrismaPg(pools.queries, { statementNameGenerator: findPreparedName }).connect();
   }
 
   addMetrics(metrics: MetricsRegistry): void {
@@ -67,7 +67,7 @@ export class PrismaService extends PrismaClient implements OnApplicationShutdown
    */
   batchesInFlight(): () => number {
     this.batchedOperations += 1;
-    return () => (this.pools.statements.options.max > 2 * this.batchedOperations ? 2 : 1);
+    return () => (this.pools.queries.options.max > 2 * this.batchedOperations ? 2 : 1);
   }
 
   /**

@@ -121,7 +121,7 @@ export class DatabaseHealth {
     { text }: Statement<Row>,
     values: unknown[] = [],
   ): Promise<Row[]> {
-    return (await this.prisma.pools.statements.query<Row>({ text, values })).rows;
+    return (await this.prisma.pools.queries.query<Row>({ text, values })).rows;
   }
 }
 

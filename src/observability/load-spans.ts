@@ -5,7 +5,7 @@ import { type LoadNotice, LOADS } from '../database/batcher.js';
 import type { Environment } from '../settings/environment.js';
 import type { RequestSpans } from './request-spans.js';
 
-const COUNTING = 'count';
+const COUNTING = 'count-requests';
 
 /**
  * Creates a span for each load of a request. It lasts for as long as the request waits, also for a shared

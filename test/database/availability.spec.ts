@@ -36,7 +36,7 @@ describe('isDatabaseUnavailable', () => {
 
 describe('inTransaction', () => {
   it('repeats a transaction after a serialization failure', async () => {
-    await prisma.pools.client.query("SET default_transaction_isolation = 'repeatable read'");
+    await prisma.pools.transactions.query("SET default_transaction_isolation = 'repeatable read'");
     let runs = 0;
     const changed = await inTransaction(prisma, async (transaction) => {
       runs += 1;

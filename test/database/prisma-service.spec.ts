@@ -13,15 +13,15 @@ describe('PrismaService', () => {
     try {
       expect(await prisma.query(ONE)).toEqual([{ one: 1 }]);
       expect(prisma.pools).toMatchObject({
-        statements: { options: { max: 3 }, totalCount: 1, idleCount: 1, waitingCount: 0 },
-        client: { options: { max: 1 }, totalCount: 0 },
+        queries: { options: { max: 3 }, totalCount: 1, idleCount: 1, waitingCount: 0 },
+        transactions: { options: { max: 1 }, totalCount: 0 },
       });
       await prisma.$transaction(async (transaction) => {
         expect(await transaction.pet.count()).toBe(0);
-        expect(prisma.pools.client).toMatchObject({ totalCount: 1, idleCount: 0 });
+        expect(prisma.pools.transactions).toMatchObject({ totalCount: 1, idleCount: 0 });
         expect(await prisma.query(ONE)).toEqual([{ one: 1 }]);
       });
-      expect(prisma.pools.statements.totalCount).toBe(1);
+      expect(prisma.pools.queries.totalCount).toBe(1);
     } finally {
       await prisma.onApplicationShutdown();
       await database.drop();

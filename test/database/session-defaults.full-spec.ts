@@ -129,7 +129,7 @@ describe('the session of a connection', () => {
   it('throws an error for a time that cannot be read', async () => {
     store = await startApplication({ database });
     const { pools } = store.app.get(PrismaService);
-    const client = await pools.statements.connect();
+    const client = await pools.queries.connect();
     try {
       await client.query("SET datestyle = 'German'");
       await expect(client.query('SELECT now()')).rejects.toThrow('a time that cannot be read');

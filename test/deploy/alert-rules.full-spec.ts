@@ -157,7 +157,7 @@ function burning(bad: (...traffic: Traffic) => Series, allowed: number): Case[] 
 const ticket = 'ticket' as const;
 const DEGRADED = own('rate_limit_degraded');
 const CURRENT = own('api_key_cache_current');
-const PENDING = own('database_queries_pending', 'pool="statements"');
+const PENDING = own('database_queries_pending', 'pool="queries"');
 const SHED = [own, ofOther].map((of) => of('requests_shed_total', 'operation="listPets"'));
 const BANS = [own, ofOther].map((of) => of('bans_started_total', 'plan="free"'));
 const LAG = exported('a', 'nodejs_eventloop_lag_p99_seconds');

@@ -43,7 +43,7 @@ describe('a healthy service', () => {
   });
 
   it('queries the database once for all requests to GET /readyz within a second', async () => {
-    const run = jest.spyOn(store.app.get(PrismaService).pools.statements, 'query');
+    const run = jest.spyOn(store.app.get(PrismaService).pools.queries, 'query');
     const startedMs = performance.now();
     const responses = await Promise.all(Array.from({ length: 100 }, () => readyz()));
     expect(responses.filter(({ status }) => status !== 200)).toStrictEqual([]);

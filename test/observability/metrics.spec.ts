@@ -308,7 +308,7 @@ describe('metrics of the stores', () => {
     await call(store.key);
     await Promise.all(Array.from({ length: 20 }, () => call(store.key)));
     const read = await metrics();
-    for (const query of ['count', 'page-of-pets']) {
+    for (const query of ['count-requests', 'page-of-pets']) {
       const grown = (part: string) => {
         const name = `animal_store_query_${part}`;
         return (read.value(name, { query }) ?? NaN) - (own.value(name, { query }) ?? 0);
@@ -333,7 +333,7 @@ describe('metrics of the stores', () => {
     await call(store.key);
     await store.issue();
     const read = await metrics();
-    for (const [pool, max] of Object.entries({ client: 3, statements: 9 })) {
+    for (const [pool, max] of Object.entries({ transactions: 3, queries: 9 })) {
       const connections = (state: string) =>
         read.value('animal_store_database_connections', { pool, state }) ?? NaN;
       expect(read.value('animal_store_database_connections_max', { pool })).toBe(max);
@@ -375,7 +375,10 @@ describe('metrics during an outage of the counter store', () => {
       await until(() => shared['connection'].current === null);
       expect(await call(key, 2)).toEqual([200, 200]);
     });
-    expect(grown).toEqual({ rate_limit_degraded_decisions_total: 2, 'query_failed_requests_total count': 1 });
+    expect(grown).toEqual({
+      rate_limit_degraded_decisions_total: 2,
+      'query_failed_requests_total count-requests': 1,
+    });
     expect(await isOpen()).toBe(true);
     await proxy.comeBack();
     await until(async () => (await call(key)).length === 1 && !(await isOpen()));

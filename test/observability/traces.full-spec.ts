@@ -79,7 +79,7 @@ describe('the trace of a request', () => {
     const attributes = { 'db.system.name': 'postgresql', 'animal_store.batch.size': 1 };
     const child = { traceId: span.traceId, kind: CLIENT, attributes };
     await eventually(async () =>
-      expect(names(findChildren(span))).toEqual(['count', 'find-keys', 'page-of-pets']),
+      expect(names(findChildren(span))).toEqual(['count-requests', 'find-keys', 'page-of-pets']),
     );
     expect(findChildren(span)).toMatchObject([child, child, child]);
   });
@@ -104,7 +104,7 @@ describe('the trace of a request', () => {
       const servers = spans.filter(({ kind }) => kind === SERVER);
       expect(servers).toHaveLength(21);
       for (const one of servers) {
-        expect(names(findChildren(one))).toEqual(expect.arrayContaining(['count', 'page-of-pets']));
+        expect(names(findChildren(one))).toEqual(expect.arrayContaining(['count-requests', 'page-of-pets']));
       }
       const sizes = spans.map(({ attributes }) => Number(attributes['animal_store.batch.size'] ?? 0));
       expect(Math.max(...sizes)).toBeGreaterThan(1);
@@ -163,7 +163,7 @@ describe('the trace of a request', () => {
     await sendRaw(store.url, get('/v1/pets') + untraced);
     const span = await server('listPets');
     await stop();
-    expect(names(findChildren(span))).toEqual(['count', 'find-keys', 'page-of-pets']);
+    expect(names(findChildren(span))).toEqual(['count-requests', 'find-keys', 'page-of-pets']);
   });
 
   it('does not exist for health, documents or work that no request started', async () => {

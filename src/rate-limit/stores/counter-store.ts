@@ -69,7 +69,7 @@ export function counterStoreError(cause: unknown, isConnected: boolean): Counter
  */
 export abstract class CounterStore {
   private readonly batcher = new Batcher((requests: RateLimitRequest[]) => this.decide(requests), {
-    name: 'count',
+    name: 'count-requests',
   });
   /** The metrics of `consume`. */
   readonly batches = this.batcher.metrics;

@@ -13,7 +13,7 @@ interface Plans {
  * connection that is free.
  */
 export async function plansMade({ app }: TestApplication, statements: string) {
-  const { rows } = await app.get(PrismaService).pools.statements.query<Plans>({
+  const { rows } = await app.get(PrismaService).pools.queries.query<Plans>({
     text: `SELECT
         regexp_replace(name, '-\\w{12}$', '') AS name,
         custom_plans::int AS custom, generic_plans::int AS generic
