@@ -6,7 +6,7 @@ export const CONNECTIONS = [1, 8, 64, 256];
 export const ROUNDS = 12;
 const BUSY = 64;
 const FEW = 8;
-/** By default the service returns 503 to more than 250 requests at once. */
+/** By default the service has slots for 250 requests at once. */
 const WIDE = 256;
 export const BEFORE_WORKLOADS = ['first', 'one', 'create', 'keyed'];
 

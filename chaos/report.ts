@@ -41,7 +41,7 @@ export function writeReport(run: Run): string {
     '',
     '## Requests',
     '',
-    '| decisions | of them allowed | denied | counted locally | 503 | without response |',
+    '| decisions | of them allowed | denied | counted locally | undecided | without response |',
     '| --- | --- | --- | --- | --- | --- |',
     `| ${Object.values(total).join(' | ')} |`,
     '',

@@ -2,6 +2,7 @@ import { setPriority } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Ledger } from '../ledger.js';
 import type { Request } from '../verifier/evidence.js';
+import { isUndecided } from '../verifier/history.js';
 import { Random } from '../random.js';
 import { exchange, type PlannedRequest, requestLine } from './exchange.js';
 import { KeyRing } from './key-ring.js';
@@ -63,8 +64,8 @@ class Client {
   private async loop(): Promise<void> {
     while (!this.isOver) {
       const replica = this.keys.isEmpty ? undefined : this.chooseReplica();
-      const status = replica === undefined ? null : await this.send(replica, this.workload.next());
-      await pause(status === null || status === 503 ? REST_MS : 0);
+      const sent = replica === undefined ? null : await this.send(replica, this.workload.next());
+      await pause(sent === null || sent.status === null || isUndecided(sent) ? REST_MS : 0);
     }
   }
 
@@ -125,7 +126,7 @@ class Client {
     return free.length === 0 ? undefined : this.random.pick(free);
   }
 
-  private async send(replica: ReplicaAddress, planned: PlannedRequest): Promise<number | null> {
+  private async send(replica: ReplicaAddress, planned: PlannedRequest): Promise<Request | null> {
     const { name } = replica;
     this.inFlight.set(name, (this.inFlight.get(name) ?? 0) + 1);
     const outcome = await exchange(replica, planned);
@@ -139,13 +140,14 @@ class Client {
     this.ledger.write(line);
     this.workload.observe(planned, outcome, line.recordId);
     this.count(line);
-    return line.status;
+    return line;
   }
 
-  private count({ status, receivedMs, headers }: Request): void {
+  private count(line: Request): void {
+    const { status, receivedMs, headers } = line;
     if (receivedMs === null) {
       this.counts.withoutResponse += 1;
-    } else if (status === 503) {
+    } else if (isUndecided(line)) {
       this.counts.unavailable += 1;
     } else {
       this.counts.decisions += 1;

@@ -7,6 +7,7 @@ import {
   type History,
   isCounted,
   isUncertain,
+  isUndecided,
   mayBeDuring,
   MINUTE_MS,
   RESPONSE_DEADLINE_MS,
@@ -15,7 +16,7 @@ import {
 /** Returns how many denials within a minute start a ban: the documented rule. */
 const denialsBeforeBan = (perMinute: number): number => perMinute;
 
-/** A ban starts at the denial that reaches the threshold: in its minute, one less were refused before. */
+/** A ban starts at the denial that reaches the threshold: in its minute, one less were denied before. */
 export function checkBans({ requests, run }: Evidence, history: History, claim: Claim): void {
   for (const [quota, all] of groupBy(
     requests.filter(({ quota: its }) => its !== null),
@@ -76,9 +77,10 @@ function checkThatBanLasts(
   const endMs = history.toMonotonicMs((endSeconds - 1) * 1000);
   const during = all
     .filter(isCounted)
+    .filter((request) => !isUndecided(request))
     .filter(
-      ({ sentMs, receivedMs, status, headers }) =>
-        sentMs > firstReceivedMs && receivedMs < endMs && status !== 503 && headers.degraded === undefined,
+      ({ sentMs, receivedMs, headers }) =>
+        sentMs > firstReceivedMs && receivedMs < endMs && headers.degraded === undefined,
     );
   for (const { id, quota, code, receivedMs } of during) {
     const isOver =

@@ -1,5 +1,6 @@
 import type { Claim } from './claim.js';
 import type { Evidence, ReportedWindow, Request } from './evidence.js';
+import { isUndecided } from './history.js';
 
 const LENGTH_SECONDS = { minute: 60, day: 86_400 };
 
@@ -27,7 +28,8 @@ function countsInDay({ quota, status }: Request): boolean {
 /**
  * Returns the name of a header that is no valid number, or contradicts another one; null if all are right.
  */
-function findWrongHeader({ status, code, headers }: Request): string | null {
+function findWrongHeader(request: Request): string | null {
+  const { status, code, headers } = request;
   const { limit, remaining, reset, retryAfter, minute, day } = headers;
   for (const [name, window] of Object.entries({ minute, day })) {
     if (window !== undefined && !isPossible(window, LENGTH_SECONDS[name as 'minute' | 'day'])) {
@@ -38,7 +40,9 @@ function findWrongHeader({ status, code, headers }: Request): string | null {
   // `X-RateLimit-*` describe the window with fewer requests remaining, on a tie the one that ends later.
   const least = Math.min(...windows.map(({ r }) => r));
   const latest = Math.max(...windows.filter(({ r }) => r === least).map(({ t }) => t));
-  if (remaining !== least) {
+  // During a ban none remain, though it leaves the windows as they are; it may be what is last known.
+  const isBanned = code === 'api_key_banned' || (isUndecided(request) && remaining === 0);
+  if (remaining !== (isBanned ? 0 : least)) {
     return 'remaining';
   }
   if (!windows.some(({ q, r, t }) => q === limit && r === least && t === latest)) {
@@ -48,7 +52,8 @@ function findWrongHeader({ status, code, headers }: Request): string | null {
     return 'reset';
   }
   const full = Math.max(1, ...windows.filter(({ r }) => r === 0).map(({ t }) => t));
-  const isRight = code === 'rate_limit_exceeded' ? retryAfter === full : isInteger(retryAfter, 1);
+  const exact = code === 'rate_limit_exceeded' ? full : code === 'too_many_concurrent_requests' ? 1 : null;
+  const isRight = exact === null ? isInteger(retryAfter, 1) : retryAfter === exact;
   return (status === 429 || status === 503) && !isRight ? 'retryAfter' : null;
 }
 

@@ -248,8 +248,19 @@ export function isCounted(request: Request): request is Counted {
 }
 
 /** Whether the shared store may have counted a request, though no response says so. */
-export function isUncertain({ receivedMs, status, headers }: Request): boolean {
-  return receivedMs === null || status === 503 || headers.degraded === true;
+export function isUncertain(request: Request): boolean {
+  const { receivedMs, status, headers } = request;
+  return receivedMs === null || (!isCrowded(request) && (status === 503 || headers.degraded === true));
+}
+
+/** Whether a request was denied without a decision on it, so that it reports the budget last known. */
+export function isUndecided(request: Request): boolean {
+  return request.status === 503 || isCrowded(request);
+}
+
+/** Whether a request was denied because its client had too many in flight: it is certainly not counted. */
+function isCrowded({ code }: Request): boolean {
+  return code === 'too_many_concurrent_requests';
 }
 
 /** Whether a request may have been counted at some instant of this time. */

@@ -1,7 +1,7 @@
 import type { Claim } from './claim.js';
 import type { Change, Evidence, Request } from './evidence.js';
 import { groupBy } from './group.js';
-import { DRIFT_MS, EFFECT_MS, type History, isAcknowledged, isRejected } from './history.js';
+import { DRIFT_MS, EFFECT_MS, type History, isAcknowledged, isRejected, isUndecided } from './history.js';
 
 /**
  * No revoked or expired key is served later than a second after its end, and none writes a second after it
@@ -37,7 +37,10 @@ function checkCredentials({ requests, changes }: Evidence, history: History, cla
       sentMs > (validFrom.get(key ?? '') ?? Infinity) &&
       (receivedMs ?? Infinity) < (validTo.get(key ?? '') ?? Infinity)
     ) {
-      claim.check(status === 503 || isServed(request), () => `${id} got ${status}, though ${key} is valid`);
+      claim.check(
+        isUndecided(request) || isServed(request),
+        () => `${id} got ${status}, though ${key} is valid`,
+      );
     }
   }
 }
@@ -116,6 +119,7 @@ function setEarliest(times: Map<string, number>, key: string, timeMs: number): v
 }
 
 /** Whether the key was accepted: a denial by the limit of its quota included, as that has a day. */
-function isServed({ status, headers }: Request): boolean {
-  return status !== 401 && status !== 503 && !(status === 429 && headers.day === undefined);
+function isServed(request: Request): boolean {
+  const { status, headers } = request;
+  return status !== 401 && !isUndecided(request) && !(status === 429 && headers.day === undefined);
 }

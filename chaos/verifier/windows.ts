@@ -9,6 +9,7 @@ import {
   isCounted,
   isDenied,
   isUncertain,
+  isUndecided,
   mayBeDuring,
   MINUTE_MS,
 } from './history.js';
@@ -28,10 +29,8 @@ export function checkWindows(
   history: History,
   claims: { limits: Claim; remaining: Claim; exceptions: Claim },
 ): void {
-  const counted = requests.filter(isCounted).filter(({ status }) => status !== 503);
+  const counted = requests.filter(isCounted).filter((request) => !isUndecided(request));
   const shared = counted.filter(({ headers }) => headers.degraded === undefined);
-  // A ban leaves the windows as they are, but its responses report that nothing remains.
-  const used = shared.filter(({ code }) => code !== 'api_key_banned');
   shared.forEach((response) => checkReport(response, history, claims));
   const local = counted.filter(({ headers }) => headers.degraded === true);
   local.forEach((response) => checkLocal(response, history, claims.exceptions));
@@ -40,7 +39,7 @@ export function checkWindows(
       requests.filter((request) => mayBeCounted(request, window, history)),
       ({ quota }) => quota as string,
     );
-    for (const [name, group] of groupByWindow(used, window, history, claims.limits)) {
+    for (const [name, group] of groupByWindow(shared, window, history, claims.limits)) {
       checkLimit(name, group, window, history, claims);
       const { quota, fromMs, toMs } = group;
       const unknown = (uncertain.get(quota) ?? []).filter((each) => mayBeDuring(each, fromMs, toMs)).length;
@@ -89,7 +88,7 @@ function checkReport(
       () => `${id} was counted in windows of ${quota} that were not open by the store's clock`,
     );
   }
-  if (isDenied(response)) {
+  if (response.code === 'rate_limit_exceeded') {
     remaining.check(
       headers.minute.r === 0 || headers.day.r === 0,
       () => `${id} is denied, though it reports ${headers.minute.r} and ${headers.day.r} remaining`,

@@ -44,6 +44,16 @@ describe('a failed attempt', () => {
     );
   });
 
+  it('is repeated after too many at once, though its call may not wait for a limit', async () => {
+    const { fetch, requests } = recordingFetch((request, number) =>
+      number === 1 ? errorResponse(429, 'too_many_concurrent_requests', { 'Retry-After': '1' }) : undefined,
+    );
+    const { pause, waits } = recordingPause();
+    const store = await connect({ fetch, pause, random: () => 0, budget: { limitWaitMs: 0 } });
+    await store.createPet({ name: 'Rex', categoryId: 1 });
+    assert.deepEqual([requests.length, waits], [2, [1000]]);
+  });
+
   it('is repeated as Retry-After says when that is an HTTP date', async () => {
     const nowMs = Date.parse('2030-01-01T00:00:00Z');
     const { pause, waits } = recordingPause();

@@ -12,7 +12,7 @@ import { hasScope, type Scope } from './rules/scope.js';
  */
 @Injectable()
 export class PermissionGuard implements CanActivate {
-  /** @throws ApiError `forbidden`, `forbidden_address` or `insufficient_scope`. */
+  /** @throws ApiError `forbidden`, `address_not_allowed` or `insufficient_scope`. */
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const { requiredRole } = request;
@@ -28,7 +28,7 @@ export class PermissionGuard implements CanActivate {
       const message =
         `This API key may not be used from the address ${addressText(request.ip)}. ` +
         'An administrator can allow its network.';
-      throw new ApiError('forbidden_address', message);
+      throw new ApiError('address_not_allowed', message);
     }
     const { scope } = request.routeOptions.config;
     if (scope) {

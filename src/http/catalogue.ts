@@ -7,7 +7,7 @@ export const statusOfCode = {
   missing_api_key: 401,
   invalid_api_key: 401,
   forbidden: 403,
-  forbidden_address: 403,
+  address_not_allowed: 403,
   insufficient_scope: 403,
   not_found: 404,
   method_not_allowed: 405,
@@ -20,6 +20,7 @@ export const statusOfCode = {
   idempotency_key_reused: 422,
   rate_limit_exceeded: 429,
   api_key_banned: 429,
+  too_many_concurrent_requests: 429,
   headers_too_large: 431,
   internal_error: 500,
   service_unavailable: 503,
@@ -30,5 +31,6 @@ export type ErrorCode = keyof typeof statusOfCode;
 /** The seconds after which a retry may succeed, of errors that pass by themselves. */
 export const retrySecondsOfCode: Partial<Record<ErrorCode, number>> = {
   idempotency_conflict: 1,
+  too_many_concurrent_requests: 1,
   service_unavailable: 1,
 };

@@ -35,25 +35,33 @@ interface OperationLoad {
   shed: number;
 }
 
-/** Created once, because an overloaded server has no time for stack traces. */
+// Created once, because an overloaded server has no time for stack traces.
 const OVERLOADED = new ApiError('service_unavailable', 'This server is overloaded. Try again shortly.');
+const TOO_MANY = new ApiError(
+  'too_many_concurrent_requests',
+  'Too many requests of this client are in flight at once. Send fewer at a time, and this one again shortly.',
+);
 
 /**
- * Bounds the requests in flight of each operation to `MAX_CONCURRENT_REQUESTS_PER_OPERATION` slots. Excess
- * requests get 503 immediately, so a request waits for at most that many others, and a slow operation takes
- * no slot of another. The last third of the slots is for clients that have less than a third, so no client
- * takes an operation from the others.
+ * Bounds the requests in flight of each operation to `MAX_CONCURRENT_REQUESTS_PER_OPERATION` slots. Excess requests are
+ * denied immediately, so a request waits for at most that many others, and a slow operation takes no slot of
+ * another. The last third of the slots is for clients that have less than a third, which is their share, so
+ * no client takes an operation from the others. Beyond its share a client gets 429; one that has less, but
+ * finds no slot, gets 503.
  */
 @Injectable()
 export class ConcurrencyLimit implements MetricsSource {
   private readonly byOperation = new Map<string, OperationLoad>();
   private readonly maxSlots: number;
+  /** The slots of an operation that a client may have while two thirds are taken. */
+  private readonly share: number;
 
   constructor(
     private readonly connections: Connections,
     @Inject(ENVIRONMENT) environment: Pick<Environment, 'MAX_CONCURRENT_REQUESTS_PER_OPERATION'>,
   ) {
     this.maxSlots = environment.MAX_CONCURRENT_REQUESTS_PER_OPERATION;
+    this.share = Math.max(1, Math.floor(this.maxSlots / 3));
   }
 
   all(): OperationLoad[] {
@@ -64,7 +72,7 @@ export class ConcurrencyLimit implements MetricsSource {
     metrics.gauge('requests_in_flight', 'Requests that hold a slot of their operation.', ['operation'], () =>
       this.all().map(({ operation, slots }) => [slots.length, operation]),
     );
-    metrics.counter('requests_shed_total', 'Requests denied by overload, with 503.', ['operation'], () =>
+    metrics.counter('requests_shed_total', 'Requests denied for lack of a slot.', ['operation'], () =>
       this.all().map(({ operation, shed }) => [shed, operation]),
     );
   }
@@ -78,19 +86,20 @@ export class ConcurrencyLimit implements MetricsSource {
       return undefined;
     }
     const load = this.findLoad(operationName(request));
-    if (!this.isFree(load, request)) {
-      return this.shed(request);
+    const error = this.findError(load, request);
+    if (error !== undefined) {
+      return this.shed(request, error);
     }
     request.load = load;
     load.slots.push(request);
     return undefined;
   }
 
-  /** Counts a request that is denied because of overload, and returns its error. */
-  shed(request: FastifyRequest): ApiError {
+  /** Counts a request that is denied without being counted, and returns its error. */
+  shed(request: FastifyRequest, error = OVERLOADED): ApiError {
     this.findLoad(operationName(request)).shed += 1;
     request.isShed = true;
-    return OVERLOADED;
+    return error;
   }
 
   /** Frees the slot of a request whose response is made. */
@@ -102,12 +111,15 @@ export class ConcurrencyLimit implements MetricsSource {
     request.load = undefined;
   }
 
-  private isFree({ slots }: OperationLoad, request: FastifyRequest): boolean {
+  /** Returns the error of a request for which there is no slot. */
+  private findError({ slots }: OperationLoad, request: FastifyRequest): ApiError | undefined {
     if (slots.length < (this.maxSlots * 2) / 3) {
-      return true;
+      return undefined;
     }
-    // An overloaded server does not compare all slots.
-    return slots.length < this.maxSlots && countSlots(slots, request) < Math.floor(this.maxSlots / 3);
+    if (countSlots(slots, request) >= this.share) {
+      return TOO_MANY;
+    }
+    return slots.length < this.maxSlots ? undefined : OVERLOADED;
   }
 
   private findLoad(operation: string): OperationLoad {

@@ -29,7 +29,7 @@ interface ErrorResponse {
 
 const RESTRICTED = {
   insufficient_scope: 'This API key lacks the scope pets:write, which the operation needs.',
-  forbidden_address:
+  address_not_allowed:
     'This API key may not be used from the address 198.51.100.7. An administrator can allow its network.',
 };
 
@@ -153,8 +153,8 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
   {
     name: 'RateLimited',
     description:
-      'The key is over its rate limit, or banned because too many requests followed a 429. ' +
-      'Wait for `Retry-After`.',
+      'The key is over its rate limit, banned because too many requests followed a 429, or has too many ' +
+      'requests in flight at once. Wait for `Retry-After`.',
     messages: {
       rate_limit_exceeded:
         'Rate limit exceeded: plan free allows 60 requests per minute. ' +
@@ -164,6 +164,9 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
         'This API key is banned until 2027-03-05T12:35:30Z, because too many requests followed a 429 ' +
         'within one minute. Send no requests for 60 seconds. After any later 429 wait for Retry-After, or ' +
         'the key is banned again.',
+      too_many_concurrent_requests:
+        'Too many requests of this client are in flight at once. Send fewer at a time, and this one again ' +
+        'shortly.',
     },
     headers: ['Retry-After'],
     appliesTo: every,

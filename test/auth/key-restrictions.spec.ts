@@ -106,11 +106,11 @@ describe('a key with scopes', () => {
 });
 
 describe('a key with networks', () => {
-  it("gets 403 forbidden_address from elsewhere, with the caller's address, and is counted", async () => {
+  it("gets 403 address_not_allowed from elsewhere, with the caller's address, and is counted", async () => {
     const key = await issue({ allowedNetworks: [ELSEWHERE, '2001:db8::/32'] });
     const denied = await call(key, 'GET /v1/pets');
     const message = /^This API key may not be used from the address 127\.0\.0\.1\./;
-    expectError(denied, 403, 'forbidden_address', expect.stringMatching(message));
+    expectError(denied, 403, 'address_not_allowed', expect.stringMatching(message));
     expectRateLimitHeaders(denied);
     expect(denied.headers.get('x-ratelimit-remaining')).toBe('59');
     expect((await call(key, 'GET /v1/nothing')).status).toBe(403);

@@ -146,7 +146,7 @@ function createOnce(fields: Partial<Request> = {}, id?: string): Request {
 /** Has a response report this second of the run's first minute as the end of a ban. */
 function setBanEnd({ sentMs, headers }: Request, second: number): void {
   const retryAfter = Math.ceil(second - (sentMs - MINUTE_MS) / 1000);
-  Object.assign(headers, { reset: NOON_MS / 1000 + second, retryAfter });
+  Object.assign(headers, { reset: NOON_MS / 1000 + second, remaining: 0, retryAfter });
 }
 
 const denyTimes = (count: number) => Array.from({ length: count }, () => refuse());
@@ -283,7 +283,8 @@ describe('verify finds by the claim about remaining counts', () => {
   });
 
   it('a ban whose end its Retry-After does not lead to', () => {
-    const ban = add({ status: 429, code: 'api_key_banned' }, LIMIT);
+    useUp();
+    const ban = refuse('api_key_banned');
     setBanEnd(ban, 50);
     expect(broken()).not.toContain('b');
     ban.headers.reset = NOON_MS / 1000 + 53;
@@ -592,6 +593,22 @@ describe('verify does not call a violation', () => {
     expect(broken()).toEqual(['f']);
   });
 
+  it('a request that got 429 because its client has too many in flight: it is not counted', () => {
+    useUp();
+    const crowded = { status: 429, code: 'too_many_concurrent_requests' };
+    const ofQuota = add(crowded, LIMIT);
+    Object.assign(ofQuota.headers, { degraded: true, retryAfter: 1 });
+    const ofAddress = add(crowded);
+    Object.assign(ofAddress.headers, report(ofAddress.sentMs, { q: 300, r: 9 }), { retryAfter: 1 });
+    delete ofAddress.headers.day;
+    denyTimes(denialsBeforeBan(LIMIT) - 1);
+    refuse('api_key_banned');
+    expect(broken()).toStrictEqual([]);
+    expect(claim('e').weakened).toBe(0);
+    ofQuota.headers.retryAfter = 2;
+    expect(broken()).toEqual(['b']);
+  });
+
   it('a request that got 503, and was counted once a frozen store went on, in the next minute', () => {
     const { headers } = add({ sentMs: MINUTE_MS + 58_000, status: 503, code: 'service_unavailable' });
     Object.assign(headers, { degraded: true, retryAfter: 1 });
@@ -665,7 +682,8 @@ describe('verify does not call a violation', () => {
       add({ sentMs: MINUTE_MS + ms, status: 429, code: 'rate_limit_exceeded' }, LIMIT),
     );
     add({ sentMs: MINUTE_MS + 59_900, receivedMs: null, status: null, headers: {} });
-    setBanEnd(add({ sentMs: MINUTE_MS + 60_200, status: 429, code: 'api_key_banned' }, LIMIT), 65);
+    const banned = add({ sentMs: MINUTE_MS + 60_200, status: 429, code: 'api_key_banned' }, 0, LIMIT);
+    setBanEnd(banned, 65);
     expect(broken()).toStrictEqual([]);
     expect(claim('e').weakened).toBeGreaterThan(0);
   });

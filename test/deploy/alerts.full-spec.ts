@@ -176,7 +176,7 @@ describeWithFaults('an alert that is resolved after its fault', () => {
       await pause(500);
     }, expectAlert(alert));
     await holder.letGo();
-    expect((await Promise.all(sent)).some(({ status }) => status === 503)).toBe(true);
+    expect((await Promise.all(sent)).some(({ status }) => status === 429)).toBe(true);
     await expectResolution(alert);
   });
 });

@@ -48,7 +48,7 @@ const OUTCOMES = [
 ];
 
 describeOnPrometheus('the dashboard, on a service under a load that makes every outcome', () => {
-  const SLOTS = 3;
+  const SLOTS = 2;
   const services = new ServiceProcesses();
   let database: TestDatabase;
   /** In front of the database that counts. */
@@ -108,18 +108,24 @@ describeOnPrometheus('the dashboard, on a service under a load that makes every 
     await shed(creation);
   }
 
-  /** Fills the slots of an operation with requests that wait for a lock, so that one more gets 503. */
+  /**
+   * Fills the slots of an operation with requests that wait for a lock, so that one of another client gets
+   * 503.
+   */
   async function shed(creation: Parameters<typeof send>[1]): Promise<void> {
-    const before = await read503();
+    const { key } = await issueKey(database, { plan: 'business' });
+    // A key that is not cached yet counts for its address.
+    await call(key, 1);
     const holder = await hold(database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
-    const waiting = Array.from({ length: SLOTS + 1 }, () => send(`${url}/v1/pets`, creation));
-    await until(async () => (await read503()) > before);
+    const waiting = Array.from({ length: SLOTS }, () => send(`${url}/v1/pets`, creation));
+    await until(async () => (await inFlight()) === SLOTS);
+    expect((await send(`${url}/v1/pets`, { ...creation, key })).status).toBe(503);
     await holder.letGo();
     await Promise.all(waiting);
   }
 
-  const read503 = async () =>
-    (await scrape(metrics)).value('animal_store_requests_shed_total', { operation: 'createPet' }) ?? 0;
+  const inFlight = async () =>
+    (await scrape(metrics)).value('animal_store_requests_in_flight', { operation: 'createPet' });
 
   /** Makes the service count locally. */
   async function loseCounters(): Promise<void> {

@@ -7,6 +7,7 @@ import { ConcurrencyLimit } from '../../src/http/concurrency-limit.js';
 import { MetricsServer } from '../../src/observability/metrics.server.js';
 import { useApplication } from '../support/service/application.js';
 import { until } from '../support/eventually.js';
+import { denialsBeforeBan } from '../support/keys/bans.js';
 import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';
 import { hold } from '../support/database/holding.js';
 import { type HttpResponse, type Init, send } from '../support/http/http.js';
@@ -59,16 +60,29 @@ async function fill(operation: string, path: string): Promise<() => Promise<numb
   };
 }
 
-/** Expects the response to a request that was shed. */
-function expectShed(response: HttpResponse): void {
+/** Expects the response to a request of the client that has all slots. */
+function expectTooMany(response: HttpResponse): void {
+  const message =
+    'Too many requests of this client are in flight at once. Send fewer at a time, and this one again ' +
+    'shortly.';
+  expectError(response, 429, 'too_many_concurrent_requests', message);
+  expectNoWait(response);
+}
+
+/** Expects the response to a request of another client. */
+function expectOverloaded(response: HttpResponse): void {
   expectError(response, 503, 'service_unavailable', 'This server is overloaded. Try again shortly.');
+  expectNoWait(response);
+}
+
+function expectNoWait(response: HttpResponse): void {
   expectRateLimitHeaders(response);
   expect(response.headers.get('retry-after')).toBe('1');
   expect(response.headers.get('cache-control')).toBe('no-store');
 }
 
 describe('a request while all slots of its operation are taken', () => {
-  it('returns 503 at once, with rate-limit headers, and is counted only in the metrics', async () => {
+  it('returns 429 at once to the client that has them, and is counted only in the metrics', async () => {
     const remaining = async () =>
       Number((await fetchPath('/v1/rate-limit')).headers.get('x-ratelimit-remaining'));
     const metrics = async () => {
@@ -79,16 +93,33 @@ describe('a request while all slots of its operation are taken', () => {
     };
     const [before, [shed = NaN]] = [await remaining(), await metrics()];
     const finish = await fill('listPets', '/v1/pets');
-    expectShed(await fetchPath('/v1/pets'));
+    const denied = await fetchPath('/v1/pets');
+    expectTooMany(denied);
+    expect(denied.headers.get('x-ratelimit-degraded')).toBe('true');
+    expect(denied.headers.get('x-ratelimit-limit')).toBe(String(client.perMinute));
     expect(await metrics()).toEqual([shed + 1, MAX]);
     expect(await finish()).toEqual([200, 200]);
     expect(await remaining()).toBe(before - MAX);
+    const status = await fetchPath('/v1/rate-limit');
+    expect(status.json.denialsUntilBan).toBe(denialsBeforeBan(client.perMinute!));
+  });
+
+  it('returns 503 at once to another client, with or without a key, uncounted', async () => {
+    const { key } = await store.issue();
+    // A key that is not cached yet counts for its address.
+    await Promise.all([fetchPath('/v1/rate-limit'), fetchPath('/v1/rate-limit', { key })]);
+    const finish = await fill('listPets', '/v1/pets');
+    expectOverloaded(await fetchPath('/v1/pets', { key }));
+    expectOverloaded(await send(`${store.url}/v1/pets`));
+    await finish();
+    const { headers } = await fetchPath('/v1/rate-limit', { key });
+    expect(headers.get('x-ratelimit-remaining')).toBe(headers.get('x-ratelimit-limit'));
   });
 
   it('returns deprecation headers as well', async () => {
     const finish = await fill('getPet', '/v1/pets/1');
     const denied = await fetchPath('/v1/pets/1');
-    expectShed(denied);
+    expectTooMany(denied);
     expect(denied.headers.get('deprecation')).toBe('@1764892800');
     expect(denied.headers.get('sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT');
     await finish();
@@ -98,7 +129,7 @@ describe('a request while all slots of its operation are taken', () => {
     const finish = await fill('listOrders', '/v1/store/orders');
     const paths = ['/v1/store/orders', '/v1/rate-limit', '/readyz', '/livez'];
     const responses = await Promise.all(paths.map((path) => fetchPath(path)));
-    expect(responses.map(({ status }) => status)).toEqual([503, 200, 200, 200]);
+    expect(responses.map(({ status }) => status)).toEqual([429, 200, 200, 200]);
     await finish();
   });
 
@@ -108,7 +139,7 @@ describe('a request while all slots of its operation are taken', () => {
     const key = generateApiKey('staging');
     const waiting = Array.from({ length: MAX }, () => fetchPath('/v1/nothing', { key }));
     await until(() => inFlight('none') === MAX);
-    expectShed(await fetchPath('/v1/nothing', { key }));
+    expectTooMany(await fetchPath('/v1/nothing', { key }));
     await letGo();
     expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([401, 401]);
   });
@@ -124,7 +155,7 @@ it('the work for a disconnected client keeps its slot until it is done', async (
   const before = await count();
   disconnected.forEach((socket) => socket.resetAndDestroy());
   await until(async () => (await count()) === before - MAX);
-  expect((await fetchPath('/v1/pets')).status).toBe(503);
+  expectTooMany(await fetchPath('/v1/pets'));
   await letGo();
   await until(() => inFlight('listPets') === 0);
   expect((await fetchPath('/v1/pets')).status).toBe(200);
@@ -139,7 +170,7 @@ describe('a client that pipelines', () => {
     const socket = dial(store.url);
     const response = text(socket);
     socket.write([...paths.map((path) => get(path)), get('/livez', 'Connection: close')].join(''));
-    const bodies = [...(await response).matchAll(/"status":"ok"|at (\/v1\/no\/\d+)\.|overloaded/g)];
+    const bodies = [...(await response).matchAll(/"status":"ok"|at (\/v1\/no\/\d+)\.|Too many requests/g)];
     expect(bodies).toHaveLength(32);
     bodies.slice(0, -1).forEach(([body, path], index) => {
       expect([undefined, paths[index]]).toContain(path);

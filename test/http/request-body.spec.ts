@@ -135,12 +135,12 @@ describe('a request whose body is held open', () => {
     expect(parseResponse(await text(socket)).status).toBe(201);
   });
 
-  it('holds no slot, and gets 503 if none is free once its body has arrived', async () => {
+  it('holds no slot, and gets 429 if its client has all once its body has arrived', async () => {
     const first = await holdOpen('POST /v1/pets', store.key, PET);
     const second = await holdOpen('POST /v1/pets', store.key, PET);
     expect(slots()).toBe(0);
     const letGo = await takeAllSlots();
-    expectError(await first(), 503, 'service_unavailable');
+    expectError(await first(), 429, 'too_many_concurrent_requests');
     expect(await letGo()).toEqual([201, 201]);
     expect((await second()).status).toBe(201);
     await eventually(async () => expect(slots()).toBe(0));
@@ -209,7 +209,7 @@ describe('a request whose body has arrived', () => {
   it('leaves the connection open when it is shed', async () => {
     const letGo = await takeAllSlots();
     const socket = open(keepAlive(PET) + PET + headOf('POST /v1/pets', store.key, PET) + PET);
-    expect((await text(socket)).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 503', 'HTTP/1.1 503']);
+    expect((await text(socket)).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 429', 'HTTP/1.1 429']);
     expect(await letGo()).toEqual([201, 201]);
   });
 
