@@ -1,10 +1,11 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { z } from 'zod';
+import { isDeepStrictEqual } from 'node:util';
+import { Logger } from '@nestjs/common';
 import { TERMINAL } from '../../audit/audit.js';
 import type { CreateKeyInput } from '../../keys/key.schemas.js';
 import type { KeyService } from '../../keys/key.service.js';
-import { scopesForRole } from '../../auth/rules/scope.js';
+import { type Scope, scopesForRole } from '../../auth/rules/scope.js';
 import { generateApiKey, findKeyProblem } from '../../auth/rules/api-key.js';
 import type { PrismaService } from '../../database/prisma.service.js';
 import { type Environment, InvalidEnvironmentError } from '../../settings/environment.js';
@@ -31,8 +32,6 @@ type DemoKeyName = keyof typeof DEMO_KEY_INPUTS;
 
 export type DemoKeys = Record<DemoKeyName, string>;
 
-const DemoKeys = z.record(z.enum(Object.keys(DEMO_KEY_INPUTS) as DemoKeyName[]), z.string());
-
 const NAMES = (
   'Biscuit Clover Domino Ember Fern Ginger Hazel Indigo Juniper Kiwi Luna Maple ' +
   'Nutmeg Olive Pepper Quill Rusty Saffron Tango Umber Velvet Willow Xenia Yoyo ' +
@@ -40,10 +39,12 @@ const NAMES = (
 ).split(' ');
 const STATUSES = ['available', 'available', 'pending', 'sold', null] as const;
 
+const logger = new Logger('Demonstration');
+
 /**
  * Fills the embedded database with the plans, a key for each plan, for an administrator and on the quota of
- * another key, and a few dozen animals. A second run adds nothing. The keys are stored in `demo-keys.json`,
- * which exists for this demonstration only.
+ * another key, and a few dozen animals. A second run adds nothing, but one of a later version what an earlier
+ * one did not have. The keys are stored in `demo-keys.json`, which exists for this demonstration only.
  */
 export async function seedDemo(
   prisma: PrismaService,
@@ -58,6 +59,8 @@ export async function seedDemo(
       const quotaOwner = QUOTA_OF[name as DemoKeyName];
       const quotaOf = quotaOwner && (await keys.findId(demoKeys[quotaOwner]));
       await keys.issue({ ...input, quotaOf }, TERMINAL, key);
+    } else if ('scopes' in input) {
+      await addScopes(prisma, keys, key, input.scopes);
     }
   }
   if ((await prisma.pet.count()) === 0) {
@@ -72,33 +75,94 @@ export async function seedDemo(
   return demoKeys;
 }
 
-/**
- * Returns the keys of the file. If it has none for this environment, generates new ones and writes them
- * before they are issued.
- */
-async function storedKeys(file: string, environment: Environment['APP_ENV']): Promise<DemoKeys> {
-  const stored = await readKeys(file);
-  if (stored !== null && Object.values(stored).every((key) => findKeyProblem(key, environment) === null)) {
-    return stored;
+/** Gives a key these scopes, if an earlier version issued it without a list. */
+async function addScopes(prisma: PrismaService, keys: KeyService, key: string, scopes: Scope[]) {
+  const id = await keys.findId(key);
+  if ((await prisma.apiKey.count({ where: { id, scopes: { equals: null } } })) > 0) {
+    await keys.restrict(id, { scopes }, TERMINAL);
   }
-  const generated = Object.fromEntries(
-    Object.keys(DEMO_KEY_INPUTS).map((name) => [name, generateApiKey(environment)]),
-  ) as DemoKeys;
-  // It is renamed into place, so that a crash leaves no partial file.
-  await writeFile(`${file}.new`, `${JSON.stringify(generated, null, 2)}\n`, { mode: 0o600 });
-  await rename(`${file}.new`, file);
-  return generated;
 }
 
-async function readKeys(file: string): Promise<DemoKeys | null> {
+/**
+ * Returns the keys of the file for this environment. Generates those that it lacks, and writes them before
+ * they are issued. Other entries stay, those that an earlier or a later version wrote too.
+ */
+async function storedKeys(file: string, environment: Environment['APP_ENV']): Promise<DemoKeys> {
+  const stored = await readEntries(file);
+  const entries = Object.keys(DEMO_KEY_INPUTS).reduce(
+    (others, name) => withValidKey(others, name, environment),
+    stored,
+  );
+  if (!isDeepStrictEqual(entries, stored)) {
+    // It is renamed into place, so that a crash leaves no partial file.
+    await writeFile(`${file}.new`, `${JSON.stringify(entries, null, 2)}\n`, { mode: 0o600 });
+    await rename(`${file}.new`, file);
+  }
+  return Object.fromEntries(Object.keys(DEMO_KEY_INPUTS).map((name) => [name, entries[name]])) as DemoKeys;
+}
+
+type Entries = Record<string, unknown>;
+
+/**
+ * Returns entries with a valid key of this name. A value that is none, such as a key of another environment,
+ * is kept as `NAME replaced N`, and is the key again once it is valid.
+ */
+function withValidKey(entries: Entries, name: string, environment: Environment['APP_ENV']): Entries {
+  if (isValidKey(entries[name], environment)) {
+    return entries;
+  }
+  const replaced = (count: number) => `${name} replaced ${count}`;
+  let count = 1;
+  while (replaced(count) in entries && !isValidKey(entries[replaced(count)], environment)) {
+    count += 1;
+  }
+  return {
+    ...entries,
+    ...(name in entries && { [replaced(count)]: entries[name] }),
+    [name]: entries[replaced(count)] ?? generateApiKey(environment),
+  };
+}
+
+const isValidKey = (value: unknown, environment: Environment['APP_ENV']) =>
+  typeof value === 'string' && findKeyProblem(value, environment) === null;
+
+/**
+ * Returns the entries of the file, none if it does not exist. A file that is no JSON object is renamed.
+ *
+ * @throws InvalidEnvironmentError if it cannot be read.
+ */
+async function readEntries(file: string): Promise<Entries> {
+  const text = await readText(file);
+  if (text === null) {
+    return {};
+  }
+  const entries = parseObject(text);
+  if (entries === null) {
+    const kept = `${file}.unreadable-${Date.now()}`;
+    await rename(file, kept);
+    logger.warn(`${file} is not a JSON object: it was renamed to ${kept}, and new keys were issued`);
+  }
+  return entries ?? {};
+}
+
+async function readText(file: string): Promise<string | null> {
   try {
-    return DemoKeys.parse(JSON.parse(await readFile(file, 'utf8')));
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    const { code, message: reason } = cause as NodeJS.ErrnoException;
+    if (code === 'ENOENT') {
       return null;
     }
-    throw new InvalidEnvironmentError(`${file} cannot be read; remove it to get new demonstration keys.`, {
-      cause: error,
-    });
+    const message = `${file} cannot be read: ${reason}. Make it readable, or move it away.`;
+    throw new InvalidEnvironmentError(message, { cause });
+  }
+}
+
+function parseObject(text: string): Entries | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && !Array.isArray(value) ? (value as Entries | null) : null;
+  } catch {
+    return null;
   }
 }
