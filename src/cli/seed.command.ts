@@ -17,15 +17,17 @@ export const seedCommand = changeCommand(
   "create the plans and the first administrator's key (ADMIN_API_KEY)",
 ).action(
   withServices(async (services, { as }: ChangeOptions) => {
-    const administrator = await services.get(PrismaService).$transaction(async (transaction) => {
-      await transaction.$executeRaw`SELECT pg_advisory_xact_lock(${LOCK})`;
-      await requireUtf8((text) => transaction.$queryRawUnsafe(text));
-      await seedPlans(transaction);
-      const keys = services.get(KeyService).within(transaction);
-      const environment = services.get<Environment>(ENVIRONMENT);
-      return seedAdministrator(transaction, keys, services.get(Clock), environment, as);
-    });
-    const lines = ['The plans are there.', administrator];
-    return { value: lines, text: () => linesText(...lines) };
+    const { plans, line, ...administrator } = await services
+      .get(PrismaService)
+      .$transaction(async (transaction) => {
+        await transaction.$executeRaw`SELECT pg_advisory_xact_lock(${LOCK})`;
+        await requireUtf8((text) => transaction.$queryRawUnsafe(text));
+        const names = await seedPlans(transaction);
+        const keys = services.get(KeyService).within(transaction);
+        const environment = services.get<Environment>(ENVIRONMENT);
+        const seeded = await seedAdministrator(transaction, keys, services.get(Clock), environment, as);
+        return { plans: names, ...seeded };
+      });
+    return { value: { plans, administrator }, text: () => linesText('The plans are there.', line) };
   }),
 );

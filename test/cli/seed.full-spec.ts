@@ -85,6 +85,24 @@ describe('animal-store seed', () => {
     expectNoSecrets(JSON.stringify(await database.query('SELECT t::text FROM audit_events t')), [given]);
   });
 
+  it('prints an object with --json, with the key that it generated, but not with ADMIN_API_KEY', async () => {
+    const seedJson = async (env: Record<string, string> = {}) =>
+      JSON.parse((await animalStore({ ...settings(), ...env }, 'seed', '--json')).stdout);
+    const plans = ['free', 'pro', 'business', 'enterprise'];
+    const generated = await seedJson();
+    expect(generated).toEqual({
+      plans,
+      administrator: { created: true, keyId: expect.any(String), key: expect.stringMatching(/^ask_live_/) },
+    });
+    const [row] = await database.query('SELECT id, hash FROM api_keys');
+    expect(row).toEqual({ id: generated.administrator.keyId, hash: hashApiKey(generated.administrator.key) });
+    expect(await seedJson()).toEqual({ plans, administrator: { created: false, keyId: null, key: null } });
+    await admin('keys', 'revoke', generated.administrator.keyId, '--yes');
+    const given = await seedJson({ ADMIN_API_KEY: KEY });
+    const [valid] = await database.query('SELECT id FROM api_keys WHERE revoked_at IS NULL');
+    expect(given).toEqual({ plans, administrator: { created: true, keyId: valid?.['id'], key: null } });
+  });
+
   it('exits with code 1 and the reason for an invalid ADMIN_API_KEY, and writes nothing', async () => {
     const malformed = 'ADMIN_API_KEY is malformed; check that it was copied whole';
     for (const [ADMIN_API_KEY, reason] of [

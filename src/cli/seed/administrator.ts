@@ -7,10 +7,20 @@ import { type Environment, InvalidEnvironmentError } from '../../settings/enviro
 
 const ADMINISTRATOR = { name: 'administrator', plan: 'business', role: 'admin' } as const;
 
+/** What became of the administrator's key. */
+interface SeededAdministrator {
+  created: boolean;
+  /** Of the key that was created. */
+  keyId: string | null;
+  /** Shown this once. Null unless it was generated. */
+  key: string | null;
+  /** A line for people. */
+  line: string;
+}
+
 /**
  * Issues an administrator's key if there is no valid one: ADMIN_API_KEY if it is set, else a generated key.
  *
- * @returns a line for the output.
  * @throws InvalidEnvironmentError if ADMIN_API_KEY is not a key of this environment, or was issued before and
  *   is not a valid administrator's key.
  */
@@ -20,7 +30,7 @@ export async function seedAdministrator(
   clock: Clock,
   { ADMIN_API_KEY: given, APP_ENV }: Pick<Environment, 'ADMIN_API_KEY' | 'APP_ENV'>,
   actor: Actor,
-): Promise<string> {
+): Promise<SeededAdministrator> {
   const problem = given === undefined ? null : findKeyProblem(given, APP_ENV);
   if (problem !== null) {
     throw new InvalidEnvironmentError(
@@ -36,17 +46,19 @@ export async function seedAdministrator(
     where: { role: 'admin', revokedAt: null, OR: isUnexpired },
   });
   if (administrators > 0) {
-    return given === undefined || isIssued
-      ? 'There is an administrator already.'
-      : 'There is an administrator already: ADMIN_API_KEY was not used.';
+    const line =
+      given === undefined || isIssued
+        ? 'There is an administrator already.'
+        : 'There is an administrator already: ADMIN_API_KEY was not used.';
+    return { created: false, keyId: null, key: null, line };
   }
   if (isIssued) {
     throw new InvalidEnvironmentError(
       "ADMIN_API_KEY is a client's key, or was revoked or has expired; give one that was never used",
     );
   }
-  const { key } = await keys.issue(ADMINISTRATOR, actor, given);
+  const { id: keyId, key } = await keys.issue(ADMINISTRATOR, actor, given);
   return given === undefined
-    ? `The administrator's key, shown this once: ${key}`
-    : "ADMIN_API_KEY is the administrator's key.";
+    ? { created: true, keyId, key, line: `The administrator's key, shown this once: ${key}` }
+    : { created: true, keyId, key: null, line: "ADMIN_API_KEY is the administrator's key." };
 }

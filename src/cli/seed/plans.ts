@@ -8,7 +8,8 @@ const PLANS = [
   { name: 'enterprise', perMinute: null, perDay: null },
 ];
 
-/** Creates the missing plans. Limits that an administrator has changed are kept. */
-export async function seedPlans(database: Database): Promise<void> {
+/** Creates the missing plans, and returns the names of all. Limits that an administrator changed are kept. */
+export async function seedPlans(database: Database): Promise<string[]> {
   await database.plan.createMany({ data: PLANS, skipDuplicates: true });
+  return PLANS.map(({ name }) => name);
 }
