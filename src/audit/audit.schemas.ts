@@ -34,7 +34,7 @@ export const AuditEvent = z
     ),
     actorKey: namedKey('acted'),
     action: plainText('The action.', 64),
-    subject: plainText('What the action changed: `key:ID`, `plan:NAME` or `webhook:ID`.', 128),
+    subject: plainText('What the action changed: `key:ID`, `quota:ID`, `plan:NAME` or `webhook:ID`.', 128),
     subjectKey: namedKey('the action changed'),
     before: fields
       .nullable()
@@ -50,7 +50,7 @@ export const AuditEvent = z
         at: '2026-11-21T08:30:00.000Z',
         actor: 'terminal:ann',
         actorKey: null,
-        action: 'plan.changed',
+        action: 'plan.updated',
         subject: 'plan:free',
         subjectKey: null,
         before: { perMinute: 60, perDay: 1000 },

@@ -20,12 +20,11 @@ export const ACTIONS = [
   'key.issued',
   'key.rotated',
   'key.revoked',
-  'key.labeled',
-  'key.plan_changed',
-  'key.restricted',
-  'key.unbanned',
+  'key.updated',
+  'quota.updated',
+  'quota.unbanned',
   'plan.created',
-  'plan.changed',
+  'plan.updated',
   'webhook.created',
   'webhook.changed',
   'webhook.secret_rotated',
@@ -39,7 +38,7 @@ export type Action = (typeof ACTIONS)[number];
 interface NewAuditEvent {
   actor: Actor;
   action: Action;
-  /** `key:ID`, `plan:NAME` or `webhook:ID`. */
+  /** `key:ID`, `quota:ID`, `plan:NAME` or `webhook:ID`. */
   subject: string;
   before: Prisma.InputJsonObject | null;
   after: Prisma.InputJsonObject;
@@ -54,6 +53,17 @@ export function keyEvent(
   after: NewAuditEvent['after'],
 ): NewAuditEvent {
   return { actor, action, subject: `key:${id}`, before, after };
+}
+
+/** Returns the event of an action on a quota. */
+export function quotaEvent(
+  actor: Actor,
+  action: Action,
+  { id }: { id: string },
+  before: NewAuditEvent['before'],
+  after: NewAuditEvent['after'],
+): NewAuditEvent {
+  return { actor, action, subject: `quota:${id}`, before, after };
 }
 
 /** Records an event in the transaction of its change, so that neither is stored without the other. */

@@ -8,17 +8,17 @@ import { migrateCommand } from './migrate.command.js';
 import { escapeLines } from './output/escape-controls.js';
 import { plansCommand } from './plans.command.js';
 import { probeCommand } from './probe.command.js';
+import { quotasCommand } from './quotas.command.js';
 import { seedCommand } from './seed.command.js';
 import { deprecationsCommand, usageCommand } from './usage.command.js';
 import { webhooksCommand } from './webhooks.command.js';
-import { whatIfCommand } from './what-if.command.js';
 
 const program = group(
   'animal-store',
   'Administers the animal store in the database of DATABASE_URL or the running embedded database.',
   [
     keysCommand,
-    group('quotas', 'quotas, which keys share', [whatIfCommand]),
+    quotasCommand,
     plansCommand,
     usageCommand,
     auditCommand,

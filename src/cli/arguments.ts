@@ -21,9 +21,14 @@ export const parsedBy =
     return data;
   };
 
-/** Returns a parser of a list that is separated by commas, or of the word for no restriction. */
+/**
+ * Returns a parser of a list that is separated by commas, of `word` for no restriction, or of `none` for an
+ * empty list.
+ */
 export function listOrWord<Value>(schema: z.ZodType<Value>, word: string) {
-  const split = (text: string) => (text === word ? null : text.split(',').map((item) => item.trim()));
+  const words: Record<string, null | []> = { [word]: null, none: [] };
+  const split = (text: string) =>
+    Object.hasOwn(words, text) ? words[text] : text.split(',').map((item) => item.trim());
   return parsedBy(z.preprocess((text) => split(text as string), schema));
 }
 

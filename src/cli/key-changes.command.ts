@@ -1,31 +1,39 @@
-import type { INestApplicationContext } from '@nestjs/common';
 import { type Command, Option } from 'commander';
-import { CreateKeyInput, type Key, keyName, keyNote } from '../keys/key.schemas.js';
+import { CreateKeyInput, keyName, keyNote, type UpdateKeyInput } from '../keys/key.schemas.js';
 import { KeyService } from '../keys/key.service.js';
 import { expiry, listOrWord, overlap, parsedBy, positiveInteger } from './arguments.js';
 import { changeCommand, type ChangeOptions, requireOption, withServices } from './command.js';
-import { findGivenKeyId, findKeyId } from './key-id.js';
-import { issuedOutput, keyOutput, keyText, limitsText, limitWarnings } from './key-output.js';
+import { findKeyId } from './key-id.js';
+import { issuedOutput, keyOutput, keyText } from './key-output.js';
 import { confirm } from './output/confirmation.js';
+import { findGivenQuotaId } from './quota-id.js';
 
 const OVERLAP_DEFAULT = '24h';
-const SCOPES = 'what it may do, such as pets:read,orders:read, or "all"';
-const NETWORKS = 'networks such as 203.0.113.0/24,2001:db8::/32, or "any"; behind a proxy, set TRUST_PROXY';
+const SCOPES = 'what it may do, such as pets:read,orders:read; "all" for all that its role may, or "none"';
+const NETWORKS =
+  'from where it may be used, such as 203.0.113.0/24,2001:db8::/32; "any" for anywhere, or "none"; ' +
+  'behind a proxy, set TRUST_PROXY';
 
 const { scopes, allowedNetworks } = CreateKeyInput.shape;
-const scopesOption = (flags: string) => new Option(flags, SCOPES).argParser(listOrWord(scopes, 'all'));
-const allowOption = () =>
-  new Option('--allow <list>', NETWORKS).argParser(listOrWord(allowedNetworks, 'any'));
+const scopesOption = () => new Option('--scopes <list>', SCOPES).argParser(listOrWord(scopes, 'all'));
+const networksOption = () =>
+  new Option('--networks <list>', NETWORKS).argParser(listOrWord(allowedNetworks, 'any'));
 
 /** A quota's own limits, which override its plan's. */
 type OwnLimits = Pick<CreateKeyInput, 'perMinute' | 'perDay'>;
 
-interface IssueOptions extends ChangeOptions, CreateKeyInput {
-  expires?: Date;
-  allow?: string[];
+/** The options that restrict a key; null for no restriction. */
+interface RestrictionOptions {
+  scopes?: UpdateKeyInput['scopes'];
+  networks?: UpdateKeyInput['allowedNetworks'];
 }
 
-interface LabelOptions extends ChangeOptions {
+interface IssueOptions extends ChangeOptions, Omit<CreateKeyInput, keyof RestrictionOptions>, RestrictionOptions {
+  expires?: Date;
+  quota?: string;
+}
+
+interface UpdateOptions extends ChangeOptions, RestrictionOptions {
   name?: string;
   /** False for `--no-note`. */
   note?: string | false;
@@ -33,12 +41,12 @@ interface LabelOptions extends ChangeOptions {
 
 /** The commands of `keys` that change one. */
 export const keyChanges: Command[] = [
-  changeCommand('issue', 'issue a key, with a quota of its own or on that of another; it is shown only once')
+  changeCommand('issue', 'issue a key, with a quota of its own or on that of others; it is shown only once')
     .requiredOption('--name <name>', 'name of the key', parsedBy(keyName))
     .option('--note <text>', 'note of administrators on the key', parsedBy(keyNote))
     .option('--plan <plan>', 'free, pro, business, enterprise, or a plan of your own')
     .addOption(
-      new Option('--quota-of <id>', 'id of a key whose quota it shares, instead of a plan').conflicts([
+      new Option('--quota <id>', 'id of the quota that it shares, instead of a plan').conflicts([
         'plan',
         'perMinute',
         'perDay',
@@ -47,30 +55,38 @@ export const keyChanges: Command[] = [
     .option('--per-minute <n>', 'own limit per minute, with --per-day', positiveInteger)
     .option('--per-day <n>', 'own limit per day, with --per-minute', positiveInteger)
     .addOption(new Option('--role <role>', 'role of the key').choices(['client', 'admin']).default('client'))
-    .addOption(scopesOption('--scopes <list>'))
-    .addOption(allowOption())
+    .addOption(scopesOption())
+    .addOption(networksOption())
     .option('--expires <when>', 'when it expires, such as 30d or 2027-01-01T00:00:00Z', expiry)
     .addHelpText('after', '\nExample:\n  animal-store keys issue --name "Ann\'s shop" --plan pro')
-    .hook('preAction', requireOption('--plan or --quota-of', 'plan', 'quotaOf'))
+    .hook('preAction', requireOption('--plan or --quota', 'plan', 'quota'))
     .hook('preAction', requireBothLimitsOrNone)
     .action(
-      withServices(async (services, { expires, allow, as, ...options }: IssueOptions) => {
-        const quotaOf = await findGivenKeyId(services, options.quotaOf);
-        const input = { ...options, quotaOf, expiresAt: expires, allowedNetworks: allow };
-        const issued = await services.get(KeyService).issue(input, as);
-        return issuedOutput(issued, ...limitWarnings(issued));
+      withServices(async (services, { expires, quota, networks, as, ...options }: IssueOptions) => {
+        const quotaId = await findGivenQuotaId(services, quota);
+        const input = { ...options, quotaId, expiresAt: expires, allowedNetworks: networks };
+        return issuedOutput(await services.get(KeyService).issue(input, as));
       }),
     ),
 
-  changeCommand('label', 'set the name of a key and the note on it; what is not given stays')
+  changeCommand('update', 'change a key: its name, note, scopes and networks; what is not given stays')
     .argument('<id>', 'id of the key')
     .option('--name <name>', 'name of the key', parsedBy(keyName))
     .option('--note <text>', 'note of administrators on the key', parsedBy(keyNote))
     .option('--no-note', 'remove the note')
-    .hook('preAction', requireOption('--name, --note or --no-note', 'name', 'note'))
+    .addOption(scopesOption())
+    .addOption(networksOption())
+    .hook(
+      'preAction',
+      requireOption('--name, --note, --no-note, --scopes or --networks', 'name', 'note', 'scopes', 'networks'),
+    )
     .action(
-      changeKey((services, id, { name, note, as }: LabelOptions) =>
-        services.get(KeyService).label(id, { name, note: note === false ? null : note }, as),
+      withServices(
+        async (services, text: string, { name, note, scopes: set, networks, as }: UpdateOptions) => {
+          const id = await findKeyId(services, text);
+          const input = { name, note: note === false ? null : note, scopes: set, allowedNetworks: networks };
+          return keyOutput(await services.get(KeyService).update(id, input, as));
+        },
       ),
     ),
 
@@ -118,84 +134,17 @@ export const keyChanges: Command[] = [
         return keyOutput(await (leaked ? keys.revokeLeaked(leaked, as) : keys.revoke(key.id, as)));
       }),
     ),
-
-  changeCommand('plan', "put a key's quota on a plan; the counts of the current windows are kept")
-    .argument('<id>', 'id of the key')
-    .argument('<plan>', 'name of the plan')
-    .option('--per-minute <n>', 'own limit per minute, with --per-day', positiveInteger)
-    .option('--per-day <n>', 'own limit per day, with --per-minute', positiveInteger)
-    .option('--yes', 'do not ask for confirmation')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  animal-store keys plan 019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11 pro\n' +
-        '  animal-store keys plan 0f8f6a11 enterprise --per-minute 5000 --per-day 1000000',
-    )
-    .hook('preAction', requireBothLimitsOrNone)
-    .action(
-      withServices(async (services, text: string, plan: string, options: ChangeOptions & OwnLimits) => {
-        const id = await findKeyId(services, text);
-        const { perMinute, perDay } = options;
-        const key = await services.get(KeyService).find(id);
-        const own = perMinute && perDay ? `, ${limitsText({ perMinute, perDay })}` : '';
-        await confirm(
-          `Move ${keyText(key)} from plan ${key.plan}, ${limitsText(key)}, to plan ${plan}${own}?`,
-          options,
-        );
-        const changed = await services
-          .get(KeyService)
-          .changePlan(id, { plan, perMinute, perDay }, options.as);
-        return keyOutput(changed, ...limitWarnings(changed));
-      }),
-    ),
-
-  changeCommand('scopes', 'set what a key may do')
-    .argument('<id>', 'id of the key')
-    .addOption(scopesOption('--set <list>').makeOptionMandatory())
-    .action(
-      changeKey((services, id, { set, as }: ChangeOptions & { set: CreateKeyInput['scopes'] }) =>
-        services.get(KeyService).restrict(id, { scopes: set }, as),
-      ),
-    ),
-
-  changeCommand('networks', 'set from where a key may be used')
-    .argument('<id>', 'id of the key')
-    .addOption(allowOption().makeOptionMandatory())
-    .action(
-      changeKey((services, id, { allow, as }: ChangeOptions & { allow: string[] }) =>
-        services.get(KeyService).restrict(id, { allowedNetworks: allow }, as),
-      ),
-    ),
-
-  changeCommand('unban', 'end the ban of a key immediately')
-    .argument('<id>', 'id of the key')
-    .action(
-      withServices(async (services, text: string, { as }: ChangeOptions) => {
-        const keys = services.get(KeyService);
-        const { id, bannedUntil } = await keys.find(await findKeyId(services, text));
-        const lines = bannedUntil === null ? ['It was not banned.'] : [];
-        return keyOutput(await keys.unban(id, as), ...lines);
-      }),
-    ),
 ];
 
-/** Returns the action of a command that changes a key, and prints it afterwards. */
-function changeKey<Rest extends unknown[]>(
-  change: (services: INestApplicationContext, id: string, ...rest: Rest) => Promise<Key>,
-) {
-  return withServices(async (services, id: string, ...rest: Rest) =>
-    keyOutput(await change(services, await findKeyId(services, id), ...rest)),
-  );
-}
-
-function requireBothLimitsOrNone(command: Command): void {
-  const { perMinute, perDay } = command.opts<OwnLimits>();
+function requireBothLimitsOrNone(issue: Command): void {
+  const { perMinute, perDay } = issue.opts<OwnLimits>();
   if ((perMinute === undefined) !== (perDay === undefined)) {
-    command.error('error: --per-minute and --per-day go together');
+    issue.error('error: --per-minute and --per-day go together');
   }
 }
 
-function requireIdOrKey(command: Command): void {
-  if ((command.args[0] === undefined) === (command.opts<{ key?: string }>().key === undefined)) {
-    command.error('error: give the id of a key, or --key');
+function requireIdOrKey(revoke: Command): void {
+  if ((revoke.args[0] === undefined) === (revoke.opts<{ key?: string }>().key === undefined)) {
+    revoke.error('error: give the id of a key, or --key');
   }
 }

@@ -3,13 +3,13 @@ import { fieldsText, linesText, type Output } from './output/text.js';
 
 /** Returns the output of a key without the key itself, and then these lines. */
 export function keyOutput(key: Key | KeyWithUsage, ...lines: string[]): Output {
-  return { value: key, text: () => fieldsText(toFields(key)) + linesText(...lines) };
+  return { value: key, text: () => fieldsText(toFields(key)) + linesText(...lines, ...warningLines(key)) };
 }
 
 /** Returns the output of a new key with the key itself, and then these lines. */
 export function issuedOutput(issued: IssuedKey, ...lines: string[]): Output {
   const text = () =>
-    fieldsText({ key: issued.key, ...toFields(issued) }) + linesText('The key is not shown again.', ...lines);
+    fieldsText({ key: issued.key, ...toFields(issued) }) + linesText('The key is not shown again.', ...lines, ...warningLines(issued));
   return { value: issued, text };
 }
 
@@ -23,11 +23,14 @@ export function limitsText({ perMinute, perDay }: Pick<Key, 'perMinute' | 'perDa
   return `${perMinute ?? 'no'} requests per minute, ${perDay ?? 'none'} per day`;
 }
 
-/** Returns a line about limits of which the minute's can never be reached. */
-export function limitWarnings({ perMinute, perDay }: Pick<Key, 'perMinute' | 'perDay'>): string[] {
-  return perMinute !== null && perDay !== null && perMinute > perDay
-    ? ['Warning: the limit per minute is above that per day, so only the limit per day has an effect.']
-    : [];
+/** Returns the plan of a quota with the limits in force as text. */
+export function planText(quota: Pick<Key, 'plan' | 'perMinute' | 'perDay' | 'limitsSource'>): string {
+  return `plan ${quota.plan}, ${limitsText(quota)}${quota.limitsSource === 'quota' ? ' (its own)' : ''}`;
+}
+
+/** Returns a line for each warning. */
+export function warningLines({ warnings }: Pick<Key, 'warnings'>): string[] {
+  return warnings.map(({ message }) => `Warning: ${message}`);
 }
 
 function toFields(key: Key | KeyWithUsage) {
@@ -36,9 +39,9 @@ function toFields(key: Key | KeyWithUsage) {
     name: key.name,
     note: key.note ?? undefined,
     role: key.role,
-    scopes: key.scopes?.join(', '),
-    'allowed networks': key.allowedNetworks?.join(', '),
-    plan: `${key.plan}, ${limitsText(key)}${key.ownLimits ? ' (its own)' : ''}`,
+    scopes: listText(key.scopes),
+    'allowed networks': listText(key.allowedNetworks),
+    plan: planText(key),
     state: key.state,
     shown: `${key.prefix}…${key.lastFour}`,
     quota: key.quotaId,
@@ -51,4 +54,9 @@ function toFields(key: Key | KeyWithUsage) {
     'succeeded by': key.successorId ?? undefined,
     'issued by': key.issuerId ?? undefined,
   };
+}
+
+/** Returns a list as text, and nothing if it is null: no restriction. */
+function listText(list: string[] | null): string | undefined {
+  return list?.length === 0 ? 'none' : list?.join(', ');
 }

@@ -1,24 +1,27 @@
 import { type Command, Option } from 'commander';
 import { KEY_STATES, type KeyWithUsage } from '../keys/key.schemas.js';
 import { KeyReader } from '../keys/key-reader.service.js';
-import { KEY_SORTS, type KeyPosition, type KeyQuery, keySearch } from '../keys/key-query.schemas.js';
-import type { RateLimitStatus } from '../rate-limit/rate-limit-status.schema.js';
+import { KEY_SORTS, type KeyPosition, type KeyQuery, keySearch, SORT_DEFAULT } from '../keys/key-query.schemas.js';
 import { instant } from '../schemas/instant.js';
-import { uuidParameter } from '../schemas/uuid.js';
 import { parsedBy } from './arguments.js';
 import { command, group, withServices } from './command.js';
 import { everyPage } from './every-page.js';
 import { keyChanges } from './key-changes.command.js';
 import { findKeyId, idCell } from './key-id.js';
 import { keyOutput } from './key-output.js';
-import { fieldsText, tableText } from './output/text.js';
+import { tableText } from './output/text.js';
+import { findGivenQuotaId } from './quota-id.js';
 import { scopeSuggestionCommand } from './scope-suggestion.command.js';
+
+interface ListOptions extends Omit<KeyQuery, 'quotaId' | 'limit' | 'cursor'> {
+  quota?: string;
+}
 
 /** The commands of `keys` that only read. */
 const keyReads: Command[] = [
   command('list', 'list keys with their usage')
     .option('--plan <plan>', 'only keys on this plan')
-    .option('--quota <id>', 'only keys of this quota', parsedBy(uuidParameter('')))
+    .option('--quota <id>', 'only keys of this quota')
     .option(
       '--search <text>',
       'only keys whose name contains this text, ignoring case, or whose id or key ends with it',
@@ -38,16 +41,17 @@ const keyReads: Command[] = [
         'oldest or newest first, by name, by last use, by expiry, or valid keys first',
       )
         .choices(KEY_SORTS)
-        .default('created'),
+        .default(SORT_DEFAULT),
     )
     .action(
-      withServices(async (services, filters: Omit<KeyQuery, 'limit' | 'cursor'>) => {
+      withServices(async (services, { quota, ...filters }: ListOptions) => {
+        const quotaId = await findGivenQuotaId(services, quota);
         const keys = await everyPage<KeyWithUsage, KeyPosition>((limit, cursor) =>
-          services.get(KeyReader).page({ ...filters, limit, cursor }),
+          services.get(KeyReader).page({ ...filters, quotaId, limit, cursor }),
         );
         return {
           value: keys,
-          text: () => tableText(filters.sort === 'created' ? toGroupedRows(keys) : keys.map(toRow)),
+          text: () => tableText(filters.sort === SORT_DEFAULT ? toGroupedRows(keys) : keys.map(toRow)),
         };
       }),
     ),
@@ -60,22 +64,14 @@ const keyReads: Command[] = [
       ),
     ),
 
-  command('rate-limit', "show the windows and the ban of a key's quota, without counting against it")
-    .argument('<id>', 'id of the key')
-    .action(
-      withServices(async (services, id: string) => {
-        const status = await services.get(KeyReader).findRateLimit(await findKeyId(services, id));
-        return { value: status, text: () => statusText(status) };
-      }),
-    ),
-
   scopeSuggestionCommand,
 ];
 
 /** `keys …` */
 export const keysCommand = group('keys', 'API keys', [...keyReads, ...keyChanges]).addHelpText(
   'after',
-  '\nAn <id> is the id of a key or its ending, as tables on a terminal show it.',
+  '\nAn <id> is the id of a key or its ending, as tables on a terminal show it. Plan, limits and ban are ' +
+    'those of its quota: see "quotas".',
 );
 
 /** Returns a row for each key. Keys on one quota are together, and the first shows what they share. */
@@ -91,7 +87,7 @@ function toGroupedRows(keys: KeyWithUsage[]) {
 }
 
 /** What keys on one quota share, in the rows of all but the first. */
-const SHARED = { plan: '', 'per minute': '', 'per day': '', 'banned until': '' };
+const SHARED = { quota: '', plan: '', 'per minute': '', 'per day': '', 'banned until': '' };
 
 function toRow(key: KeyWithUsage) {
   return {
@@ -99,6 +95,7 @@ function toRow(key: KeyWithUsage) {
     id: idCell(key.id),
     key: `${key.prefix}…${key.lastFour}`,
     role: key.role,
+    quota: idCell(key.quotaId),
     plan: key.plan,
     'per minute': key.perMinute,
     'per day': key.perDay,
@@ -107,17 +104,4 @@ function toRow(key: KeyWithUsage) {
     'banned until': key.bannedUntil,
     'last used': key.lastUsedAt,
   };
-}
-
-function statusText({ plan, windows, denialsUntilBan, bannedUntil }: RateLimitStatus): string {
-  const remaining = windows.map(({ name, limit, remaining: left, reset }): [string, string] => [
-    `this ${name}`,
-    `${left} of ${limit} requests remain until ${new Date(reset * 1000).toISOString()}`,
-  ]);
-  return fieldsText({
-    plan,
-    ...Object.fromEntries(remaining),
-    'denials until ban': denialsUntilBan,
-    'banned until': bannedUntil,
-  });
 }

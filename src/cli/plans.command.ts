@@ -1,11 +1,10 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import type { Limits } from '../schemas/limits.schema.js';
-import type { Plan } from '../keys/plan.schemas.js';
+import type { Plan, SetPlanInput } from '../keys/plan.schemas.js';
 import { PlanService } from '../keys/plan.service.js';
 import { positiveInteger } from './arguments.js';
-import { changeCommand, type ChangeOptions, command, group, withServices } from './command.js';
+import { changeCommand, type ChangeOptions, command, group, requireOption, withServices } from './command.js';
 import { everyPage } from './every-page.js';
-import { limitsText, limitWarnings } from './key-output.js';
+import { limitsText, warningLines } from './key-output.js';
 import { confirm } from './output/confirmation.js';
 import { linesText, tableText } from './output/text.js';
 
@@ -18,23 +17,26 @@ export const plansCommand = group('plans', 'plans and their limits', [
     }),
   ),
 
-  changeCommand('set', 'set the limits of a plan, and create the plan if it does not exist')
+  changeCommand('set', 'set the limits of a plan, and create the plan if it does not exist; what is not given stays')
     .argument('<plan>', 'name of the plan')
-    .requiredOption('--per-minute <n>', 'requests per minute', positiveInteger)
-    .requiredOption('--per-day <n>', 'requests per day', positiveInteger)
+    .option('--per-minute <n>', 'requests per minute; a new plan needs both', positiveInteger)
+    .option('--per-day <n>', 'requests per day', positiveInteger)
     .option('--yes', 'do not ask for confirmation')
     .addHelpText('after', '\nExample:\n  animal-store plans set startup --per-minute 120 --per-day 3000')
+    .hook('preAction', requireOption('--per-minute or --per-day', 'perMinute', 'perDay'))
     .action(
-      withServices(async (services, name: string, options: ChangeOptions & Limits) => {
+      withServices(async (services, name: string, options: ChangeOptions & SetPlanInput) => {
         const { perMinute, perDay, as } = options;
         const limits = { perMinute, perDay };
         const old = (await findPlans(services)).find((plan) => plan.name === name);
         if (old !== undefined) {
-          const change = `from ${limitsText(old)}, to ${limitsText(limits)}`;
+          const { perMinute: toPerMinute = old.perMinute, perDay: toPerDay = old.perDay } = limits;
+          const changed = limitsText({ perMinute: toPerMinute, perDay: toPerDay });
+          const change = `from ${limitsText(old)}, to ${changed}`;
           await confirm(`Change plan ${name} ${change}, for all its keys?`, options);
         }
         const { plan } = await services.get(PlanService).set(name, limits, as);
-        return { value: plan, text: () => plansText([plan]) + linesText(...limitWarnings(plan)) };
+        return { value: plan, text: () => plansText([plan]) + linesText(...warningLines(plan)) };
       }),
     ),
 ]);

@@ -2,18 +2,18 @@ import type { Command } from 'commander';
 import { UsageService } from '../usage/usage.service.js';
 import type { WhatIf, WhatIfQuery } from '../usage/what-if.schemas.js';
 import { instant } from '../schemas/instant.js';
-import { uuidParameter } from '../schemas/uuid.js';
 import { parsedBy, positiveInteger } from './arguments.js';
 import { command, withServices } from './command.js';
 import { limitsText } from './key-output.js';
 import { fieldsText } from './output/text.js';
+import { findQuotaId } from './quota-id.js';
 
 /** `quotas what-if` */
 export const whatIfCommand = command(
   'what-if',
   "show what other limits would have denied of a quota's requests",
 )
-  .argument('<quota>', 'id of the quota', parsedBy(uuidParameter('')))
+  .argument('<id>', 'id of the quota')
   .option('--plan <plan>', 'try the limits of this plan')
   .option('--per-minute <n>', "try this limit per minute instead of the plan's", positiveInteger)
   .option('--per-day <n>', "try this limit per day instead of the plan's", positiveInteger)
@@ -26,7 +26,8 @@ export const whatIfCommand = command(
   )
   .hook('preAction', requireLimits)
   .action(
-    withServices(async (services, id: string, query: WhatIfQuery) => {
+    withServices(async (services, text: string, query: WhatIfQuery) => {
+      const id = await findQuotaId(services, text);
       const whatIf = await services.get(UsageService).whatIf(id, query);
       return { value: whatIf, text: () => whatIfText(whatIf) };
     }),

@@ -13,15 +13,15 @@ import { respondWithPage } from '../http/respond-with-page.js';
 import { UsageRepository } from '../usage/usage.repository.js';
 import { totalsColumns, Usage, USAGE_KEPT } from '../usage/usage.schemas.js';
 import {
+  CurrentKey,
+  CurrentKeySuccessor,
   DeprecatedCalls,
   DeprecatedCallsQuery,
-  OwnKey,
-  OwnSuccessor,
-  RotateOwnKeyInput,
+  RotateCurrentKeyInput,
   usagePosition,
   UsageQuery,
 } from './account.schemas.js';
-import { OwnKeyRepository } from './own-key.repository.js';
+import { CurrentKeyRepository } from './current-key.repository.js';
 import { showOnce } from './show-once.js';
 
 /**
@@ -34,7 +34,7 @@ const ROTATIONS_PER_DAY = 5;
 @Controller('/v1')
 export class AccountController {
   constructor(
-    private readonly keys: OwnKeyRepository,
+    private readonly keys: CurrentKeyRepository,
     private readonly keyService: KeyService,
     private readonly usage: UsageRepository,
     private readonly deprecated: DeprecatedOperations,
@@ -48,8 +48,8 @@ export class AccountController {
     'Returns the key of the request, its plan and limits, and its successor, if it is being rotated. ' +
       'Both keys then work until this one expires.',
   )
-  @Responses({ status: 200, schema: OwnKey, description: 'The key of the request.' })
-  getOwnKey(@CurrentPrincipal() principal: Principal): Promise<OwnKey> {
+  @Responses({ status: 200, schema: CurrentKey, description: 'The key of the request.' })
+  getCurrentKey(@CurrentPrincipal() principal: Principal): Promise<CurrentKey> {
     return this.keys.find(principal);
   }
 
@@ -66,13 +66,13 @@ export class AccountController {
       'The response is not stored, ' +
       'so `Idempotency-Key` is rejected. If you lose it, request another key from an administrator.',
   )
-  @Responses({ status: 201, schema: OwnSuccessor, description: 'The successor.', headers: ['NoStore'] })
-  async rotateOwnKey(
-    @Body({ schema: RotateOwnKeyInput.prefault({}) }) input: RotateOwnKeyInput,
+  @Responses({ status: 201, schema: CurrentKeySuccessor, description: 'The successor.', headers: ['NoStore'] })
+  async rotateCurrentKey(
+    @Body({ schema: RotateCurrentKeyInput.prefault({}) }) input: RotateCurrentKeyInput,
     @CurrentPrincipal() { keyId }: Principal,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<OwnSuccessor> {
+  ): Promise<CurrentKeySuccessor> {
     showOnce(request, reply);
     return this.keyService.rotate(keyId, input, keyId, ROTATIONS_PER_DAY);
   }

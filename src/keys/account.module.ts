@@ -1,10 +1,10 @@
 import { Module } from '@nestjs/common';
 import { UsageModule } from '../usage/usage.module.js';
 import { AccountController } from './account.controller.js';
+import { CurrentKeyRepository } from './current-key.repository.js';
+import { FurtherKeyService } from './further-key.service.js';
+import { FurtherKeysController } from './further-keys.controller.js';
 import { KeysModule } from './keys.module.js';
-import { OwnKeyRepository } from './own-key.repository.js';
-import { TeamKeyService } from './team-key.service.js';
-import { TeamKeysController } from './team-keys.controller.js';
 
 /**
  * What the holder of a key may see and do: the key itself, further keys of its quota, its usage, and its
@@ -12,7 +12,7 @@ import { TeamKeysController } from './team-keys.controller.js';
  */
 @Module({
   imports: [UsageModule, KeysModule],
-  controllers: [AccountController, TeamKeysController],
-  providers: [OwnKeyRepository, TeamKeyService],
+  controllers: [AccountController, FurtherKeysController],
+  providers: [CurrentKeyRepository, FurtherKeyService],
 })
 export class AccountModule {}

@@ -4,6 +4,7 @@ import { IssuedKey, overlapSeconds, shownRole } from './key.schemas.js';
 import { CURSOR_MESSAGE, cursorParameter, enumParameter, limitParameter } from '../schemas/pagination.js';
 import { instant } from '../schemas/instant.js';
 import { openEnum } from '../schemas/open-enum.js';
+import { limitsSource } from './quota.schemas.js';
 import { shownRestrictions } from './restrictions.js';
 import {
   BODY_MESSAGE,
@@ -33,7 +34,7 @@ const successor = {
 };
 
 /** The key of the request, as its holder may see it. */
-export const OwnKey = z
+export const CurrentKey = z
   .object({
     id: uuid('Identifier of the key.'),
     name: plainText('Name of the key.', KEY_NAME_MAX_LENGTH),
@@ -41,15 +42,13 @@ export const OwnKey = z
     ...shownRestrictions,
     state: openEnum(['active', 'rotating']).meta({
       description:
-        'Current state of the key. A `rotating` key has a successor, and is valid until it expires.',
+        'State of the key now. A `rotating` key has a successor, and is valid until it expires.',
     }),
     ...keyHints,
     plan: plainText('The plan that the quota of the key is on.', PLAN_NAME_MAX_LENGTH),
     perMinute: z.int().min(1).meta({ description: 'Effective limit of requests per UTC minute.' }),
     perDay: z.int().min(1).meta({ description: 'Effective limit of requests per UTC day.' }),
-    ownLimits: z
-      .boolean()
-      .meta({ description: "Whether these limits are the quota's own instead of the plan's." }),
+    limitsSource,
     createdAt: dateTime('When the key was issued.'),
     expiresAt: dateTime('When the key expires; null if it never does.').nullable(),
     successor: z
@@ -61,7 +60,7 @@ export const OwnKey = z
       .meta({ description: 'The key that replaces this one; null if there is none.' }),
   })
   .meta({
-    id: 'OwnKey',
+    id: 'CurrentKey',
     description: 'The API key of the request, without the key itself.',
     examples: [
       {
@@ -76,7 +75,7 @@ export const OwnKey = z
         plan: 'pro',
         perMinute: 300,
         perDay: 10_000,
-        ownLimits: false,
+        limitsSource: 'plan',
         createdAt: '2026-11-21T08:30:00.000Z',
         expiresAt: '2026-12-02T08:30:00.000Z',
         successor: {
@@ -89,12 +88,12 @@ export const OwnKey = z
       },
     ],
   });
-export type OwnKey = z.infer<typeof OwnKey>;
+export type CurrentKey = z.infer<typeof CurrentKey>;
 
 /** A thief who rotates the key cannot lock its holder out unnoticed, as `leaked` does at once. */
 const OVERLAP_MIN_SECONDS = 3600;
 
-export const RotateOwnKeyInput = z
+export const RotateCurrentKeyInput = z
   .object(
     {
       overlapSeconds: overlapSeconds(OVERLAP_MIN_SECONDS, 'It is at least an hour.'),
@@ -114,17 +113,17 @@ export const RotateOwnKeyInput = z
     error: 'must not be given for a leaked key, which ends at once',
   })
   .meta({
-    id: 'OwnRotation',
+    id: 'CurrentKeyRotation',
     description: 'Options for the rotation of your key.',
     examples: [{ overlapSeconds: 3600 }],
   });
-export type RotateOwnKeyInput = z.infer<typeof RotateOwnKeyInput>;
+export type RotateCurrentKeyInput = z.infer<typeof RotateCurrentKeyInput>;
 
 /** The successor of the key of a request, the only response with the key itself. */
-export const OwnSuccessor = IssuedKey.pick({ id: true, key: true })
+export const CurrentKeySuccessor = IssuedKey.pick({ id: true, key: true })
   .extend({ ...successor, overlapEndsAt: dateTime('Until then the key of the request works, too.') })
-  .meta({ id: 'OwnSuccessor', description: 'The key that replaces the key of the request.' });
-export type OwnSuccessor = z.infer<typeof OwnSuccessor>;
+  .meta({ id: 'CurrentKeySuccessor', description: 'The key that replaces the key of the request.' });
+export type CurrentKeySuccessor = z.infer<typeof CurrentKeySuccessor>;
 
 /** The positions of cursors' texts, by what splits the usage. */
 const UsagePositionText = z.union([

@@ -1,8 +1,9 @@
 import { Prisma } from '../database/generated/client.js';
 import type { Database } from '../database/in-transaction.js';
-import type { KeyPosition, KeyQuery, KeySort } from './key-query.schemas.js';
-import { HOURS_SHOWN, type KeyWithUsage } from './key.schemas.js';
-import { KEY, type KeyRecord } from './key.view.js';
+import { type KeyPosition, type KeyQuery, type KeySort, SORT_DEFAULT } from './key-query.schemas.js';
+import { RECENT_HOURS, type KeyWithUsage } from './key.schemas.js';
+import { findKeys } from './key.repository.js';
+import type { KeyRecord } from './key.view.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -32,20 +33,24 @@ const EXPIRY = Prisma.sql`coalesce(k.expires_at, 'infinity')`;
 const LAST = Prisma.sql`coalesce(used.last_at, '-infinity')`;
 
 const SORT_ORDERS: Record<Exclude<KeySort, 'state'>, SortOrder> = {
-  created: { value: NONE, by: Prisma.sql`k.id`, isAfter: ({ id }) => Prisma.sql`k.id > ${id}::uuid` },
-  '-created': { value: NONE, by: Prisma.sql`k.id DESC`, isAfter: ({ id }) => Prisma.sql`k.id < ${id}::uuid` },
+  createdAt: { value: NONE, by: Prisma.sql`k.id`, isAfter: ({ id }) => Prisma.sql`k.id > ${id}::uuid` },
+  '-createdAt': {
+    value: NONE,
+    by: Prisma.sql`k.id DESC`,
+    isAfter: ({ id }) => Prisma.sql`k.id < ${id}::uuid`,
+  },
   name: {
     value: Prisma.sql`k.name`,
     by: Prisma.sql`k.name, k.id`,
     isAfter: ({ id, value }) => Prisma.sql`(k.name, k.id) > (${value ?? ''}, ${id}::uuid)`,
   },
-  lastUsed: {
+  '-lastUsedAt': {
     value: Prisma.sql`used.last_at`,
     by: Prisma.sql`${LAST} DESC, k.id DESC`,
     isAfter: ({ id, value }) =>
       Prisma.sql`(${LAST}, k.id) < (${value ?? '-infinity'}::timestamptz, ${id}::uuid)`,
   },
-  expires: {
+  expiresAt: {
     value: Prisma.sql`k.expires_at`,
     by: Prisma.sql`${EXPIRY}, k.id`,
     isAfter: ({ id, value }) =>
@@ -78,17 +83,17 @@ export async function findKeyPage(
   bannedQuotas: string[],
   nowMs: number,
 ): Promise<{ records: KeyRecord[]; last: KeyPosition | null }> {
-  const { limit, sort = 'created', cursor } = query;
+  const { limit, sort = SORT_DEFAULT, cursor } = query;
   const { value, by, isAfter } = sort === 'state' ? validFirst(cursor, nowMs) : SORT_ORDERS[sort];
   const rows = await database.$queryRaw<{ id: string; value: string | Date | null }[]>`
     SELECT k.id, ${value} AS value
     FROM api_keys k JOIN quotas q ON q.id = k.quota_id
-    ${sort === 'lastUsed' ? LAST_USED_JOIN : Prisma.empty}
+    ${sort === '-lastUsedAt' ? LAST_USED_JOIN : Prisma.empty}
     WHERE ${cursor === undefined ? Prisma.sql`true` : isAfter(cursor)} ${filters(query, bannedQuotas, nowMs)}
     ORDER BY ${by}
     LIMIT ${limit + 1}`;
   const ids = rows.slice(0, limit).map(({ id }) => id);
-  const records = await database.apiKey.findMany({ where: { id: { in: ids } }, ...KEY });
+  const records = await findKeys(database, { where: { id: { in: ids } } });
   const byId = new Map(records.map((record) => [record.id, record]));
   const last = rows.length > limit ? rows[limit - 1] : undefined;
   return {
@@ -117,28 +122,45 @@ export async function usageOfKeys(
   database: Database,
   keys: readonly { id: string }[],
   nowMs: number,
-): Promise<Map<string, Pick<KeyWithUsage, 'lastUsedAt' | 'requestsByHour'>>> {
-  const oldest = new Date((Math.floor(nowMs / HOUR_MS) - HOURS_SHOWN + 1) * HOUR_MS);
-  const rows = await database.$queryRaw<{ id: string; lastUsedAt: Date | null; requestsByHour: number[] }[]>`
-    SELECT
-      k.id,
-      ${LAST_USED} AS "lastUsedAt",
-      ARRAY(
-        SELECT coalesce(sum(u.succeeded + u.redirected + u.client_errors + u.server_errors), 0)::float8
-        FROM generate_series(0, ${HOURS_SHOWN - 1}::int) AS hour (number)
+): Promise<Map<string, Pick<KeyWithUsage, 'lastUsedAt' | 'recentUsage'>>> {
+  const oldestMs = (Math.floor(nowMs / HOUR_MS) - RECENT_HOURS + 1) * HOUR_MS;
+  const rows = await database.$queryRaw<UsageRow[]>`
+    SELECT k.id, ${LAST_USED} AS "lastUsedAt", hours.requests, hours.denied
+    FROM unnest(${keys.map(({ id }) => id)}::uuid[]) AS k (id)
+    CROSS JOIN LATERAL (
+      SELECT
+        array_agg(of_hour.requests ORDER BY of_hour.number) AS requests,
+        array_agg(of_hour.denied ORDER BY of_hour.number) AS denied
+      FROM (
+        SELECT
+          hour.number,
+          coalesce(sum(u.succeeded + u.redirected + u.client_errors + u.server_errors), 0)::float8 AS requests,
+          coalesce(sum(u.denied), 0)::float8 AS denied
+        FROM generate_series(0, ${RECENT_HOURS - 1}::int) AS hour (number)
         LEFT JOIN usage u ON
           u.key_id = k.id AND u.period = 'hour'
-          AND u.starts_at = ${oldest}::timestamptz + make_interval(hours => hour.number)
+          AND u.starts_at = ${new Date(oldestMs)}::timestamptz + make_interval(hours => hour.number)
         GROUP BY hour.number
-        ORDER BY hour.number
-      ) AS "requestsByHour"
-    FROM unnest(${keys.map(({ id }) => id)}::uuid[]) AS k (id)`;
+      ) of_hour
+    ) hours`;
   return new Map(
-    rows.map(({ id, lastUsedAt, requestsByHour }) => [
-      id,
-      { lastUsedAt: lastUsedAt?.toISOString() ?? null, requestsByHour },
-    ]),
+    rows.map(({ id, lastUsedAt, requests, denied }) => {
+      const recentUsage = requests.map((inHour, hour) => ({
+        startsAt: new Date(oldestMs + hour * HOUR_MS).toISOString(),
+        requests: inHour,
+        denied: denied[hour]!,
+      }));
+      return [id, { lastUsedAt: lastUsedAt?.toISOString() ?? null, recentUsage }];
+    }),
   );
+}
+
+/** The usage of a key: its last request, and the counts of each recent hour, oldest first. */
+interface UsageRow {
+  id: string;
+  lastUsedAt: Date | null;
+  requests: number[];
+  denied: number[];
 }
 
 function toText(value: string | Date | null): string | null {
@@ -147,13 +169,13 @@ function toText(value: string | Date | null): string | null {
 
 /** Returns the conditions of a page on the key `k` and its quota `q`, each after AND. */
 function filters(
-  { plan, quota, banned, state, search, expiresBefore, unusedSince }: KeyQuery,
+  { plan, quotaId, banned, state, search, expiresBefore, unusedSince }: KeyQuery,
   bannedQuotas: string[],
   nowMs: number,
 ): Prisma.Sql {
   const conditions: (Prisma.Sql | false)[] = [
     plan !== undefined && Prisma.sql`q.plan = ${plan}`,
-    quota !== undefined && Prisma.sql`k.quota_id = ${quota}::uuid`,
+    quotaId !== undefined && Prisma.sql`k.quota_id = ${quotaId}::uuid`,
     // It is one array, because there may be more banned quotas than a statement may have parameters.
     banned !== undefined && Prisma.sql`(k.quota_id = ANY (${bannedQuotas}::uuid[])) = ${banned}`,
     state !== undefined && Prisma.sql`${stateAt(nowMs)} = ${state}`,

@@ -11,8 +11,15 @@ const SEARCH_MAX_LENGTH = 64;
 /** The length of a cursor with the longest name. */
 const CURSOR_MAX_LENGTH = 1536;
 const PLAN_MESSAGE = 'must be the name of a plan';
-const SORT_DEFAULT = 'created';
-export const KEY_SORTS = [SORT_DEFAULT, '-created', 'name', 'lastUsed', 'expires', 'state'] as const;
+export const SORT_DEFAULT = 'createdAt';
+export const KEY_SORTS = [
+  SORT_DEFAULT,
+  '-createdAt',
+  'name',
+  '-lastUsedAt',
+  'expiresAt',
+  'state',
+] as const;
 export type KeySort = (typeof KEY_SORTS)[number];
 const SEPARATOR = '|';
 
@@ -35,11 +42,11 @@ const sortedInstant = z.literal('').or(instant.transform((value) => value.toISOS
 
 /** The values of a cursor's text, which a client may have forged. */
 const SORTED_VALUES: Record<KeySort, z.ZodType<string>> = {
-  created: z.literal(''),
-  '-created': z.literal(''),
+  createdAt: z.literal(''),
+  '-createdAt': z.literal(''),
   name: z.string().refine((name) => !name.includes('\0')),
-  lastUsed: sortedInstant,
-  expires: sortedInstant,
+  '-lastUsedAt': sortedInstant,
+  expiresAt: sortedInstant,
   state: parameter(readValidity, 'must be the validity of a key'),
 };
 
@@ -78,7 +85,7 @@ export const KeyQuery = z
       .refine(isPlanName, PLAN_MESSAGE)
       .optional()
       .meta({ description: 'Only keys on this plan.', maxLength: PLAN_NAME_MAX_LENGTH }),
-    quota: uuidParameter('Only keys of this quota.'),
+    quotaId: uuidParameter('Only keys of this quota.'),
     search: keySearch.optional(),
     state: enumParameter(KEY_STATES, 'Only keys in this state.'),
     banned: z
@@ -94,9 +101,9 @@ export const KeyQuery = z
     ),
     sort: enumParameter(
       KEY_SORTS,
-      'The order: `created` is oldest first, `-created` newest first, `name` by name, `lastUsed` by ' +
-        'the last request, most recent first, and `expires` soonest first. Keys that were never used, or ' +
-        'never expire, are last. `state` has the keys that are valid when the first page is read before ' +
+      'The order: `createdAt` is oldest first, `-createdAt` newest first, `name` by name, `-lastUsedAt` ' +
+        'by the last request, most recent first, and `expiresAt` soonest first. Keys that were never used, ' +
+        'or never expire, are last. `state` has the keys that are valid when the first page is read before ' +
         'the others, each newest first.',
     ).meta({ default: SORT_DEFAULT }),
     /** The page begins after this key. */

@@ -1,22 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import { PrismaService } from '../database/prisma.service.js';
-import { ApiError } from '../http/api-error.js';
-import { type RateLimitStatus, rateLimitStatus } from '../rate-limit/rate-limit-status.schema.js';
 import { parseQuotaId, quotaBucketKey } from '../rate-limit/rules/bucket-key.js';
 import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
 import { Clock } from '../settings/clock.js';
 import { UsageJournal } from '../usage/usage.journal.js';
 import { countKeys, findKeyPage, usageOfKeys } from './key-page.repository.js';
 import type { KeyPosition, KeyQuery } from './key-query.schemas.js';
-import { findBanEnd, findKey } from './key.repository.js';
+import { findKey, findKeys } from './key.repository.js';
 import type { KeyWithUsage } from './key.schemas.js';
-import { KEY, type KeyRecord, keyView, planFields } from './key.view.js';
+import { type KeyRecord, keyView } from './key.view.js';
+import { findBanEnd } from './quota.repository.js';
 import { type Page, toPage } from '../schemas/pagination.js';
 
 /** The number of matches that a message lists. */
 const MATCHES_MAX = 5;
 
-/** Reads keys with their usage, their names, and their rate-limit status. */
+/** Reads keys with their usage, and their names. */
 @Injectable()
 export class KeyReader {
   constructor(
@@ -53,35 +52,12 @@ export class KeyReader {
   }
 
   /** Returns one page of the keys of a quota that holders issued, oldest first, after the id `after`. */
-  async teamPage(quotaId: string, limit: number, after?: string): Promise<Page<KeyWithUsage>> {
+  async issuedPage(quotaId: string, limit: number, after?: string): Promise<Page<KeyWithUsage>> {
     await this.aggregateUsage();
     const where = { quotaId, issuerId: { not: null }, ...(after !== undefined && { id: { gt: after } }) };
-    const found = { where, orderBy: { id: 'asc' }, take: limit + 1, ...KEY } as const;
+    const records = await findKeys(this.database, { where, orderBy: { id: 'asc' }, take: limit + 1 });
     // A holder finds the ban of the quota elsewhere.
-    const keys = await this.withUsage(await this.database.apiKey.findMany(found), () => null);
-    return toPage(keys, limit);
-  }
-
-  /**
-   * Returns the rate-limit status of a key's quota, also of a key that is no longer valid. Counts nothing.
-   *
-   * @throws ApiError `not_found`; `service_unavailable` while the counter store is away, because the limits
-   *   are then counted locally.
-   */
-  async findRateLimit(id: string): Promise<RateLimitStatus> {
-    const record = await findKey(this.database, id);
-    const { plan, perMinute, perDay } = planFields(record);
-    if (perMinute === null || perDay === null) {
-      const bannedUntil = await findBanEnd(this.counters, record.quotaId);
-      return { plan, windows: [], denialsUntilBan: null, bannedUntil: bannedUntil?.toISOString() ?? null };
-    }
-    const bucketKey = quotaBucketKey(record.quotaId);
-    const decision = await this.counters.peek({ bucketKey, perMinute, perDay });
-    if (decision.degraded) {
-      const message = 'The counter store, which holds the windows and the bans, is away. Try again shortly.';
-      throw new ApiError('service_unavailable', message);
-    }
-    return rateLimitStatus(plan, decision);
+    return toPage(await this.withUsage(records, () => null), limit);
   }
 
   /** Returns the names of the keys with these ids, by id. A key that was deleted by hand is not included. */

@@ -3,11 +3,9 @@ import type { Prisma } from '../database/generated/client.js';
 import type { Database } from '../database/in-transaction.js';
 import { requireKey } from '../auth/require-key.js';
 import { DAY_MS, toDay } from '../rate-limit/rules/windows.js';
-import { quotaBucketKey } from '../rate-limit/rules/bucket-key.js';
-import type { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
 import { isUuid } from '../schemas/uuid.js';
 import { ApiError } from '../http/api-error.js';
-import { KEY, type KeyRecord } from './key.view.js';
+import { KEY, type KeyRecord, type Restrictions } from './key.view.js';
 
 /** The valid keys that a quota may have, those of an overlap included. */
 export const VALID_KEYS_MAX = 20;
@@ -17,31 +15,71 @@ export function storedFields(key: string) {
   return { hash: Uint8Array.from(hashApiKey(key)), ...keyHints(key) };
 }
 
+/**
+ * Returns the restrictions of these keys, by id. It is SQL because Prisma reads NULL, which is no
+ * restriction, as an empty list.
+ */
+export async function readRestrictions(
+  database: Database,
+  ids: readonly string[],
+): Promise<Map<string, Restrictions>> {
+  const rows = await database.$queryRaw<({ id: string } & Restrictions)[]>`
+    SELECT id, scopes, allowed_networks AS "allowedNetworks" FROM api_keys WHERE id = ANY (${ids}::uuid[])`;
+  return new Map(rows.map(({ id, ...restrictions }) => [id, restrictions]));
+}
+
+/** Stores what a key may do, and from where. It is SQL because Prisma cannot set a list to NULL. */
+export async function writeRestrictions(
+  transaction: Prisma.TransactionClient,
+  id: string,
+  { scopes, allowedNetworks }: Restrictions,
+): Promise<void> {
+  await transaction.$executeRaw`
+    UPDATE api_keys SET scopes = ${scopes}::text[], allowed_networks = ${allowedNetworks}::text[]
+    WHERE id = ${id}::uuid`;
+}
+
+/** Returns the keys that a query of Prisma finds. One that is deleted by hand meanwhile is left out. */
+export async function findKeys(
+  database: Database,
+  query: Pick<Prisma.ApiKeyFindManyArgs, 'where' | 'orderBy' | 'take'>,
+): Promise<KeyRecord[]> {
+  const keys = await database.apiKey.findMany({ ...query, ...KEY });
+  const ids = keys.map(({ id }) => id);
+  const restrictionsById = await readRestrictions(database, ids);
+  return keys.flatMap((key) => {
+    const restrictions = restrictionsById.get(key.id);
+    return restrictions === undefined ? [] : [{ ...key, ...restrictions }];
+  });
+}
+
 /** @throws ApiError `not_found`. */
 export function findKey(database: Database, id: string): Promise<KeyRecord> {
-  return requireKey(id, (where) => database.apiKey.findUnique({ where, ...KEY }));
+  return requireKey(id, async (where) => (await findKeys(database, { where }))[0] ?? null);
+}
+
+/** Stores a new key, and returns it. */
+export async function createKey(
+  transaction: Prisma.TransactionClient,
+  data: Omit<Prisma.ApiKeyUncheckedCreateInput, keyof Restrictions>,
+  restrictions: Restrictions,
+): Promise<KeyRecord> {
+  const { id } = await transaction.apiKey.create({ data, select: { id: true } });
+  await writeRestrictions(transaction, id, restrictions);
+  return findKey(transaction, id);
 }
 
 /**
- * Locks the quota of a key, so that concurrent changes of its keys are serialized. Returns its id, or null if
- * there is no such key.
- */
-export async function lockQuotaOf(transaction: Prisma.TransactionClient, keyId: string) {
-  const quotas = isUuid(keyId)
-    ? await transaction.$queryRaw<{ id: string }[]>`
-        SELECT id FROM quotas WHERE id = (SELECT quota_id FROM api_keys WHERE id = ${keyId}::uuid)
-        FOR NO KEY UPDATE`
-    : [];
-  return quotas[0]?.id ?? null;
-}
-
-/**
- * Returns the key after locking its quota.
+ * Returns the key after locking its quota, so that concurrent changes of its keys are serialized.
  *
  * @throws ApiError `not_found`.
  */
 export async function lockKey(transaction: Prisma.TransactionClient, id: string): Promise<KeyRecord> {
-  await lockQuotaOf(transaction, id);
+  if (isUuid(id)) {
+    await transaction.$queryRaw`
+      SELECT FROM quotas WHERE id = (SELECT quota_id FROM api_keys WHERE id = ${id}::uuid)
+      FOR NO KEY UPDATE`;
+  }
   return findKey(transaction, id);
 }
 
@@ -55,14 +93,18 @@ export async function requireRoomForKey(
   quotaId: string,
   nowMs: number,
 ) {
-  const unexpired = [{ expiresAt: null }, { expiresAt: { gt: new Date(nowMs) } }];
-  const valid = await transaction.apiKey.count({ where: { quotaId, revokedAt: null, OR: unexpired } });
-  if (valid >= VALID_KEYS_MAX) {
+  if ((await countValidKeys(transaction, quotaId, nowMs)) >= VALID_KEYS_MAX) {
     throw new ApiError(
       'conflict',
       `The quota has ${VALID_KEYS_MAX} valid keys, the maximum: revoke one, or ask an administrator.`,
     );
   }
+}
+
+/** Returns the number of keys of a quota that are valid at `nowMs`. */
+export function countValidKeys(database: Database, quotaId: string, nowMs: number): Promise<number> {
+  const unexpired = [{ expiresAt: null }, { expiresAt: { gt: new Date(nowMs) } }];
+  return database.apiKey.count({ where: { quotaId, revokedAt: null, OR: unexpired } });
 }
 
 /** Returns how many of these keys were issued in the UTC day of `nowMs`. */
@@ -89,15 +131,5 @@ export async function findDerivedKeys(
     SELECT id FROM derived JOIN api_keys k USING (id)
     WHERE id <> ${id}::uuid AND revoked_at IS NULL AND coalesce(expires_at > ${new Date(nowMs)}, true)`;
   const where = { id: { in: derived.map((key) => key.id) } };
-  return transaction.apiKey.findMany({ where, orderBy: { id: 'asc' }, ...KEY });
-}
-
-/**
- * Returns when the ban of a quota ends, or null if there is none. While the counter store is away, it is the
- * ban that this replica last knew.
- */
-export async function findBanEnd(counters: FallbackCounterStore, quotaId: string): Promise<Date | null> {
-  // A ban does not depend on the limits.
-  const { ban } = await counters.peek({ bucketKey: quotaBucketKey(quotaId), perMinute: 1, perDay: 1 });
-  return ban === null ? null : new Date(ban.untilMs);
+  return findKeys(transaction, { where, orderBy: { id: 'asc' } });
 }

@@ -3,7 +3,10 @@ import { SCOPES } from '../auth/rules/scope.js';
 import { instant } from '../schemas/instant.js';
 import { int32 } from '../schemas/int32.js';
 import { openEnum } from '../schemas/open-enum.js';
+import { count } from '../usage/usage.schemas.js';
+import { planName, quotaLimits } from './quota.schemas.js';
 import { restrictions, shownRestrictions } from './restrictions.js';
+import { warnings } from './warnings.js';
 import {
   BODY_MESSAGE,
   bodyLine,
@@ -15,14 +18,14 @@ import {
   plainText,
   uuid,
 } from '../schemas/text-schemas.js';
-import { bothOrNone, type Limits, ownLimits, shownLimit } from '../schemas/limits.schema.js';
+import { bothOrNone, type Limits, ownLimits } from '../schemas/limits.schema.js';
 import { isUuid, UUID_LENGTH } from '../schemas/uuid.js';
-import { PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
 
 const NOTE_MAX_LENGTH = 1000;
-const WARNING_MAX_LENGTH = 1000;
 /** UTC hours whose requests are shown with a key, the current one included. */
-export const HOURS_SHOWN = 24;
+export const RECENT_HOURS = 24;
+/** What clients must be ready for. */
+const RECENT_MAX = 1000;
 const ROLES = ['client', 'admin'] as const;
 export const KEY_STATES = ['active', 'rotating', 'expired', 'revoked'] as const;
 export type KeyState = (typeof KEY_STATES)[number];
@@ -31,7 +34,6 @@ export const OVERLAP_MAX_SECONDS = 31_536_000;
 
 export const keyName = bodyLine('Name of the key.', KEY_NAME_MAX_LENGTH);
 export const keyNote = bodyLine('Note of administrators on the key. Clients never see it.', NOTE_MAX_LENGTH);
-const planName = bodyString.meta({ description: 'Name of the plan.', maxLength: PLAN_NAME_MAX_LENGTH });
 const roleMeta = { description: 'Role of the key. An `admin` key may also use the administration.' };
 const roleSchema = z.enum(ROLES, { error: `must be one of ${ROLES.join(', ')}` }).meta(roleMeta);
 export const shownRole = openEnum(ROLES).meta(roleMeta);
@@ -41,39 +43,45 @@ const expiresAt = instant.meta({
   format: 'date-time',
 });
 
-/**
- * Its lists are empty for no restriction, as they are stored; a scope or network that is there twice is
- * stored once.
- */
-export const RestrictKeyInput = z
+/** What a key may do, and from where. A scope or network that is there twice is stored once. */
+export const givenRestrictions = {
+  scopes: restrictions.scopes
+    .transform((scopes) => scopes && SCOPES.filter((scope) => scopes.includes(scope)))
+    .optional(),
+  allowedNetworks: restrictions.allowedNetworks
+    .transform((networks) => networks && [...new Set(networks)])
+    .optional(),
+};
+
+export const UpdateKeyInput = z
   .object(
     {
-      scopes: restrictions.scopes.transform((scopes) => SCOPES.filter((scope) => scopes?.includes(scope))),
-      allowedNetworks: restrictions.allowedNetworks.transform((networks) => [...new Set(networks)]),
+      name: keyName.optional(),
+      note: keyNote.nullable().optional(),
+      ...givenRestrictions,
     },
     BODY_MESSAGE,
   )
-  .partial()
   .meta({
-    id: 'KeyRestrictions',
-    description: 'What a key may do, and from where. What is left out stays; null removes a restriction.',
-    examples: [{ scopes: ['pets:read', 'orders:read'], allowedNetworks: null }],
+    id: 'KeyUpdate',
+    description: 'A change of a key. What is left out stays; null removes the note, or a restriction.',
+    examples: [{ note: null, scopes: ['pets:read', 'orders:read'] }],
   });
-export type RestrictKeyInput = z.infer<typeof RestrictKeyInput>;
+export type UpdateKeyInput = z.infer<typeof UpdateKeyInput>;
 
-const UUID_MESSAGE = 'must be the id of a key';
+const UUID_MESSAGE = 'must be the id of a quota';
 
-/** A key is on a quota of its own, with `plan`, or on that of another key, with `quotaOf`. */
-const planOrQuota = z.superRefine<{ [Field in 'plan' | 'quotaOf' | keyof Limits]?: unknown }>(
-  ({ plan, quotaOf, perMinute, perDay }, context) => {
-    if (quotaOf === undefined && plan === undefined) {
-      context.addIssue({ code: 'custom', path: ['plan'], message: 'is required without quotaOf' });
+/** A key is on a quota of its own, with `plan`, or on one that exists, with `quotaId`. */
+const planOrQuota = z.superRefine<{ [Field in 'plan' | 'quotaId' | keyof Limits]?: unknown }>(
+  ({ plan, quotaId, perMinute, perDay }, context) => {
+    if (quotaId === undefined && plan === undefined) {
+      context.addIssue({ code: 'custom', path: ['plan'], message: 'is required without quotaId' });
     } else if (
-      typeof quotaOf === 'string' &&
+      typeof quotaId === 'string' &&
       [plan, perMinute, perDay].some((given) => given !== undefined)
     ) {
       const message = 'must not be given with plan, perMinute or perDay: they are those of the quota';
-      context.addIssue({ code: 'custom', path: ['quotaOf'], message });
+      context.addIssue({ code: 'custom', path: ['quotaId'], message });
     }
   },
   { when: ({ value }) => typeof value === 'object' && value !== null && !Array.isArray(value) },
@@ -84,15 +92,15 @@ export const CreateKeyInput = z
     {
       name: keyName,
       note: keyNote.optional(),
-      plan: planName.optional().meta({ description: 'Name of the plan. Required without `quotaOf`.' }),
-      quotaOf: bodyString.refine(isUuid, UUID_MESSAGE).optional().meta({
-        description: 'Identifier of a key whose quota the new key shares, instead of one of its own.',
+      plan: planName.optional().meta({ description: 'Name of the plan. Required without `quotaId`.' }),
+      quotaId: bodyString.refine(isUuid, UUID_MESSAGE).optional().meta({
+        description: 'Identifier of a quota that the new key shares, instead of one of its own.',
         format: 'uuid',
         maxLength: UUID_LENGTH,
       }),
       ...ownLimits,
       role: roleSchema.optional(),
-      ...RestrictKeyInput.shape,
+      ...givenRestrictions,
       expiresAt: expiresAt.optional(),
     },
     BODY_MESSAGE,
@@ -100,22 +108,10 @@ export const CreateKeyInput = z
   .check(planOrQuota, bothOrNone)
   .meta({
     id: 'NewKey',
-    description: 'A new key, with a quota of its own or on the quota of another key.',
+    description: 'A new key, with a quota of its own or on the quota of other keys.',
     examples: [{ name: "Ann's shop", plan: 'pro' }],
   });
 export type CreateKeyInput = z.infer<typeof CreateKeyInput>;
-
-export const ChangePlanInput = z
-  .object({ plan: planName, ...ownLimits }, BODY_MESSAGE)
-  .check(bothOrNone)
-  .meta({
-    id: 'PlanChange',
-    description:
-      "The new plan of a key's quota, and limits of the quota itself, if any. " +
-      'The counts of the current windows are kept.',
-    examples: [{ plan: 'enterprise', perMinute: 5_000, perDay: 1_000_000 }],
-  });
-export type ChangePlanInput = z.infer<typeof ChangePlanInput>;
 
 export const overlapSeconds = (minimum: number, minimumText: string) =>
   int32(
@@ -135,7 +131,7 @@ export const RotateKeyInput = z
     BODY_MESSAGE,
   )
   .meta({
-    id: 'Rotation',
+    id: 'KeyRotation',
     description: 'Options for the rotation of a key.',
     examples: [{ overlapSeconds: 3600 }],
   });
@@ -153,20 +149,6 @@ export const RevokeLeakedKeyInput = z
   });
 export type RevokeLeakedKeyInput = z.infer<typeof RevokeLeakedKeyInput>;
 
-export const LabelKeyInput = z.object({ name: keyName, note: keyNote.optional() }, BODY_MESSAGE).meta({
-  id: 'KeyLabel',
-  description:
-    'The name of a key, and the note of administrators on it. Without `note`, the note is removed.',
-  examples: [{ name: "Ann's shop", note: 'Calls at night. Contact: ann@example.org' }],
-});
-export type LabelKeyInput = z.infer<typeof LabelKeyInput>;
-
-/** A change of the label of a key: what is undefined stays, and a note that is null is removed. */
-export interface KeyLabelChange {
-  name?: string | undefined;
-  note?: string | null | undefined;
-}
-
 /** A key in responses to administrators, without the key itself. */
 export const Key = z
   .object({
@@ -177,21 +159,12 @@ export const Key = z
     ...shownRestrictions,
     state: openEnum(KEY_STATES).meta({
       description:
-        'Current state of the key. A `rotating` key is valid until the overlap with its successor ends.',
+        'State of the key now, the first that holds of `revoked`, `expired`, `rotating` and `active`. A ' +
+        '`rotating` key has a successor, and is valid until the overlap with it ends.',
     }),
     ...keyHints,
     quotaId: uuid('Identifier of its quota. Keys on one quota share its limits, counts and ban.'),
-    plan: planName,
-    perMinute: shownLimit(
-      'Effective limit of requests per UTC minute; null if the quota was left without one by direct SQL.',
-    ),
-    perDay: shownLimit(
-      'Effective limit of requests per UTC day; null if the quota was left without one by direct SQL.',
-    ),
-    ownLimits: z
-      .boolean()
-      .meta({ description: "Whether these limits are the quota's own instead of the plan's." }),
-    bannedUntil: dateTime('When the ban of the quota ends; null if it is not banned.').nullable(),
+    ...quotaLimits,
     createdAt: dateTime('When the key was issued.'),
     expiresAt: dateTime('When the key expires; null if it never does.').nullable(),
     revokedAt: dateTime('When the key was revoked; null if it was not.').nullable(),
@@ -200,10 +173,7 @@ export const Key = z
     issuerId: uuid(
       'Identifier of the key by which a holder issued this one; null if an administrator issued it.',
     ).nullable(),
-    warning: plainText(
-      'What may be wrong with the networks that the request has set; else absent.',
-      WARNING_MAX_LENGTH,
-    ).optional(),
+    warnings,
   })
   .meta({ id: 'Key', description: 'An API key, without the key itself.' });
 export type Key = z.infer<typeof Key>;
@@ -216,10 +186,19 @@ export const KeyWithUsage = z
       'Time of the last request; null if there is none in the last 400 days. ' +
         'Requests appear within a second.',
     ).nullable(),
-    requestsByHour: z.int().min(0).array().length(HOURS_SHOWN).meta({
-      description:
-        'Requests in each of the last 24 UTC hours, oldest first. The last hour is the current one.',
-    }),
+    recentUsage: z
+      .object({
+        startsAt: dateTime('Start of the UTC hour.'),
+        requests: count('Requests in it.'),
+        denied: count('Requests in it that got 429.'),
+      })
+      .array()
+      .max(RECENT_MAX)
+      .meta({
+        description:
+          'The requests in each of the last UTC hours, oldest first, also in those that had none. The last ' +
+          `hour is the current one. There are ${RECENT_HOURS}, a number that may change.`,
+      }),
   })
   .meta({ id: 'KeyWithUsage', description: 'An API key with its usage, without the key itself.' });
 export type KeyWithUsage = z.infer<typeof KeyWithUsage>;
@@ -230,5 +209,8 @@ export const IssuedKey = z
   .meta({ id: 'IssuedKey', description: 'A new API key.' });
 export type IssuedKey = z.infer<typeof IssuedKey>;
 
-/** A successor, and until when the key that it replaces works. */
-export type RotatedKey = IssuedKey & { overlapEndsAt: string };
+/** A successor in the response that issues it, and until when the key that it replaces works. */
+export const RotatedKey = z
+  .object({ ...IssuedKey.shape, overlapEndsAt: dateTime('Until then the old key works, too.') })
+  .meta({ id: 'RotatedKey', description: 'The API key that replaces another.' });
+export type RotatedKey = z.infer<typeof RotatedKey>;

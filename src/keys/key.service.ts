@@ -11,31 +11,29 @@ import { ApiError } from '../http/api-error.js';
 import type { KeyRole } from '../http/request-line.js';
 import { type Scope, scopesForRole } from '../auth/rules/scope.js';
 import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
-import { quotaBucketKey } from '../rate-limit/rules/bucket-key.js';
 import { queueKeyEvent } from '../webhooks/queue-events.js';
-import { type Action, type Actor, keyEvent, recordAuditEvent } from '../audit/audit.js';
+import { type Actor, keyEvent, recordAuditEvent } from '../audit/audit.js';
 import {
   countIssuedToday,
-  findBanEnd,
+  createKey,
   findDerivedKeys,
   findKey,
   lockKey,
-  lockQuotaOf,
   requireRoomForKey,
   storedFields,
+  writeRestrictions,
 } from './key.repository.js';
-import {
-  type ChangePlanInput,
-  type CreateKeyInput,
-  type Key,
-  type IssuedKey,
-  type KeyLabelChange,
-  type RestrictKeyInput,
-  type RotatedKey,
-  type RotateKeyInput,
+import type {
+  CreateKeyInput,
+  IssuedKey,
+  Key,
+  RotatedKey,
+  RotateKeyInput,
+  UpdateKeyInput,
 } from './key.schemas.js';
-import { KEY, type KeyRecord, keyState, keyView, planFields, restrictionFields } from './key.view.js';
-import { quotaColumns } from './quota-plan.js';
+import { type KeyRecord, keyState, keyView } from './key.view.js';
+import { findBanEnd, lockQuotaId, quotaColumns } from './quota.repository.js';
+import { quotaFields } from './quota.view.js';
 import { declareTables } from '../database/tables.js';
 
 declareTables({
@@ -66,23 +64,23 @@ export class KeyService {
   }
 
   /**
-   * Issues a key with a quota of its own, or on the quota of the key `quotaOf`.
+   * Issues a key with a quota of its own, or on the quota `quotaId`.
    *
    * @param key the key itself; a generated key by default.
-   * @throws ApiError `invalid_request` if there is no such plan or key, if neither the plan nor the input has
+   * @throws ApiError `invalid_request` if there is no such plan or quota, if neither the plan nor the input has
    *   limits, or if `expiresAt` is in the past; `conflict` if the quota has as many keys as it may.
    */
   async issue(input: CreateKeyInput & IssuedBy, actor: Actor, key = this.newKey()): Promise<IssuedKey> {
-    const { name, note = null, role = 'client', scopes = [], allowedNetworks = [], expiresAt = null } = input;
+    const { name, note = null, role = 'client', expiresAt = null, issuerId = null } = input;
+    const { scopes = null, allowedNetworks = null } = input;
     this.requireFuture(expiresAt);
     requireWithinRole(role, scopes);
     const issued = await inTransaction(this.database, async (transaction) => {
       const { quotaId, bannedUntil } = await this.createOrLockQuota(transaction, input);
-      const restricted = { role, expiresAt, ...restrictionColumns({ scopes, allowedNetworks }) };
-      const fields = { name, note, ...restricted, issuerId: input.issuerId ?? null, ...storedFields(key) };
-      const record = await transaction.apiKey.create({ data: { ...fields, quotaId }, ...KEY });
+      const fields = { name, note, role, expiresAt, quotaId, issuerId, ...storedFields(key) };
+      const record = await createKey(transaction, fields, { scopes, allowedNetworks });
       const label = { name, ...(note !== null && { note }) };
-      const after = { ...label, role, ...planFields(record), ...restrictionFields(record), expiresAt };
+      const after = { ...label, role, ...quotaFields(record.quota), scopes, allowedNetworks, expiresAt };
       await recordAuditEvent(transaction, keyEvent(actor, 'key.issued', record, null, after));
       return this.view(record, bannedUntil);
     });
@@ -131,12 +129,11 @@ export class KeyService {
       if (leaked) {
         await this.revokeWithDerived(transaction, old, actor, nowMs);
       }
-      const { name, note, quotaId, issuerId } = old;
-      const role = old.role as KeyRole;
+      const { name, note, role, quotaId, issuerId } = old;
       await requireRoomForKey(transaction, quotaId, nowMs);
-      const inherited = { name, note, role, ...restrictionColumns(old), quotaId, issuerId };
+      const inherited = { name, note, role, quotaId, issuerId };
       const own = { expiresAt, predecessorId: id, createdAt: new Date(nowMs), ...storedFields(key) };
-      const created = await transaction.apiKey.create({ data: { ...inherited, ...own }, ...KEY });
+      const created = await createKey(transaction, { ...inherited, ...own }, old);
       const before = { expiresAt: old.expiresAt, successorId: null };
       const after = { expiresAt: endsAt, successorId: created.id, successorExpiresAt: expiresAt };
       await recordAuditEvent(transaction, keyEvent(actor, 'key.rotated', old, before, after));
@@ -185,92 +182,42 @@ export class KeyService {
   }
 
   /**
-   * Changes what a key may do, and from where.
+   * Changes the name of a key, the note on it, what it may do, and from where. What is undefined stays, and
+   * null removes the note or a restriction.
    *
    * @throws ApiError `not_found`; `invalid_request` if the role of the key does not include one of the
    *   scopes.
    */
-  async restrict(id: string, input: RestrictKeyInput, actor: Actor): Promise<Key> {
-    return this.edit(id, actor, 'key.restricted', restrictionFields, async (transaction, old) => {
-      requireWithinRole(old.role as KeyRole, input.scopes);
+  async update(id: string, input: UpdateKeyInput, actor: Actor): Promise<Key> {
+    return this.change(id, async (transaction, old) => {
+      const { name = old.name, note = old.note } = input;
       const { scopes = old.scopes, allowedNetworks = old.allowedNetworks } = input;
-      await transaction.$executeRaw`
-        UPDATE api_keys
-        SET
-          scopes = nullif(${scopes}::text[], '{}'),
-          allowed_networks = nullif(${allowedNetworks}::text[], '{}')
-        WHERE id = ${id}::uuid`;
-      return findKey(transaction, id);
-    });
-  }
-
-  /**
-   * Changes the name of a key, the note on it, or both.
-   *
-   * @throws ApiError `not_found`.
-   */
-  async label(id: string, { name, note }: KeyLabelChange, actor: Actor): Promise<Key> {
-    const fields = (key: KeyRecord) => ({ name: key.name, note: key.note });
-    return this.edit(id, actor, 'key.labeled', fields, (transaction, old) => {
-      const data = { name: name ?? old.name, note: note === undefined ? old.note : note };
-      return transaction.apiKey.update({ where: { id }, data, ...KEY });
-    });
-  }
-
-  /**
-   * Puts a key's quota on a plan, with own limits or those of the plan. The counts of the current
-   * windows are kept.
-   *
-   * @throws ApiError `not_found`; `invalid_request` if there is no such plan, or if neither the plan nor the
-   *   input has limits.
-   */
-  async changePlan(id: string, input: ChangePlanInput, actor: Actor): Promise<Key> {
-    return this.edit(id, actor, 'key.plan_changed', planFields, async (transaction, { quotaId }) => {
-      const data = await quotaColumns(transaction, input);
-      await transaction.quota.update({ where: { id: quotaId }, data });
-      return findKey(transaction, id);
-    });
-  }
-
-  /**
-   * Ends the ban of a key's quota immediately. Without a ban, nothing changes.
-   *
-   * @throws ApiError `not_found`.
-   */
-  async unban(id: string, actor: Actor): Promise<Key> {
-    // While the counter store is away, it is unknown whether there is a ban.
-    await this.counters.ping();
-    const record = await inTransaction(this.database, async (transaction) => {
-      const locked = await lockKey(transaction, id);
-      const bannedUntil = await findBanEnd(this.counters, locked.quotaId);
-      if (bannedUntil !== null) {
-        const [before, after] = [{ bannedUntil }, { bannedUntil: null }];
-        await recordAuditEvent(transaction, keyEvent(actor, 'key.unbanned', locked, before, after));
-        // The ban is lifted last, because the counter store is not part of this transaction: if the event
-        // cannot be recorded, the ban stays.
-        await this.counters.liftBan(quotaBucketKey(locked.quotaId));
+      requireWithinRole(old.role as KeyRole, input.scopes ?? null);
+      await transaction.apiKey.update({ where: { id }, data: { name, note }, select: { id: true } });
+      await writeRestrictions(transaction, id, { scopes, allowedNetworks });
+      const { before, after } = changedFields(old, { name, note, scopes, allowedNetworks });
+      if (Object.keys(after).length > 0) {
+        await recordAuditEvent(transaction, keyEvent(actor, 'key.updated', old, before, after));
       }
-      return locked;
+      return findKey(transaction, id);
     });
-    // No ban is left. Another query of the counter store might fail, although the ban is lifted.
-    return this.view(record, null);
   }
 
-  /** Creates the quota of a new key, or locks that of the key `quotaOf`. Returns also when its ban ends. */
+  /** Creates the quota of a new key, or locks the quota `quotaId`. Returns also when its ban ends. */
   private async createOrLockQuota(transaction: Prisma.TransactionClient, input: CreateKeyInput) {
-    const { quotaOf } = input;
-    if (quotaOf === undefined) {
+    const { quotaId } = input;
+    if (quotaId === undefined) {
       const { id } = await transaction.quota.create({ data: await quotaColumns(transaction, input) });
       // It has no ban. A query of the counter store might fail.
       return { quotaId: id, bannedUntil: null };
     }
-    const quotaId = await lockQuotaOf(transaction, quotaOf);
-    if (quotaId === null) {
-      const message = `The request is invalid: quotaOf: no key has the id ${quotaOf}.`;
+    const id = await lockQuotaId(transaction, quotaId);
+    if (id === null) {
+      const message = `The request is invalid: quotaId: no quota has the id ${quotaId}.`;
       throw new ApiError('invalid_request', message);
     }
-    await requireRoomForKey(transaction, quotaId, await readServerTimeMs(transaction));
-    return { quotaId, bannedUntil: await findBanEnd(this.counters, quotaId) };
+    await requireRoomForKey(transaction, id, await readServerTimeMs(transaction));
+    return { quotaId: id, bannedUntil: await findBanEnd(this.counters, id) };
   }
 
   private async revokeWithDerived(
@@ -290,10 +237,10 @@ export class KeyService {
       return old;
     }
     const data = { revokedAt: new Date(this.clock.now()) };
-    const revoked = await transaction.apiKey.update({ where: { id: old.id }, data, ...KEY });
+    await transaction.apiKey.update({ where: { id: old.id }, data, select: { id: true } });
     await recordAuditEvent(transaction, keyEvent(actor, 'key.revoked', old, { revokedAt: null }, data));
     await queueKeyEvent(transaction, 'key.revoked', old, data);
-    return revoked;
+    return { ...old, ...data };
   }
 
   private newKey(): string {
@@ -313,24 +260,6 @@ export class KeyService {
     });
   }
 
-  /** Runs `change` as above, and records what it changed of `fields`, if anything. */
-  private edit(
-    id: string,
-    actor: Actor,
-    action: Action,
-    fields: (key: KeyRecord) => Prisma.InputJsonObject,
-    change: (transaction: Prisma.TransactionClient, old: KeyRecord) => Promise<KeyRecord>,
-  ): Promise<Key> {
-    return this.change(id, async (transaction, old) => {
-      const changed = await change(transaction, old);
-      const [before, after] = [fields(old), fields(changed)];
-      if (!isDeepStrictEqual(before, after)) {
-        await recordAuditEvent(transaction, keyEvent(actor, action, old, before, after));
-      }
-      return changed;
-    });
-  }
-
   private view(record: KeyRecord, bannedUntil: Date | null): Key {
     return keyView(record, bannedUntil, this.clock.now());
   }
@@ -342,14 +271,20 @@ export class KeyService {
   }
 }
 
-/** Returns the columns of restrictions. A column that is left out is NULL: no restriction. */
-function restrictionColumns({ scopes, allowedNetworks }: Pick<KeyRecord, 'scopes' | 'allowedNetworks'>) {
-  return { ...(scopes.length > 0 && { scopes }), ...(allowedNetworks.length > 0 && { allowedNetworks }) };
+type ChangedFields = Pick<KeyRecord, 'name' | 'note' | 'scopes' | 'allowedNetworks'>;
+
+/** Returns the fields of `changed` that differ from those of `old`, as they were and as they are. */
+function changedFields(old: ChangedFields, changed: ChangedFields) {
+  const names = (Object.keys(changed) as (keyof ChangedFields)[]).filter(
+    (name) => !isDeepStrictEqual(old[name], changed[name]),
+  );
+  const pick = (fields: ChangedFields) => Object.fromEntries(names.map((name) => [name, fields[name]]));
+  return { before: pick(old), after: pick(changed) };
 }
 
 /** @throws ApiError `invalid_request` if the role does not include one of the scopes. */
-function requireWithinRole(role: KeyRole, scopes: readonly Scope[] = []): void {
-  if (!scopes.every((scope) => scopesForRole(role).includes(scope))) {
+function requireWithinRole(role: KeyRole, scopes: readonly Scope[] | null): void {
+  if (scopes !== null && !scopes.every((scope) => scopesForRole(role).includes(scope))) {
     const message =
       'The request is invalid: scopes must have no scope of administration, unless the role of the key ' +
       'is admin.';

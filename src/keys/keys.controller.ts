@@ -7,7 +7,6 @@ import {
   Param,
   Patch,
   Post,
-  Put,
   Query,
   Req,
   Res,
@@ -18,29 +17,28 @@ import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
 import { Operation } from '../openapi/operation.decorator.js';
 import { respondWithPage } from '../http/respond-with-page.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
-import { Tag } from '../openapi/tag.decorator.js';
 import type { Principal } from '../auth/principal.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
-import { RateLimitStatus } from '../rate-limit/rate-limit-status.schema.js';
 import { KeyId } from '../schemas/key-id.decorator.js';
 import {
-  ChangePlanInput,
   CreateKeyInput,
   IssuedKey,
   Key,
   KeyWithUsage,
-  LabelKeyInput,
-  RestrictKeyInput,
   RevokeLeakedKeyInput,
+  RotatedKey,
   RotateKeyInput,
+  UpdateKeyInput,
 } from './key.schemas.js';
 import { keyPositionText, KeyQuery } from './key-query.schemas.js';
 import { KeyReader } from './key-reader.service.js';
 import { KeyService } from './key.service.js';
+import { KeysTag } from './keys-tag.decorator.js';
+import { untrustedProxyWarning } from './warnings.js';
 
 const PATH = '/admin/keys';
 
-@Tag('keys', 'API keys: issue, rotate and revoke them, change their plan, lift a ban.')
+@KeysTag()
 @Controller(PATH)
 export class KeysController {
   constructor(
@@ -70,7 +68,7 @@ export class KeysController {
     'stable',
     'admin:write',
     'Issue a key',
-    'Issues a key, with a quota of its own or on that of another key. The response shows the key, which is ' +
+    'Issues a key, with a quota of its own or on that of other keys. The response shows the key, which is ' +
       'not shown again.',
   )
   @Responses({
@@ -86,11 +84,11 @@ export class KeysController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<IssuedKey> {
     const issued = await this.keys.issue(input, actor);
-    return shownOnce({ ...issued, ...this.networkWarning(input, request) }, reply);
+    return shownOnce(this.withNetworkWarning(issued, input, request), reply);
   }
 
-  @Get(':id')
-  @KeyId()
+  @Get(':keyId')
+  @KeyId('keyId')
   @Operation(
     'stable',
     'admin:read',
@@ -98,67 +96,34 @@ export class KeysController {
     'Returns everything about a key, and its usage, except the key itself.',
   )
   @Responses({ status: 200, schema: KeyWithUsage, description: 'The key.' })
-  getKey(@Param('id') id: string): Promise<KeyWithUsage> {
-    return this.reader.find(id);
+  getKey(@Param('keyId') keyId: string): Promise<KeyWithUsage> {
+    return this.reader.find(keyId);
   }
 
-  @Patch(':id')
-  @KeyId()
+  @Patch(':keyId')
+  @KeyId('keyId')
   @Operation(
     'stable',
     'admin:write',
-    "Change a key's plan",
-    'Puts the quota of the key on a plan, with the given limits or those of the plan.',
+    'Update a key',
+    'Changes the name of a key, the note on it, what it may do, and from which networks. What the body ' +
+      'leaves out stays, and null removes the note or a restriction. It applies on every replica within a ' +
+      'second. The plan and the limits are those of its quota.',
   )
   @Responses({ status: 200, schema: Key, description: 'The changed key.' })
-  changePlan(
-    @Param('id') id: string,
-    @Body({ schema: ChangePlanInput }) input: ChangePlanInput,
-    @CurrentPrincipal() { keyId: actor }: Principal,
-  ): Promise<Key> {
-    return this.keys.changePlan(id, input, actor);
-  }
-
-  @Put(':id/label')
-  @KeyId()
-  @Operation(
-    'stable',
-    'admin:write',
-    'Label a key',
-    'Sets the name of the key and the note of administrators on it.',
-  )
-  @Responses({ status: 200, schema: Key, description: 'The changed key.' })
-  labelKey(
-    @Param('id') id: string,
-    @Body({ schema: LabelKeyInput }) { name, note }: LabelKeyInput,
-    @CurrentPrincipal() { keyId: actor }: Principal,
-  ): Promise<Key> {
-    return this.keys.label(id, { name, note: note ?? null }, actor);
-  }
-
-  @Patch(':id/restrictions')
-  @KeyId()
-  @Operation(
-    'stable',
-    'admin:write',
-    'Restrict a key',
-    'Changes what the key may do, and from which networks. It holds on every replica within a second.',
-  )
-  @Responses({ status: 200, schema: Key, description: 'The changed key.' })
-  async restrictKey(
-    @Param('id') id: string,
-    @Body({ schema: RestrictKeyInput }) input: RestrictKeyInput,
+  async updateKey(
+    @Param('keyId') keyId: string,
+    @Body({ schema: UpdateKeyInput }) input: UpdateKeyInput,
     @CurrentPrincipal() { keyId: actor }: Principal,
     @Req() request: FastifyRequest,
   ): Promise<Key> {
-    const key = await this.keys.restrict(id, input, actor);
-    return { ...key, ...this.networkWarning(input, request) };
+    return this.withNetworkWarning(await this.keys.update(keyId, input, actor), input, request);
   }
 
-  @Post(':id/rotate')
+  @Post(':keyId/rotate')
   @ApiBody({ required: false })
   @ApiConflictResponse()
-  @KeyId()
+  @KeyId('keyId')
   @Operation(
     'stable',
     'admin:write',
@@ -167,26 +132,26 @@ export class KeysController {
   )
   @Responses({
     status: 201,
-    schema: IssuedKey,
+    schema: RotatedKey,
     description: 'The successor.',
     headers: ['Location', 'NoStore'],
   })
   async rotateKey(
-    @Param('id') id: string,
+    @Param('keyId') keyId: string,
     @Body({ schema: RotateKeyInput.prefault({}) }) input: RotateKeyInput,
     @CurrentPrincipal() { keyId: actor }: Principal,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<IssuedKey> {
-    return shownOnce(await this.keys.rotate(id, input, actor), reply);
+  ): Promise<RotatedKey> {
+    return shownOnce(await this.keys.rotate(keyId, input, actor), reply);
   }
 
-  @Post(':id/revoke')
+  @Post(':keyId/revoke')
   @HttpCode(200)
-  @KeyId()
+  @KeyId('keyId')
   @Operation('stable', 'admin:write', 'Revoke a key', 'Revokes the key immediately and permanently.')
   @Responses({ status: 200, schema: Key, description: 'The revoked key.' })
-  revokeKey(@Param('id') id: string, @CurrentPrincipal() { keyId: actor }: Principal): Promise<Key> {
-    return this.keys.revoke(id, actor);
+  revokeKey(@Param('keyId') keyId: string, @CurrentPrincipal() { keyId: actor }: Principal): Promise<Key> {
+    return this.keys.revoke(keyId, actor);
   }
 
   @Post('revoke')
@@ -207,40 +172,21 @@ export class KeysController {
     return this.keys.revokeLeaked(key, actor);
   }
 
-  @Post(':id/unban')
-  @HttpCode(200)
-  @KeyId()
-  @Operation('stable', 'admin:write', 'Lift a ban', "Ends the ban of the key's quota, if there is one.")
-  @Responses({ status: 200, schema: Key, description: 'The key, without a ban.' })
-  unbanKey(@Param('id') id: string, @CurrentPrincipal() { keyId: actor }: Principal): Promise<Key> {
-    return this.keys.unban(id, actor);
-  }
-
-  @Get(':id/rate-limit')
-  @KeyId()
-  @Operation(
-    'stable',
-    'admin:read',
-    'Get the rate-limit status of a key',
-    "Returns the windows of the key's quota and its ban, if any, also if the key is no longer valid. " +
-      'It takes nothing from the windows.',
-  )
-  @Responses({ status: 200, schema: RateLimitStatus, description: 'The rate-limit status of the key.' })
-  getKeyRateLimit(@Param('id') id: string): Promise<RateLimitStatus> {
-    return this.reader.findRateLimit(id);
-  }
-
-  /** Returns a warning if networks are set behind a proxy that is not trusted. */
-  private networkWarning({ allowedNetworks = [] }: RestrictKeyInput, { headers, ip }: FastifyRequest) {
+  /** Adds a warning if the request has set networks behind a proxy that is not trusted. */
+  private withNetworkWarning<Shown extends Key>(
+    key: Shown,
+    { allowedNetworks }: Pick<UpdateKeyInput, 'allowedNetworks'>,
+    { headers, ip }: FastifyRequest,
+  ): Shown {
     const isForwarded = 'x-forwarded-for' in headers && this.environment.TRUST_PROXY === undefined;
-    const warning =
-      'Requests carry X-Forwarded-For, but TRUST_PROXY is not set, so every client has the address of ' +
-      `the proxy, here ${ip}.`;
-    return allowedNetworks.length > 0 && isForwarded ? { warning } : {};
+    const hasNetworks = allowedNetworks !== undefined && allowedNetworks !== null && allowedNetworks.length > 0;
+    return isForwarded && hasNetworks
+      ? { ...key, warnings: [...key.warnings, untrustedProxyWarning(ip)] }
+      : key;
   }
 }
 
-function shownOnce(issued: IssuedKey, reply: FastifyReply): IssuedKey {
+function shownOnce<Issued extends IssuedKey>(issued: Issued, reply: FastifyReply): Issued {
   reply.headers({ Location: `${PATH}/${issued.id}`, 'Cache-Control': 'no-store' });
   return issued;
 }

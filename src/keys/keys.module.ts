@@ -6,12 +6,14 @@ import { KeyService } from './key.service.js';
 import { KeysController } from './keys.controller.js';
 import { PlanService } from './plan.service.js';
 import { PlansController } from './plans.controller.js';
+import { QuotaService } from './quota.service.js';
+import { QuotasController } from './quotas.controller.js';
 
-/** What administrators do with keys and plans, over HTTP and from the terminal. */
+/** What administrators do with keys, quotas and plans, over HTTP and from the terminal. */
 @Module({
   imports: [RateLimitModule, UsageModule],
-  controllers: [KeysController, PlansController],
-  providers: [KeyService, KeyReader, PlanService],
-  exports: [KeyService, KeyReader, PlanService],
+  controllers: [KeysController, QuotasController, PlansController],
+  providers: [KeyService, KeyReader, QuotaService, PlanService],
+  exports: [KeyService, KeyReader, QuotaService, PlanService],
 })
 export class KeysModule {}

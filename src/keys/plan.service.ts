@@ -6,7 +6,8 @@ import { type Page, toPage } from '../schemas/pagination.js';
 import { type Actor, recordAuditEvent } from '../audit/audit.js';
 import type { Limits } from '../schemas/limits.schema.js';
 import { isPlanName } from '../rate-limit/rules/plan-name.js';
-import type { Plan } from './plan.schemas.js';
+import type { Plan, SetPlanInput } from './plan.schemas.js';
+import { limitWarnings } from './warnings.js';
 import { declareTables } from '../database/tables.js';
 
 declareTables({ plans: { privileges: 'SELECT, INSERT, UPDATE' } });
@@ -26,7 +27,7 @@ export class PlanService {
       orderBy: { name: 'asc' },
       take: limit + 1,
     });
-    return toPage(plans, limit);
+    return toPage(plans.map(planView), limit);
   }
 
   /** @throws ApiError `not_found`. */
@@ -35,16 +36,16 @@ export class PlanService {
     if (plan === null) {
       throw new ApiError('not_found', `There is no plan "${name}".`);
     }
-    return plan;
+    return planView(plan);
   }
 
   /**
-   * Sets the limits of a plan, and creates it if it does not exist.
+   * Sets the limits of a plan, and creates it if it does not exist. A limit that is undefined stays.
    *
-   * @throws ApiError `invalid_request` if the name is not valid; `conflict` for a plan without limits, such
+   * @throws ApiError `invalid_request` if the name is not valid, or a new plan lacks a limit; `conflict` for a plan without limits, such
    *   as Enterprise, whose quotas have their own.
    */
-  async set(name: string, limits: Limits, actor: Actor): Promise<{ plan: Plan; created: boolean }> {
+  async set(name: string, input: SetPlanInput, actor: Actor): Promise<{ plan: Plan; created: boolean }> {
     if (!isPlanName(name)) {
       throw new ApiError('invalid_request', NAME_MESSAGE);
     }
@@ -55,6 +56,10 @@ export class PlanService {
       if (old !== null && old.perMinute === null) {
         throw new ApiError('conflict', `Plan "${name}" has no limits: each of its keys has its own limits.`);
       }
+      const limits = {
+        perMinute: requireLimit('perMinute', input.perMinute ?? old?.perMinute),
+        perDay: requireLimit('perDay', input.perDay ?? old?.perDay),
+      };
       const plan = await transaction.plan.upsert({
         where: { name },
         create: { name, ...limits },
@@ -62,11 +67,23 @@ export class PlanService {
       });
       const before = old === null ? null : { perMinute: old.perMinute, perDay: old.perDay };
       if (before?.perMinute !== plan.perMinute || before.perDay !== plan.perDay) {
-        const action = old === null ? 'plan.created' : 'plan.changed';
+        const action = old === null ? 'plan.created' : 'plan.updated';
         const after = { perMinute: plan.perMinute, perDay: plan.perDay };
         await recordAuditEvent(transaction, { actor, action, subject: `plan:${name}`, before, after });
       }
-      return { plan, created: old === null };
+      return { plan: planView(plan), created: old === null };
     });
   }
+}
+
+/** @throws ApiError `invalid_request` for a limit that neither the input nor the plan has. */
+function requireLimit(name: keyof Limits, limit: number | null | undefined): number {
+  if (limit === null || limit === undefined) {
+    throw new ApiError('invalid_request', `The request is invalid: ${name} is required for a new plan.`);
+  }
+  return limit;
+}
+
+function planView({ name, perMinute, perDay }: Omit<Plan, 'warnings'>): Plan {
+  return { name, perMinute, perDay, warnings: limitWarnings({ perMinute, perDay }) };
 }

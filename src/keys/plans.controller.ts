@@ -7,9 +7,8 @@ import { respondWithPage } from '../http/respond-with-page.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
 import { Tag } from '../openapi/tag.decorator.js';
 import type { Principal } from '../auth/principal.js';
-import { Limits } from '../schemas/limits.schema.js';
 import { PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
-import { Plan, PlanQuery } from './plan.schemas.js';
+import { Plan, PlanQuery, SetPlanInput } from './plan.schemas.js';
 import { PlanService } from './plan.service.js';
 
 const PATH = '/admin/plans';
@@ -21,7 +20,7 @@ const PlanName = () =>
     schema: { type: 'string', maxLength: PLAN_NAME_MAX_LENGTH, examples: ['free'] },
   });
 
-@Tag('plans', 'Plans and their limits.')
+@Tag('plans', 'Plans: the limits of the quotas on them.')
 @Controller(PATH)
 export class PlansController {
   constructor(private readonly plans: PlanService) {}
@@ -51,17 +50,18 @@ export class PlansController {
     'stable',
     'admin:write',
     'Set a plan',
-    'Sets the limits of a plan, and creates it if it does not exist. The limits apply within a second.',
+    'Sets the limits of a plan, and creates it if it does not exist. A limit that the body leaves out stays; ' +
+      'a new plan needs both. The limits apply within a second.',
   )
   @Responses({ status: 200, schema: Plan, description: 'The changed plan.' })
   @Responses({ status: 201, schema: Plan, description: 'The new plan.', headers: ['Location'] })
   async setPlan(
     @Param('plan') name: string,
-    @Body({ schema: Limits }) limits: Limits,
+    @Body({ schema: SetPlanInput }) input: SetPlanInput,
     @CurrentPrincipal() { keyId: actor }: Principal,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Plan> {
-    const { plan, created } = await this.plans.set(name, limits, actor);
+    const { plan, created } = await this.plans.set(name, input, actor);
     if (created) {
       reply.status(HttpStatus.CREATED).header('Location', `${PATH}/${plan.name}`);
     }

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { int32 } from './int32.js';
-import { BODY_MESSAGE } from './text-schemas.js';
 
 /** Documented as an int64, so that a later version may accept more. */
 const limit = (description: string) => int32(description).meta({ format: 'int64' });
@@ -8,16 +7,10 @@ const limit = (description: string) => int32(description).meta({ format: 'int64'
 /**
  * Requests per UTC minute and UTC day: the limits of a plan, or those of a quota that override its plan's.
  */
-export const Limits = z
-  .object(
-    { perMinute: limit('Requests per UTC minute.'), perDay: limit('Requests per UTC day.') },
-    BODY_MESSAGE,
-  )
-  .meta({
-    id: 'PlanLimits',
-    description: 'The limits of a plan. They apply to every quota on it without own limits.',
-    examples: [{ perMinute: 120, perDay: 3_000 }],
-  });
+export const Limits = z.object({
+  perMinute: limit('Requests per UTC minute.'),
+  perDay: limit('Requests per UTC day.'),
+});
 export type Limits = z.infer<typeof Limits>;
 
 /** Returns the schema of a limit in responses, null if there is none. */

@@ -109,7 +109,7 @@ describe.each(EARLIER_COMMITS)('a database of commit %s', (commit) => {
       store = await startApplication({
         database,
         clock,
-        environment: { WEBHOOK_PRIVATE_ADDRESSES: true, BAN_DURATIONS: [1000, 12 * HOUR_MS] },
+        environment: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: true, BAN_DURATIONS: [1000, 12 * HOUR_MS] },
       });
       // Back into the minute of its counts.
       clock.travelTo(new Date(dumpedAt));

@@ -80,7 +80,7 @@ describe('a service whose database lacks a column', () => {
   });
 
   const isReady = async (ready: boolean) =>
-    eventually(async () => expect((await store.app.get(Readiness).check()).ready).toBe(ready));
+    eventually(async () => expect((await store.app.get(Readiness).check()).status).toBe(ready ? 'ready' : 'not_ready'));
   const expectNotReady = (response: HttpResponse) =>
     expectError(response, 503, 'service_unavailable', MESSAGE);
 
@@ -95,7 +95,7 @@ describe('a service whose database lacks a column', () => {
       'the database lacks the column stored_responses.location; run "npx prisma migrate deploy", or in a ' +
       `container "animal-store migrate"; if that applies no migration, ${HOW_TO_COMPARE}`;
     const health = await send(`${store.url}/admin/health`, { key });
-    expect([health.status, health.json]).toMatchObject([200, { ready: false }]);
+    expect([health.status, health.json]).toMatchObject([200, { status: 'not_ready' }]);
     expect(health.text).toContain(JSON.stringify(message));
     expect(errors.mock.calls).toEqual([[`Not ready: ${message}`]]);
     for (const path of ['/v1/pets', '/v1/rate-limit', '/v1/nothing', '/admin/keys']) {

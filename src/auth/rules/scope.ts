@@ -22,7 +22,11 @@ declare module 'fastify' {
   }
 }
 
-/** Returns whether a key with these scopes has `scope`. Without a set, it has all but `keys:write`. */
+/**
+ * Returns whether a key with these scopes has `scope`. Without a set, null, it has all but `keys:write`. A new
+ * scope that creates credentials or reads other customers' data must be named likewise, because old keys
+ * without a set would get it; an empty set has no scope.
+ */
 export function hasScope(scopes: readonly Scope[] | null, scope: Scope): boolean {
   return scopes === null ? scope !== 'keys:write' : scopes.includes(scope);
 }

@@ -23,7 +23,7 @@ const DEMO_KEY_INPUTS = {
   },
   admin: { name: 'demo administrator', plan: 'business', role: 'admin' },
   team: { name: 'demo team' },
-} satisfies Record<string, Omit<CreateKeyInput, 'quotaOf'>>;
+} satisfies Record<string, Omit<CreateKeyInput, 'quotaId'>>;
 
 /** A key of this demonstration that shares the quota of another. */
 const QUOTA_OF: Partial<Record<DemoKeyName, DemoKeyName>> = { team: 'business' };
@@ -57,8 +57,8 @@ export async function seedDemo(
     const key = demoKeys[name as DemoKeyName];
     if (!(await keys.exists(key))) {
       const quotaOwner = QUOTA_OF[name as DemoKeyName];
-      const quotaOf = quotaOwner && (await keys.findId(demoKeys[quotaOwner]));
-      await keys.issue({ ...input, quotaOf }, TERMINAL, key);
+      const quotaId = quotaOwner && (await keys.find(await keys.findId(demoKeys[quotaOwner]))).quotaId;
+      await keys.issue({ ...input, quotaId }, TERMINAL, key);
     } else if ('scopes' in input) {
       await addScopes(prisma, keys, key, input.scopes);
     }
@@ -79,7 +79,7 @@ export async function seedDemo(
 async function addScopes(prisma: PrismaService, keys: KeyService, key: string, scopes: Scope[]) {
   const id = await keys.findId(key);
   if ((await prisma.apiKey.count({ where: { id, scopes: { equals: null } } })) > 0) {
-    await keys.restrict(id, { scopes }, TERMINAL);
+    await keys.update(id, { scopes }, TERMINAL);
   }
 }
 

@@ -9,9 +9,14 @@ import { ApiError } from '../http/api-error.js';
 import { countIssuedToday, findKey, lockKey } from './key.repository.js';
 import { KeyReader } from './key-reader.service.js';
 import { KeyService } from './key.service.js';
-import { keyState, restrictionFields } from './key.view.js';
-import { teamKeyBounds, issuableScopes } from './rules/team-key.js';
-import { IssuedTeamKey, type NewTeamKey, TeamKey, type TeamKeyQuery } from './team-key.schemas.js';
+import { keyState } from './key.view.js';
+import { furtherKeyBounds, issuableScopes } from './rules/further-key.js';
+import {
+  FurtherKey,
+  type FurtherKeyQuery,
+  IssuedFurtherKey,
+  type NewFurtherKey,
+} from './further-key.schemas.js';
 import type { Page } from '../schemas/pagination.js';
 
 /**
@@ -22,7 +27,7 @@ const ISSUES_PER_DAY = 100;
 
 /** Issues and revokes keys for the holder of a key with the scope `keys:write`, on its quota. */
 @Injectable()
-export class TeamKeyService {
+export class FurtherKeyService {
   constructor(
     private readonly database: PrismaService,
     private readonly keys: KeyService,
@@ -30,9 +35,9 @@ export class TeamKeyService {
   ) {}
 
   /** Returns one page of the keys of a quota that holders issued, oldest first. */
-  async page(quotaId: string, { limit, cursor }: TeamKeyQuery): Promise<Page<TeamKey>> {
-    const { entries, last } = await this.reader.teamPage(quotaId, limit, cursor);
-    return { entries: entries.map((key) => TeamKey.parse(key)), last: last && TeamKey.parse(last) };
+  async page(quotaId: string, { limit, cursor }: FurtherKeyQuery): Promise<Page<FurtherKey>> {
+    const { entries, last } = await this.reader.issuedPage(quotaId, limit, cursor);
+    return { entries: entries.map((key) => FurtherKey.parse(key)), last: last && FurtherKey.parse(last) };
   }
 
   /**
@@ -43,33 +48,27 @@ export class TeamKeyService {
    *   or got as many in the UTC day;
    *   `invalid_request` if the input exceeds its bounds.
    */
-  issue(issuerId: string, { name, ...given }: NewTeamKey): Promise<IssuedTeamKey> {
+  issue(issuerId: string, { name, ...given }: NewFurtherKey): Promise<IssuedFurtherKey> {
     return inTransaction(this.database, async (transaction) => {
       const issuer = await lockKey(transaction, issuerId);
-      const { scopes } = restrictionFields(issuer);
-      requireScope(scopes, 'keys:write');
+      requireScope(issuer.scopes, 'keys:write');
       const nowMs = await readServerTimeMs(transaction);
       const state = keyState(issuer, nowMs);
       if (state === 'revoked' || state === 'expired') {
         throw new ApiError('conflict', `The key of the request is ${state}, so it issues no other.`);
       }
-      if (issuableScopes(scopes ?? []).length === 0) {
+      if (issuableScopes(issuer.scopes).length === 0) {
         const message = 'Your key has no scope that it could give to another. Ask an administrator for one.';
         throw new ApiError('conflict', message);
       }
       await requireIssuesLeft(transaction, issuer.quotaId, nowMs);
-      const own = {
-        scopes: scopes ?? [],
-        allowedNetworks: issuer.allowedNetworks,
-        expiresAt: issuer.expiresAt,
-      };
-      const { bounds, faults } = teamKeyBounds(own, given);
+      const { bounds, faults } = furtherKeyBounds(issuer, given);
       if (faults.length > 0) {
         throw new ApiError('invalid_request', `The request is invalid: ${faults.join('; ')}.`);
       }
       const expiresAt = bounds.expiresAt ?? undefined;
-      const input = { name, ...bounds, expiresAt, quotaOf: issuerId, issuerId };
-      return IssuedTeamKey.parse(await this.keys.within(transaction).issue(input, issuerId));
+      const input = { name, ...bounds, expiresAt, quotaId: issuer.quotaId, issuerId };
+      return IssuedFurtherKey.parse(await this.keys.within(transaction).issue(input, issuerId));
     });
   }
 
@@ -80,13 +79,13 @@ export class TeamKeyService {
    * @throws ApiError `not_found` if there is no such key, also if it is one of another quota or was issued by
    *   an administrator.
    */
-  async revoke(id: string, quotaId: string, actorId: string): Promise<TeamKey> {
+  async revoke(id: string, quotaId: string, actorId: string): Promise<FurtherKey> {
     const key = await findKey(this.database, id);
     if (key.quotaId !== quotaId || key.issuerId === null) {
       throw unknownKey(id);
     }
     await this.keys.revoke(id, actorId);
-    return TeamKey.parse(await this.reader.find(id));
+    return FurtherKey.parse(await this.reader.find(id));
   }
 }
 

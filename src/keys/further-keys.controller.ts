@@ -6,34 +6,34 @@ import type { Principal } from '../auth/principal.js';
 import { respondWithPage } from '../http/respond-with-page.js';
 import { Operation } from '../openapi/operation.decorator.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
-import { Tag } from '../openapi/tag.decorator.js';
 import { KeyId } from '../schemas/key-id.decorator.js';
 import { VALID_KEYS_MAX } from './key.repository.js';
+import { KeysTag } from './keys-tag.decorator.js';
 import { showOnce } from './show-once.js';
-import { IssuedTeamKey, NewTeamKey, TeamKey, TeamKeyQuery } from './team-key.schemas.js';
-import { TeamKeyService } from './team-key.service.js';
+import { FurtherKey, FurtherKeyQuery, IssuedFurtherKey, NewFurtherKey } from './further-key.schemas.js';
+import { FurtherKeyService } from './further-key.service.js';
 
 const PATH = '/v1/keys';
 
-@Tag('team', 'Keys for your team, on the quota of your key.')
+@KeysTag()
 @Controller(PATH)
-export class TeamKeysController {
-  constructor(private readonly keys: TeamKeyService) {}
+export class FurtherKeysController {
+  constructor(private readonly keys: FurtherKeyService) {}
 
   @Get()
   @Operation(
     'beta',
     'keys:write',
-    "List your team's keys",
-    'Returns one page of the keys of your quota that holders issued, oldest first, also those that are no ' +
-      'longer valid.',
+    'List issued keys',
+    'Returns one page of the keys of your quota that holders issued, oldest first, those that are no longer ' +
+      'valid too.',
   )
-  @PageResponse(TeamKey, 'A page of keys.')
-  listTeamKeys(
-    @Query({ schema: TeamKeyQuery }) query: TeamKeyQuery,
+  @PageResponse(FurtherKey, 'A page of keys.')
+  listIssuedKeys(
+    @Query({ schema: FurtherKeyQuery }) query: FurtherKeyQuery,
     @CurrentPrincipal() { quota }: Principal,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<TeamKey[]> {
+  ): Promise<FurtherKey[]> {
     return respondWithPage(reply, this.keys.page(quota.id, query), PATH, query, ({ id }) => id);
   }
 
@@ -42,19 +42,19 @@ export class TeamKeysController {
   @Operation(
     'beta',
     'keys:write',
-    'Issue a key for your team',
+    'Issue a further key',
     'Issues a key that shares the quota of your key, and shows it once. What it may do, from where and ' +
       'until when is within what your key may, and never `keys:write`. ' +
       `A quota has up to ${VALID_KEYS_MAX} valid keys. The response is not stored, so \`Idempotency-Key\` ` +
       'is rejected. If you lose it, revoke the key and issue another.',
   )
-  @Responses({ status: 201, schema: IssuedTeamKey, description: 'The new key.', headers: ['NoStore'] })
-  issueTeamKey(
-    @Body({ schema: NewTeamKey }) input: NewTeamKey,
+  @Responses({ status: 201, schema: IssuedFurtherKey, description: 'The new key.', headers: ['NoStore'] })
+  issueFurtherKey(
+    @Body({ schema: NewFurtherKey }) input: NewFurtherKey,
     @CurrentPrincipal() { keyId }: Principal,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<IssuedTeamKey> {
+  ): Promise<IssuedFurtherKey> {
     showOnce(request, reply);
     return this.keys.issue(keyId, input);
   }
@@ -65,14 +65,14 @@ export class TeamKeysController {
   @Operation(
     'beta',
     'keys:write',
-    'Revoke a key of your team',
+    'Revoke an issued key',
     'Revokes a key of your quota that a holder issued, immediately and permanently.',
   )
-  @Responses({ status: 200, schema: TeamKey, description: 'The revoked key.' })
-  revokeTeamKey(
+  @Responses({ status: 200, schema: FurtherKey, description: 'The revoked key.' })
+  revokeIssuedKey(
     @Param('keyId') id: string,
     @CurrentPrincipal() { keyId: actorId, quota }: Principal,
-  ): Promise<TeamKey> {
+  ): Promise<FurtherKey> {
     return this.keys.revoke(id, quota.id, actorId);
   }
 }

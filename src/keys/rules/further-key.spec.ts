@@ -1,11 +1,11 @@
-import { teamKeyBounds, issuableScopes, type KeyBounds } from './team-key.js';
+import { furtherKeyBounds, issuableScopes, type KeyBounds } from './further-key.js';
 
 const NEXT_YEAR = new Date('2028-01-01T00:00:00Z');
 const LATER = new Date('2028-01-01T00:00:00.001Z');
 
 const issuer = (bounds: Partial<KeyBounds> = {}): KeyBounds => ({
   scopes: ['pets:read', 'orders:read', 'keys:write'],
-  allowedNetworks: [],
+  allowedNetworks: null,
   expiresAt: null,
   ...bounds,
 });
@@ -17,15 +17,16 @@ describe('issuableScopes', () => {
     ]);
   });
 
-  it('returns none for a key without a set, which has no keys:write either', () => {
+  it('returns none for a key without a set, which lacks keys:write, and for an empty set', () => {
+    expect(issuableScopes(null)).toEqual([]);
     expect(issuableScopes([])).toEqual([]);
   });
 });
 
-describe('teamKeyBounds', () => {
+describe('furtherKeyBounds', () => {
   it('takes what is not given from the issuer, except keys:write', () => {
     const own = issuer({ allowedNetworks: ['203.0.113.0/24'], expiresAt: NEXT_YEAR });
-    expect(teamKeyBounds(own, {})).toEqual({
+    expect(furtherKeyBounds(own, {})).toEqual({
       bounds: {
         scopes: ['pets:read', 'orders:read'],
         allowedNetworks: ['203.0.113.0/24'],
@@ -42,50 +43,63 @@ describe('teamKeyBounds', () => {
       allowedNetworks: ['203.0.113.128/25', '2001:db8:1::/48'],
       expiresAt: NEXT_YEAR,
     };
-    expect(teamKeyBounds(own, given)).toEqual({ bounds: given, faults: [] });
+    expect(furtherKeyBounds(own, given)).toEqual({ bounds: given, faults: [] });
   });
 
   it('accepts the same bounds', () => {
     const own = issuer({ allowedNetworks: ['203.0.113.0/24'], expiresAt: NEXT_YEAR });
     const given: KeyBounds = { ...own, scopes: ['orders:read', 'pets:read'] };
-    expect(teamKeyBounds(own, given).faults).toEqual([]);
+    expect(furtherKeyBounds(own, given).faults).toEqual([]);
+  });
+
+  it('accepts empty lists, which allow nothing', () => {
+    const given = { scopes: [], allowedNetworks: [] };
+    const own = issuer({ allowedNetworks: ['203.0.113.0/24'] });
+    expect(furtherKeyBounds(own, given)).toMatchObject({ bounds: given, faults: [] });
+  });
+
+  it('gives nothing of an empty list', () => {
+    const own = issuer({ scopes: [], allowedNetworks: [] });
+    expect(furtherKeyBounds(own, {}).bounds).toMatchObject({ scopes: [], allowedNetworks: [] });
+    const given = { scopes: ['pets:read'], allowedNetworks: ['203.0.113.7/32'] } as const;
+    expect(furtherKeyBounds(own, given).faults).toHaveLength(2);
   });
 
   it('accepts any networks and expiry from an issuer without such bounds', () => {
     const given = { allowedNetworks: ['203.0.113.0/24'], expiresAt: NEXT_YEAR };
-    expect(teamKeyBounds(issuer(), given)).toMatchObject({ bounds: given, faults: [] });
+    expect(furtherKeyBounds(issuer(), given)).toMatchObject({ bounds: given, faults: [] });
   });
 
   it.each<[string, KeyBounds['scopes']]>([
     ['a scope that the issuer lacks', ['pets:read', 'pets:write']],
     ['keys:write', ['keys:write']],
-    ['no set', []],
+    ['no set', null],
   ])('rejects scopes: %s', (_what, scopes) => {
-    expect(teamKeyBounds(issuer(), { scopes }).faults).toEqual([
+    expect(furtherKeyBounds(issuer(), { scopes }).faults).toEqual([
       'scopes must be among those that your key may give: pets:read, orders:read',
     ]);
   });
 
-  it.each<[string, string[]]>([
-    ['anywhere', []],
+  it.each<[string, string[] | null]>([
+    ['anywhere', null],
     ['a larger network', ['203.0.112.0/23']],
     ['another network', ['198.51.100.0/24']],
     ['one of two', ['203.0.113.7/32', '198.51.100.7/32']],
     ['one of the other version of IP', ['::/0']],
   ])('rejects networks: %s', (_what, allowedNetworks) => {
     expect(
-      teamKeyBounds(issuer({ allowedNetworks: ['203.0.113.0/24'] }), { allowedNetworks }).faults,
+      furtherKeyBounds(issuer({ allowedNetworks: ['203.0.113.0/24'] }), { allowedNetworks }).faults,
     ).toEqual(['allowedNetworks must be within those of your key: 203.0.113.0/24']);
   });
 
   it.each([null, LATER])('rejects a later expiry: %s', (expiresAt) => {
-    expect(teamKeyBounds(issuer({ expiresAt: NEXT_YEAR }), { expiresAt }).faults).toEqual([
+    expect(furtherKeyBounds(issuer({ expiresAt: NEXT_YEAR }), { expiresAt }).faults).toEqual([
       'expiresAt must not be after that of your key: 2028-01-01T00:00:00.000Z',
     ]);
   });
 
   it('names every fault', () => {
     const own = issuer({ allowedNetworks: ['203.0.113.0/24'], expiresAt: NEXT_YEAR });
-    expect(teamKeyBounds(own, { scopes: [], allowedNetworks: [], expiresAt: LATER }).faults).toHaveLength(3);
+    expect(furtherKeyBounds(own, { scopes: null, allowedNetworks: null, expiresAt: LATER }).faults).toHaveLength(3);
   });
 });

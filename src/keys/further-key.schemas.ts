@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CreateKeyInput, IssuedKey, KeyWithUsage, RestrictKeyInput } from './key.schemas.js';
+import { CreateKeyInput, givenRestrictions, IssuedKey, KeyWithUsage } from './key.schemas.js';
 import { cursorParameter, limitParameter } from '../schemas/pagination.js';
 import { BODY_MESSAGE, uuid } from '../schemas/text-schemas.js';
 import { isUuid } from '../schemas/uuid.js';
@@ -7,14 +7,14 @@ import { isUuid } from '../schemas/uuid.js';
 const WITHIN = 'They must be within those of your key, which are the default';
 
 /** The body of a holder's request to issue a key. */
-export const NewTeamKey = z
+export const NewFurtherKey = z
   .object(
     {
       name: CreateKeyInput.shape.name,
-      scopes: RestrictKeyInput.shape.scopes.meta({
+      scopes: givenRestrictions.scopes.meta({
         description: `What the key may do. ${WITHIN}, without \`keys:write\`.`,
       }),
-      allowedNetworks: RestrictKeyInput.shape.allowedNetworks.meta({
+      allowedNetworks: givenRestrictions.allowedNetworks.meta({
         description: `The networks from which the key may be used; null for anywhere. ${WITHIN}.`,
       }),
       expiresAt: CreateKeyInput.shape.expiresAt.meta({
@@ -24,11 +24,11 @@ export const NewTeamKey = z
     BODY_MESSAGE,
   )
   .meta({
-    id: 'NewTeamKey',
+    id: 'NewFurtherKey',
     description: 'A new key on the quota of your key.',
     examples: [{ name: 'Stock sync', scopes: ['pets:read'] }],
   });
-export type NewTeamKey = z.infer<typeof NewTeamKey>;
+export type NewFurtherKey = z.infer<typeof NewFurtherKey>;
 
 /** The fields that holders see of a key of their quota. */
 const SHOWN = {
@@ -50,23 +50,23 @@ const SHOWN = {
 const issuerId = uuid('Identifier of the key by which it was issued.');
 
 /** A key in responses to holders of keys of its quota, without the key itself. */
-export const TeamKey = KeyWithUsage.pick({ ...SHOWN, lastUsedAt: true })
+export const FurtherKey = KeyWithUsage.pick({ ...SHOWN, lastUsedAt: true })
   .extend({ issuerId })
   .meta({
-    id: 'TeamKey',
+    id: 'FurtherKey',
     description: 'A key of your quota that a holder issued, without the key itself.',
   });
-export type TeamKey = z.infer<typeof TeamKey>;
+export type FurtherKey = z.infer<typeof FurtherKey>;
 
 /** A new key in the response that issues it, the only one with the key itself. */
-export const IssuedTeamKey = IssuedKey.pick({ ...SHOWN, key: true })
+export const IssuedFurtherKey = IssuedKey.pick({ ...SHOWN, key: true })
   .extend({ issuerId })
-  .meta({ id: 'IssuedTeamKey', description: 'A new key of your quota.' });
-export type IssuedTeamKey = z.infer<typeof IssuedTeamKey>;
+  .meta({ id: 'IssuedFurtherKey', description: 'A new key of your quota.' });
+export type IssuedFurtherKey = z.infer<typeof IssuedFurtherKey>;
 
-export const TeamKeyQuery = z.object({
+export const FurtherKeyQuery = z.object({
   limit: limitParameter('Maximum number of keys returned.'),
   /** The identifier after which the page begins. */
   cursor: cursorParameter((id) => (isUuid(id) ? id : null)),
 });
-export type TeamKeyQuery = z.infer<typeof TeamKeyQuery>;
+export type FurtherKeyQuery = z.infer<typeof FurtherKeyQuery>;

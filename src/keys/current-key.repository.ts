@@ -1,18 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { restrictionFields } from './key.view.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { ApiError } from '../http/api-error.js';
 import type { KeyRole } from '../http/request-line.js';
 import type { Principal } from '../auth/principal.js';
-import type { OwnKey } from './account.schemas.js';
+import type { CurrentKey } from './account.schemas.js';
+import { readRestrictions } from './key.repository.js';
+import { limitsSource } from './quota.view.js';
 
 const HINTS = { prefix: true, lastFour: true, createdAt: true, expiresAt: true } as const;
 const FIELDS = {
   id: true,
   name: true,
   role: true,
-  scopes: true,
-  allowedNetworks: true,
   ...HINTS,
   quota: { select: { perMinute: true } },
   successor: { select: { ...HINTS, revokedAt: true } },
@@ -20,7 +19,7 @@ const FIELDS = {
 
 /** Reads the key of a request. */
 @Injectable()
-export class OwnKeyRepository {
+export class CurrentKeyRepository {
   constructor(private readonly prisma: PrismaService) {}
 
   /**
@@ -28,21 +27,25 @@ export class OwnKeyRepository {
    *
    * @throws ApiError `service_unavailable` for a key that was deleted by hand just now; the database's error.
    */
-  async find({ keyId, quota: { plan, perMinute, perDay } }: Principal): Promise<OwnKey> {
-    const record = await this.prisma.apiKey.findUnique({ where: { id: keyId }, select: FIELDS });
-    if (record === null) {
+  async find({ keyId, quota: { plan, perMinute, perDay } }: Principal): Promise<CurrentKey> {
+    const [record, restrictionsById] = await Promise.all([
+      this.prisma.apiKey.findUnique({ where: { id: keyId }, select: FIELDS }),
+      readRestrictions(this.prisma, [keyId]),
+    ]);
+    const restrictions = restrictionsById.get(keyId);
+    if (record === null || restrictions === undefined) {
       throw new ApiError('service_unavailable', 'The API key changes just now. Try again shortly.');
     }
     const { quota, successor, ...key } = record;
     return {
       ...datesAsText(key),
       role: key.role as KeyRole,
-      ...restrictionFields(record),
+      ...restrictions,
       state: successor === null ? 'active' : 'rotating',
       plan,
       perMinute,
       perDay,
-      ownLimits: quota.perMinute !== null,
+      limitsSource: limitsSource(quota.perMinute),
       successor: successor && {
         ...datesAsText(successor),
         revokedAt: successor.revokedAt?.toISOString() ?? null,

@@ -1,0 +1,128 @@
+import type { Command } from 'commander';
+import { planName, type Quota, type UpdateQuotaInput } from '../keys/quota.schemas.js';
+import { QuotaService } from '../keys/quota.service.js';
+import type { RateLimitStatus } from '../rate-limit/rate-limit-status.schema.js';
+import { parsedBy, positiveInteger } from './arguments.js';
+import { changeCommand, type ChangeOptions, command, group, requireOption, withServices } from './command.js';
+import { planText, warningLines } from './key-output.js';
+import { confirm } from './output/confirmation.js';
+import { fieldsText, linesText, type Output } from './output/text.js';
+import { findQuotaId } from './quota-id.js';
+import { whatIfCommand } from './what-if.command.js';
+
+const ID = ['<id>', 'id of the quota'] as const;
+
+interface UpdateOptions extends ChangeOptions {
+  plan?: string;
+  perMinute?: number;
+  perDay?: number;
+  /** False for `--no-limits`. */
+  limits: boolean;
+}
+
+/** `quotas …` */
+export const quotasCommand = group('quotas', 'quotas: the plan, limits, counts and ban that keys share', [
+  command('show', 'show the plan of a quota, its limits and its ban')
+    .argument(...ID)
+    .action(
+      withServices(async (services, id: string) =>
+        quotaOutput(await services.get(QuotaService).find(await findQuotaId(services, id))),
+      ),
+    ),
+
+  changeCommand('update', 'change the plan of a quota or its own limits; what is not given stays')
+    .argument(...ID)
+    .option('--plan <plan>', 'free, pro, business, enterprise, or a plan of your own', parsedBy(planName))
+    .option('--per-minute <n>', 'own limit per minute', positiveInteger)
+    .option('--per-day <n>', 'own limit per day', positiveInteger)
+    .option('--no-limits', 'remove the own limits, so that those of the plan apply')
+    .option('--yes', 'do not ask for confirmation')
+    .addHelpText(
+      'after',
+      '\nThe counts of the current windows are kept. Examples:\n' +
+        '  animal-store quotas update 019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a10 --plan pro --no-limits\n' +
+        '  animal-store quotas update 0f8f6a10 --plan enterprise --per-minute 5000 --per-day 1000000',
+    )
+    .hook('preAction', requireChange)
+    .action(
+      withServices(async (services, text: string, { limits, as, ...options }: UpdateOptions) => {
+        const quotas = services.get(QuotaService);
+        const id = await findQuotaId(services, text);
+        const { plan, perMinute, perDay } = limits ? options : { ...options, perMinute: null, perDay: null };
+        const input = { plan, perMinute, perDay };
+        const old = await quotas.find(id);
+        await confirm(`Change quota ${id} from ${planText(old)}, to ${changeText(input)}?`, options);
+        return quotaOutput(await quotas.update(id, input, as));
+      }),
+    ),
+
+  changeCommand('unban', 'end the ban of a quota immediately')
+    .argument(...ID)
+    .action(
+      withServices(async (services, text: string, { as }: ChangeOptions) => {
+        const quotas = services.get(QuotaService);
+        const { id, bannedUntil } = await quotas.find(await findQuotaId(services, text));
+        const lines = bannedUntil === null ? ['It was not banned.'] : [];
+        return quotaOutput(await quotas.unban(id, as), ...lines);
+      }),
+    ),
+
+  command('rate-limit', 'show the windows and the ban of a quota, without counting against it')
+    .argument(...ID)
+    .action(
+      withServices(async (services, id: string) => {
+        const status = await services.get(QuotaService).findRateLimit(await findQuotaId(services, id));
+        return { value: status, text: () => statusText(status) };
+      }),
+    ),
+
+  whatIfCommand,
+]).addHelpText(
+  'after',
+  '\nAn <id> is the id of a quota or its ending, as "keys list" and "keys show" print it.',
+);
+
+function requireChange(update: Command): void {
+  const { perMinute, perDay, limits } = update.opts<UpdateOptions>();
+  if (limits) {
+    requireOption('--plan, --per-minute, --per-day or --no-limits', 'plan', 'perMinute', 'perDay')(update);
+  } else if (perMinute !== undefined || perDay !== undefined) {
+    update.error('error: --no-limits cannot be used with --per-minute or --per-day');
+  }
+}
+
+/** Returns the output of a quota, and then these lines. */
+function quotaOutput(quota: Quota, ...lines: string[]): Output {
+  const text = () =>
+    fieldsText({
+      id: quota.id,
+      plan: planText(quota),
+      'valid keys': quota.validKeys,
+      created: quota.createdAt,
+      'banned until': quota.bannedUntil ?? undefined,
+    }) + linesText(...lines, ...warningLines(quota));
+  return { value: quota, text };
+}
+
+function changeText({ plan, perMinute, perDay }: UpdateQuotaInput): string {
+  const changes = [
+    plan === undefined ? [] : [`plan ${plan}`],
+    perMinute === null ? ['the limits of the plan'] : [],
+    perMinute ? [`${perMinute} requests per minute`] : [],
+    perDay ? [`${perDay} requests per day`] : [],
+  ];
+  return changes.flat().join(', ');
+}
+
+function statusText({ plan, windows, denialsUntilBan, bannedUntil }: RateLimitStatus): string {
+  const remaining = windows.map(({ name, limit, remaining: left, reset }): [string, string] => [
+    `this ${name}`,
+    `${left} of ${limit} requests remain until ${new Date(reset * 1000).toISOString()}`,
+  ]);
+  return fieldsText({
+    plan,
+    ...Object.fromEntries(remaining),
+    'denials until ban': denialsUntilBan,
+    'banned until': bannedUntil,
+  });
+}

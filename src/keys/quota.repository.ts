@@ -1,0 +1,92 @@
+import type { Prisma } from '../database/generated/client.js';
+import type { Database } from '../database/in-transaction.js';
+import { ApiError } from '../http/api-error.js';
+import { isPlanName } from '../rate-limit/rules/plan-name.js';
+import { quotaBucketKey } from '../rate-limit/rules/bucket-key.js';
+import type { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
+import { isUuid } from '../schemas/uuid.js';
+import { QUOTA, type QuotaRecord } from './quota.view.js';
+
+/** Returns the error of a request for a quota that does not exist. */
+export function unknownQuota(id: string): ApiError {
+  return new ApiError('not_found', `There is no quota with the id "${id}".`);
+}
+
+/** @throws ApiError `not_found`. */
+export async function findQuota(database: Database, id: string): Promise<QuotaRecord> {
+  const quota = isUuid(id) ? await database.quota.findUnique({ where: { id }, ...QUOTA }) : null;
+  if (quota === null) {
+    throw unknownQuota(id);
+  }
+  return quota;
+}
+
+/**
+ * Locks a quota, so that concurrent changes of it and of its keys are serialized. Returns its id, or null if
+ * there is no such quota.
+ */
+export async function lockQuotaId(transaction: Prisma.TransactionClient, id: string) {
+  const quotas = isUuid(id)
+    ? await transaction.$queryRaw<{ id: string }[]>`
+        SELECT id FROM quotas WHERE id = ${id}::uuid FOR NO KEY UPDATE`
+    : [];
+  return quotas[0]?.id ?? null;
+}
+
+/**
+ * Returns the quota after locking it.
+ *
+ * @throws ApiError `not_found`.
+ */
+export async function lockQuota(transaction: Prisma.TransactionClient, id: string): Promise<QuotaRecord> {
+  await lockQuotaId(transaction, id);
+  return findQuota(transaction, id);
+}
+
+/**
+ * Returns when the ban of a quota ends, or null if there is none. While the counter store is unavailable, it
+ * is the ban that this replica last knew.
+ */
+export async function findBanEnd(counters: FallbackCounterStore, quotaId: string): Promise<Date | null> {
+  // A ban does not depend on the limits.
+  const { ban } = await counters.peek({ bucketKey: quotaBucketKey(quotaId), perMinute: 1, perDay: 1 });
+  return ban === null ? null : new Date(ban.untilMs);
+}
+
+/** The plan of a quota, and its own limits, if any. */
+interface PlanAndLimits {
+  plan?: string | undefined;
+  perMinute?: number | null | undefined;
+  perDay?: number | null | undefined;
+}
+
+/**
+ * Returns the columns of a quota on this plan.
+ *
+ * @throws ApiError `invalid_request` if there is no such plan, if neither the plan nor the input has limits,
+ *   or if the input has one limit alone.
+ */
+export async function quotaColumns(database: Database, input: PlanAndLimits) {
+  const { plan: name = '', perMinute = null, perDay = null } = input;
+  if ((perMinute === null) !== (perDay === null)) {
+    const missing = perMinute === null ? 'perMinute' : 'perDay';
+    const message = `The request is invalid: ${missing} is required: a quota has both own limits or none.`;
+    throw new ApiError('invalid_request', message);
+  }
+  const plan = isPlanName(name) ? await database.plan.findUnique({ where: { name } }) : null;
+  if (plan === null) {
+    throw new ApiError('invalid_request', await noSuchPlanMessage(database, name));
+  }
+  if (plan.perMinute === null && perMinute === null) {
+    const message = `Plan "${name}" has no limits: give the quota its own limits per minute and per day.`;
+    throw new ApiError('invalid_request', message);
+  }
+  return { planName: name, perMinute, perDay };
+}
+
+async function noSuchPlanMessage(database: Database, name: string): Promise<string> {
+  const plans = await database.plan.findMany({ orderBy: { name: 'asc' } });
+  return plans.length === 0
+    ? 'There are no plans yet: run "npx prisma db seed" first, or in a container "animal-store seed".'
+    : `There is no plan "${name}"; the plans are ${plans.map((plan) => plan.name).join(', ')}.`;
+}

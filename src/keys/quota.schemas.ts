@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
+import { Limits, shownLimit } from '../schemas/limits.schema.js';
+import { BODY_MESSAGE, bodyString, dateTime, uuid } from '../schemas/text-schemas.js';
+import { warnings } from './warnings.js';
+
+export const planName = bodyString.meta({
+  description: 'Name of the plan.',
+  maxLength: PLAN_NAME_MAX_LENGTH,
+});
+
+export const limitsSource = z
+  .enum(['plan', 'quota'])
+  .meta({ description: 'Where the limits come from: the plan, or the quota, which then has its own.' });
+
+/** The plan and the effective limits of a quota, as administrators see them. */
+export const quotaLimits = {
+  plan: planName,
+  perMinute: shownLimit(
+    'Effective limit of requests per UTC minute; null if the quota was left without one by direct SQL.',
+  ),
+  perDay: shownLimit(
+    'Effective limit of requests per UTC day; null if the quota was left without one by direct SQL.',
+  ),
+  limitsSource,
+  bannedUntil: dateTime('When the ban of the quota ends; null if it is not banned.').nullable(),
+};
+
+/** A quota in responses to administrators. */
+export const Quota = z
+  .object({
+    id: uuid('Identifier of the quota.'),
+    ...quotaLimits,
+    validKeys: z
+      .int32()
+      .min(0)
+      .meta({ description: 'Its valid keys. `GET /admin/keys?quotaId=` lists all its keys.' }),
+    createdAt: dateTime('When the quota was created, with its first key.'),
+    warnings,
+  })
+  .meta({
+    id: 'Quota',
+    description: 'A quota: a plan and limits, which up to 20 valid keys share with the counts and the ban.',
+    examples: [
+      {
+        id: '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a10',
+        plan: 'enterprise',
+        perMinute: 5_000,
+        perDay: 1_000_000,
+        limitsSource: 'quota',
+        bannedUntil: null,
+        validKeys: 2,
+        createdAt: '2026-11-21T08:30:00.000Z',
+        warnings: [],
+      },
+    ],
+  });
+export type Quota = z.infer<typeof Quota>;
+
+const ownLimit = (limit: z.ZodType<number>, description: string) =>
+  limit.nullable().optional().meta({ description: `${description} With null, that of the plan applies.` });
+
+export const UpdateQuotaInput = z
+  .object(
+    {
+      plan: planName.optional(),
+      perMinute: ownLimit(Limits.shape.perMinute, 'Own limit of requests per UTC minute.'),
+      perDay: ownLimit(Limits.shape.perDay, 'Own limit of requests per UTC day.'),
+    },
+    BODY_MESSAGE,
+  )
+  .meta({
+    id: 'QuotaUpdate',
+    description:
+      'A change of a quota. What is left out stays, own limits too if the plan changes. A quota has both ' +
+      'own limits or none. The counts of the current windows are kept.',
+    examples: [{ plan: 'enterprise', perMinute: 5_000, perDay: 1_000_000 }],
+  });
+export type UpdateQuotaInput = z.infer<typeof UpdateQuotaInput>;

@@ -1,0 +1,115 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Inject, Injectable } from '@nestjs/common';
+import { type Actor, quotaEvent, recordAuditEvent } from '../audit/audit.js';
+import { type Database, inTransaction } from '../database/in-transaction.js';
+import { PrismaService } from '../database/prisma.service.js';
+import { ApiError } from '../http/api-error.js';
+import { type RateLimitStatus, rateLimitStatus } from '../rate-limit/rate-limit-status.schema.js';
+import { quotaBucketKey } from '../rate-limit/rules/bucket-key.js';
+import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
+import { Clock } from '../settings/clock.js';
+import { countValidKeys } from './key.repository.js';
+import { findBanEnd, findQuota, lockQuota, quotaColumns } from './quota.repository.js';
+import type { Quota, UpdateQuotaInput } from './quota.schemas.js';
+import { QUOTA, quotaFields, type QuotaRecord, quotaView } from './quota.view.js';
+
+/** The number of matches that a message lists. */
+const MATCHES_MAX = 5;
+
+/** Reads and changes quotas, which keys share. Each change and its audit event are one transaction. */
+@Injectable()
+export class QuotaService {
+  constructor(
+    @Inject(PrismaService) private readonly database: Database,
+    private readonly clock: Clock,
+    private readonly counters: FallbackCounterStore,
+  ) {}
+
+  /** @throws ApiError `not_found`. */
+  async find(id: string): Promise<Quota> {
+    const quota = await findQuota(this.database, id);
+    return this.view(this.database, quota, await findBanEnd(this.counters, quota.id));
+  }
+
+  /** Returns the first five ids that end with this text. */
+  async idsEndingWith(ending: string): Promise<string[]> {
+    const quotas = await this.database.$queryRaw<{ id: string }[]>`
+      SELECT id FROM quotas WHERE right(id::text, ${ending.length}::int) = ${ending}
+      ORDER BY id LIMIT ${MATCHES_MAX}`;
+    return quotas.map(({ id }) => id);
+  }
+
+  /**
+   * Changes the plan of a quota and its own limits. What is undefined stays, and null removes an own limit.
+   * The counts of the current windows are kept.
+   *
+   * @throws ApiError `not_found`; `invalid_request` if there is no such plan, if neither the plan nor the
+   *   quota would have limits, or if it would have one own limit alone.
+   */
+  async update(id: string, input: UpdateQuotaInput, actor: Actor): Promise<Quota> {
+    return inTransaction(this.database, async (transaction) => {
+      const old = await lockQuota(transaction, id);
+      const { plan = old.planName, perMinute = old.perMinute, perDay = old.perDay } = input;
+      const data = await quotaColumns(transaction, { plan, perMinute, perDay });
+      // The ban is read first, because the change is undone if it cannot be read.
+      const bannedUntil = await findBanEnd(this.counters, old.id);
+      const changed = await transaction.quota.update({ where: { id }, data, ...QUOTA });
+      const [before, after] = [quotaFields(old), quotaFields(changed)];
+      if (!isDeepStrictEqual(before, after)) {
+        await recordAuditEvent(transaction, quotaEvent(actor, 'quota.updated', old, before, after));
+      }
+      return this.view(transaction, changed, bannedUntil);
+    });
+  }
+
+  /**
+   * Ends the ban of a quota immediately. Without a ban, nothing changes.
+   *
+   * @throws ApiError `not_found`.
+   */
+  async unban(id: string, actor: Actor): Promise<Quota> {
+    // While the counter store is unavailable, it is unknown whether there is a ban.
+    await this.counters.ping();
+    return inTransaction(this.database, async (transaction) => {
+      const quota = await lockQuota(transaction, id);
+      // No ban is left. Another query of the counter store might fail, although the ban is lifted.
+      const unbanned = await this.view(transaction, quota, null);
+      const bannedUntil = await findBanEnd(this.counters, quota.id);
+      if (bannedUntil !== null) {
+        const [before, after] = [{ bannedUntil }, { bannedUntil: null }];
+        await recordAuditEvent(transaction, quotaEvent(actor, 'quota.unbanned', quota, before, after));
+        // The ban is lifted last, because the counter store is not part of this transaction: if the event
+        // cannot be recorded, the ban stays.
+        await this.counters.liftBan(quotaBucketKey(quota.id));
+      }
+      return unbanned;
+    });
+  }
+
+  /**
+   * Returns the rate-limit status of a quota, even if none of its keys is valid. Counts nothing.
+   *
+   * @throws ApiError `not_found`; `service_unavailable` while the counter store is unavailable, because the
+   *   limits are then counted locally.
+   */
+  async findRateLimit(id: string): Promise<RateLimitStatus> {
+    const quota = await findQuota(this.database, id);
+    const { plan, perMinute, perDay } = quotaFields(quota);
+    if (perMinute === null || perDay === null) {
+      const bannedUntil = await findBanEnd(this.counters, quota.id);
+      return { plan, windows: [], denialsUntilBan: null, bannedUntil: bannedUntil?.toISOString() ?? null };
+    }
+    const bucketKey = quotaBucketKey(quota.id);
+    const decision = await this.counters.peek({ bucketKey, perMinute, perDay });
+    if (decision.degraded) {
+      const message =
+        'The counter store, which holds the windows and the bans, is unavailable. Try again shortly.';
+      throw new ApiError('service_unavailable', message);
+    }
+    return rateLimitStatus(plan, decision);
+  }
+
+  private async view(database: Database, quota: QuotaRecord, bannedUntil: Date | null): Promise<Quota> {
+    return quotaView(quota, bannedUntil, await countValidKeys(database, quota.id, this.clock.now()));
+  }
+}

@@ -1,0 +1,53 @@
+import { isSubnet, parseNetwork } from '../../http/rules/network.js';
+import { type Scope, scopesForRole } from '../../auth/rules/scope.js';
+
+/** What a key may do, from where, and until when: null for no restriction, an empty list for nothing. */
+export interface KeyBounds {
+  scopes: readonly Scope[] | null;
+  allowedNetworks: readonly string[] | null;
+  expiresAt: Date | null;
+}
+
+/**
+ * Returns the scopes that a key with these may give to keys that its holder issues. Without a set it gives
+ * none, because it lacks `keys:write`.
+ */
+export function issuableScopes(scopes: readonly Scope[] | null): Scope[] {
+  return scopesForRole('client').filter((scope) => scope !== 'keys:write' && scopes?.includes(scope));
+}
+
+/**
+ * Returns the bounds of a key that the holder of `issuer` issues: those given, else its own; and what is
+ * wrong with those that exceed its own.
+ */
+export function furtherKeyBounds(
+  issuer: KeyBounds,
+  given: { [Field in keyof KeyBounds]?: KeyBounds[Field] | undefined },
+) {
+  const issuable = issuableScopes(issuer.scopes);
+  const { scopes = issuable, allowedNetworks = issuer.allowedNetworks, expiresAt = issuer.expiresAt } = given;
+  const faults: string[] = [];
+  if (scopes === null || !scopes.every((scope) => issuable.includes(scope))) {
+    faults.push(`scopes must be among those that your key may give: ${issuable.join(', ')}`);
+  }
+  if (issuer.allowedNetworks !== null && !areWithin(allowedNetworks, issuer.allowedNetworks)) {
+    faults.push(`allowedNetworks must be within those of your key: ${issuer.allowedNetworks.join(', ')}`);
+  }
+  if (issuer.expiresAt !== null && (expiresAt === null || expiresAt > issuer.expiresAt)) {
+    faults.push(`expiresAt must not be after that of your key: ${issuer.expiresAt.toISOString()}`);
+  }
+  return {
+    bounds: {
+      scopes: scopes && [...scopes],
+      allowedNetworks: allowedNetworks && [...allowedNetworks],
+      expiresAt,
+    },
+    faults,
+  };
+}
+
+/** Returns whether a list of networks, null for anywhere, allows no address that another does not. */
+function areWithin(networks: readonly string[] | null, outer: readonly string[]): boolean {
+  const outerNetworks = outer.map(parseNetwork);
+  return networks !== null && networks.every((text) => isSubnet(parseNetwork(text), outerNetworks));
+}
