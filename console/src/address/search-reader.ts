@@ -39,5 +39,7 @@ export const localTime: Reader<string> = (value) =>
 
 export const keyId = matching(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i);
 
+export const quotaId = keyId;
+
 /** Accepts a name as the service does. Other names could also lead to other paths. */
 export const planName = matching(/^[a-z][a-z0-9-]{0,62}$/);

@@ -5,18 +5,25 @@ export const ACTIONS: Record<string, string> = {
   'key.issued': 'Issued a key',
   'key.rotated': 'Rotated a key',
   'key.revoked': 'Revoked a key',
-  'key.labeled': 'Renamed a key, or changed its note',
-  'key.plan_changed': 'Changed the plan of a key',
-  'key.restricted': 'Restricted a key',
-  'key.unbanned': 'Lifted a ban',
+  'key.updated': 'Changed a key',
+  'quota.updated': 'Changed a quota',
+  'quota.unbanned': 'Lifted a ban',
   'plan.created': 'Created a plan',
-  'plan.changed': 'Changed a plan',
+  'plan.updated': 'Changed a plan',
   'webhook.created': 'Created a webhook',
   'webhook.changed': 'Changed a webhook',
   'webhook.secret_rotated': 'Rotated the secret of a webhook',
   'webhook.tested': 'Sent a test event',
   'webhook.deleted': 'Deleted a webhook',
   'webhook.delivery_resent': 'Sent a delivery again',
+};
+
+/** Changes of a key, by what was changed. */
+const KEY_UPDATES: Record<string, string> = {
+  name: 'Renamed a key',
+  note: 'Changed the note of a key',
+  scopes: 'Changed the permissions of a key',
+  allowedNetworks: 'Changed the networks of a key',
 };
 
 /** How a field is called, and what it means that it has no value. */
@@ -34,7 +41,7 @@ const FIELDS: Record<string, Field> = {
   plan: { label: 'Plan', none: 'none' },
   perMinute: { label: 'Limit per minute', none: 'set for each key' },
   perDay: { label: 'Limit per day', none: 'set for each key' },
-  ownLimits: { label: 'Own limits', none: 'no' },
+  limitsSource: { label: 'Limits of', none: 'none' },
   expiresAt: { label: 'Expiry', none: 'never' },
   revokedAt: { label: 'Revoked', none: 'no' },
   bannedUntil: { label: 'Banned until', none: 'none' },
@@ -62,8 +69,9 @@ export function actionText({
   before,
   after,
 }: Pick<AuditEvent, 'action' | 'before' | 'after'>): string {
-  if (action === 'key.labeled') {
-    return before?.['name'] === after['name'] ? 'Changed the note of a key' : 'Renamed a key';
+  if (action === 'key.updated') {
+    const names = listChanges({ before, after }).map(({ name }) => name);
+    return KEY_UPDATES[names.join(' ')] ?? ACTIONS[action] ?? action;
   }
   return ACTIONS[action] ?? action;
 }

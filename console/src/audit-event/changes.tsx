@@ -69,6 +69,9 @@ function Value({ value, none }: { value: unknown; none: string }): ReactNode {
   if (typeof value === 'number' || typeof value === 'bigint') {
     return numberText(value);
   }
+  if (Array.isArray(value) && value.length === 0) {
+    return 'none';
+  }
   if (Array.isArray(value)) {
     return <UntrustedText>{value.map((item) => eventText(String(item))).join(', ')}</UntrustedText>;
   }

@@ -5,11 +5,18 @@ import { TextLink } from '../layout/text-link';
 const ENDING = 8;
 const DELETED = { name: null, prefix: null, lastFour: null };
 
-/** Shows what an action changed, `key:ID`, `plan:NAME` or `webhook:ID`, as a link to it. */
+/** Shows what an action changed, `key:ID`, `quota:ID`, `plan:NAME` or `webhook:ID`, as a link to it. */
 export function Subject({ entry: { subject, subjectKey } }: { entry: AuditEvent }) {
-  const [, kind, id = ''] = /^(key|plan|webhook):(.*)$/.exec(subject) ?? [];
+  const [, kind, id = ''] = /^(key|quota|plan|webhook):(.*)$/.exec(subject) ?? [];
   if (kind === 'key') {
     return <KeyLink id={id} apiKey={subjectKey ?? DELETED} />;
+  }
+  if (kind === 'quota') {
+    return (
+      <TextLink to="/admin/keys" search={{ quotaId: id }} inherit className="one-line">
+        quota …{id.slice(-ENDING)}
+      </TextLink>
+    );
   }
   if (kind === 'plan') {
     return (

@@ -28,7 +28,7 @@ export function IssueOnQuota({ apiKey }: { apiKey: KeyWithUsage }) {
         Issue another key
       </ScopedButton>
       <Modal opened={isOpen} onClose={dialog.close} title="Issue another key on this quota">
-        <IssueForm quotaOf={apiKey} onClose={dialog.close} onIssued={showIssued} />
+        <IssueForm sibling={apiKey} onClose={dialog.close} onIssued={showIssued} />
       </Modal>
       <NewKeyDialog issued={issued} onClose={forgetIssued} />
     </>

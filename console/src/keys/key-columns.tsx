@@ -45,7 +45,7 @@ export const KEY_COLUMNS: Column<KeyWithUsage>[] = [
   {
     id: 'requests',
     header: 'Last 24 hours',
-    cell: ({ row }) => <Sparkline requests={row.original.requestsByHour} />,
+    cell: ({ row }) => <Sparkline requests={row.original.recentUsage.map(({ requests }) => requests)} />,
   },
   {
     id: 'lastUsed',

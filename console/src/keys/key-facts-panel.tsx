@@ -13,11 +13,12 @@ import { Panel } from '../layout/panel';
 import { TextLink } from '../layout/text-link';
 import { useStore } from '../session/session';
 import { quotaKeysQuery } from './key-query';
+import { restrictionText } from './restriction-text';
 import { deniedText } from './scopes';
 
 /** Shows what is stored of a key. */
 export function KeyFactsPanel({ apiKey }: { apiKey: KeyWithUsage }) {
-  const { note, plan, ownLimits, issuerId, predecessorId, successorId, revokedAt } = apiKey;
+  const { note, plan, limitsSource, issuerId, predecessorId, successorId, revokedAt } = apiKey;
   const denied = deniedText(apiKey);
   const { data: quotaKeys = [] } = useQuery(quotaKeysQuery(useStore(), apiKey.quotaId));
   const findKey = (id: string) => quotaKeys.find((each) => each.id === id);
@@ -36,15 +37,18 @@ export function KeyFactsPanel({ apiKey }: { apiKey: KeyWithUsage }) {
           </Fact>
         )}
         <Fact label="Role">{apiKey.role === 'admin' ? 'Administrator' : 'Client'}</Fact>
-        <Fact label="Permissions">{apiKey.scopes?.join(', ') ?? 'All of its role'}</Fact>
+        <Fact label="Permissions">{restrictionText(apiKey.scopes, 'All of its role')}</Fact>
         {denied !== '' && <Fact label="Not allowed (403)">{denied}</Fact>}
-        <Fact label="Networks">{apiKey.allowedNetworks?.join(', ') ?? 'Anywhere'}</Fact>
+        <Fact label="Networks">{restrictionText(apiKey.allowedNetworks, 'Anywhere')}</Fact>
+        <Fact label="Quota">
+          <Copied value={apiKey.quotaId} what="quota id" />
+        </Fact>
         <Fact label="Plan">
           <Group gap="xs">
             <Badge variant="light" tt="none" fw={550}>
               {plan}
             </Badge>
-            {ownLimits && <Text size="sm">with own limits</Text>}
+            {limitsSource === 'quota' && <Text size="sm">with own limits</Text>}
           </Group>
         </Fact>
         <Fact label="Limits">{limitsText(apiKey)}</Fact>
@@ -64,7 +68,7 @@ export function KeyFactsPanel({ apiKey }: { apiKey: KeyWithUsage }) {
         )}
         {issuerId !== null && (
           <Fact label="Issued by">
-            <OtherKey id={issuerId} hints={findKey(issuedBy)}>
+            <OtherKey id={issuerId} hints={findKey(issuerId)}>
               The holder of another key
             </OtherKey>
           </Fact>

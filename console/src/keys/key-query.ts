@@ -21,7 +21,7 @@ export const quotaKeysQuery = (store: AnimalStore, quotaId: string) =>
   queryOptions({
     queryKey: ['keys', 'quota', quotaId],
     queryFn: async ({ signal }) => {
-      const query = { quota: quotaId, sort: 'state', limit: SIBLINGS_MAX } as const;
+      const query = { quotaId, sort: 'state', limit: SIBLINGS_MAX } as const;
       return (await store.admin.keys.list(query, { signal })).items;
     },
   });
@@ -34,11 +34,11 @@ export const keyAuditQuery = (store: AnimalStore, id: string) =>
       (await store.admin.audit.list({ key: id, limit: AUDIT_LATEST }, { signal })).items,
   });
 
-/** The windows and the ban of a key's quota, read again when the minute ends, or less often. */
-export const keyRateLimitQuery = (store: AnimalStore, id: string, pollMs: number) =>
+/** The windows and the ban of a quota, read again when the minute ends, or less often. */
+export const quotaRateLimitQuery = (store: AnimalStore, quotaId: string, pollMs: number) =>
   queryOptions({
-    queryKey: ['keys', 'rate-limit', id],
-    queryFn: ({ signal }) => store.admin.keys.rateLimit(id, { signal }),
+    queryKey: ['keys', 'rate-limit', quotaId],
+    queryFn: ({ signal }) => store.admin.quotas.rateLimit(quotaId, { signal }),
     refetchInterval: () => (pollMs > MINUTE_MS ? pollMs : untilMinuteEndMs()),
     staleTime: 0,
   });

@@ -75,7 +75,7 @@ function LoadedKey({ apiKey, children }: { apiKey: KeyWithUsage; children: React
     >
       <Stack gap="lg">
         {children}
-        {isValid(apiKey) ? <KeyLimits id={apiKey.id} /> : <EndedKey apiKey={apiKey} />}
+        {isValid(apiKey) ? <KeyLimits quotaId={apiKey.quotaId} /> : <EndedKey apiKey={apiKey} />}
         <Grid gap="lg">
           <Grid.Col span={{ base: 12, lg: 6 }}>
             <KeyFactsPanel apiKey={apiKey} />

@@ -1,5 +1,5 @@
 import type { ListKeysQuery } from 'animal-store-client';
-import { keyId, oneOf, planName, searchReader, textUpTo } from '../address/search-reader';
+import { oneOf, planName, quotaId, searchReader, textUpTo } from '../address/search-reader';
 import { withPage } from '../table/use-address-position';
 
 export const STATES = ['active', 'rotating', 'expired', 'revoked'] as const;
@@ -7,11 +7,11 @@ export const STATES = ['active', 'rotating', 'expired', 'revoked'] as const;
 /** The orders of the service, and how the page calls them. The first is the default. */
 export const SORTS = [
   { value: 'state', label: 'Valid first' },
-  { value: '-created', label: 'Newest first' },
-  { value: 'created', label: 'Oldest first' },
+  { value: '-createdAt', label: 'Newest first' },
+  { value: 'createdAt', label: 'Oldest first' },
   { value: 'name', label: 'By name' },
-  { value: 'lastUsed', label: 'Last used first' },
-  { value: 'expires', label: 'Expiring first' },
+  { value: '-lastUsedAt', label: 'Last used first' },
+  { value: 'expiresAt', label: 'Expiring first' },
 ] as const;
 
 /** What needs an administrator's attention, each a filter that can be on. */
@@ -32,7 +32,7 @@ const yes = oneOf(['yes']);
 const readFilters = searchReader({
   search: textUpTo(SEARCH_MAX_LENGTH),
   plan: planName,
-  quotaId: keyId,
+  quotaId,
   state: oneOf(STATES),
   banned: yes,
   expiring: yes,
@@ -66,7 +66,7 @@ export function toKeyQuery(search: KeysSearch, nowMs: number): ListKeysQuery {
     limit: Number(limit),
     ...(text !== undefined && { search: text }),
     ...(plan !== undefined && { plan }),
-    ...(quotaId !== undefined && { quota: quotaId }),
+    ...(search.quotaId !== undefined && { quotaId: search.quotaId }),
     ...(state !== undefined && { state }),
     ...(banned !== undefined && { banned: true }),
     ...(expiring !== undefined && { expiresBefore: new Date(nowMs + DAYS_30_MS).toISOString() }),

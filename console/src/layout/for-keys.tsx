@@ -1,5 +1,5 @@
 import { Skeleton } from '@mantine/core';
-import type { OwnKey } from 'animal-store-client';
+import type { CurrentKey } from 'animal-store-client';
 import type { ReactNode } from 'react';
 import { ErrorNotice } from '../feedback/error-notice';
 import { useOwnKey } from '../session/own-key';
@@ -10,8 +10,8 @@ interface ForKeysProps {
   /** The title of the page while it cannot be loaded. */
   title: string;
   /** Returns whether there is such a page for a key. */
-  isFor: (key: OwnKey) => boolean;
-  children: (key: OwnKey) => ReactNode;
+  isFor: (key: CurrentKey) => boolean;
+  children: (key: CurrentKey) => ReactNode;
 }
 
 /** Pages that are there for some keys alone. The service checks again what the key may do. */

@@ -1,5 +1,5 @@
 import { Alert } from '@mantine/core';
-import type { OwnKey } from 'animal-store-client';
+import type { CurrentKey } from 'animal-store-client';
 import { Instant } from '../format/instant';
 import { MaskedKey } from '../format/masked-key';
 import { useOwnKey } from '../session/own-key';
@@ -15,7 +15,7 @@ export function KeyNotice() {
   return content ? <Alert color="orange" maw={PAGE_WIDTH} mx="auto" mb="lg" {...content} /> : null;
 }
 
-function replacedNotice({ successor, expiresAt }: OwnKey) {
+function replacedNotice({ successor, expiresAt }: CurrentKey) {
   if (successor === null) {
     return null;
   }
@@ -40,7 +40,7 @@ function replacedNotice({ successor, expiresAt }: OwnKey) {
   };
 }
 
-function expiryNotice({ expiresAt }: OwnKey) {
+function expiryNotice({ expiresAt }: CurrentKey) {
   return expiresAt !== null && Date.parse(expiresAt) < serviceNowMs() + SOON_MS
     ? {
         title: 'This key expires soon',

@@ -1,8 +1,9 @@
 import { Badge, Group, Stack, Text } from '@mantine/core';
-import type { OwnKey } from 'animal-store-client';
+import type { CurrentKey } from 'animal-store-client';
 import { Instant } from '../format/instant';
 import { limitsText } from '../format/limits';
 import { MaskedKey } from '../format/masked-key';
+import { restrictionText } from '../keys/restriction-text';
 import { deniedText } from '../keys/scopes';
 import { Fact } from '../layout/fact';
 import { Panel } from '../layout/panel';
@@ -10,8 +11,8 @@ import { ReplaceLeakedKey } from './replace-leaked-key';
 import { RotateOwnKey } from './rotate-own-key';
 
 /** Shows the signed-in key: its plan, and when it ends. */
-export function KeyPanel({ ownKey }: { ownKey: OwnKey }) {
-  const { name, plan, perMinute, perDay, ownLimits, createdAt, expiresAt } = ownKey;
+export function KeyPanel({ ownKey }: { ownKey: CurrentKey }) {
+  const { name, plan, perMinute, perDay, limitsSource, createdAt, expiresAt } = ownKey;
   return (
     <Panel title="Key">
       <Stack gap="sm">
@@ -24,7 +25,7 @@ export function KeyPanel({ ownKey }: { ownKey: OwnKey }) {
             <Badge variant="light" tt="none">
               {plan}
             </Badge>
-            {ownLimits && <Text size="sm">with own limits</Text>}
+            {limitsSource === 'quota' && <Text size="sm">with own limits</Text>}
           </Group>
         </Fact>
         <Fact label="Limits">{limitsText({ perMinute, perDay })}</Fact>
@@ -45,15 +46,15 @@ export function KeyPanel({ ownKey }: { ownKey: OwnKey }) {
 }
 
 /** Says what the key cannot do and why, and from where. */
-function Restrictions({ ownKey }: { ownKey: OwnKey }) {
+function Restrictions({ ownKey }: { ownKey: CurrentKey }) {
   const { scopes, allowedNetworks } = ownKey;
   const denied = deniedText(ownKey);
   return (
     <>
-      {scopes !== null && <Fact label="Permissions">{scopes.join(', ')}</Fact>}
+      {scopes !== null && <Fact label="Permissions">{restrictionText(scopes, '')}</Fact>}
       {denied !== '' && <Fact label="Not allowed (403)">{denied}. An administrator can add scopes.</Fact>}
       {allowedNetworks !== null && (
-        <Fact label="Networks">{allowedNetworks.join(', ')}. Requests from elsewhere get 403.</Fact>
+        <Fact label="Networks">{restrictionText(allowedNetworks, '')}. Requests from elsewhere get 403.</Fact>
       )}
     </>
   );

@@ -1,5 +1,5 @@
 import { Badge, Group, Stack, Text } from '@mantine/core';
-import type { OwnKey, Usage } from 'animal-store-client';
+import type { CurrentKey, Usage } from 'animal-store-client';
 import type { Range } from '../charts/ranges';
 import { operationShare, type Share, ShareTable } from '../charts/share-table';
 import { MaskedKey } from '../format/masked-key';
@@ -11,7 +11,7 @@ interface OwnSharesProps {
   by: 'operation' | 'key';
   range: Range;
   /** The signed-in key; undefined until it is loaded. */
-  ownKey: OwnKey | undefined;
+  ownKey: CurrentKey | undefined;
 }
 
 /** Shows the requests of a range for each operation, or of each key of the quota. */
@@ -47,7 +47,7 @@ function sumGroups(entries: Usage[]): Usage[] {
   return [...sums.values()].toSorted((one, other) => other.requests - one.requests);
 }
 
-function toShare(sum: Usage, ownKey: OwnKey | undefined): Share {
+function toShare(sum: Usage, ownKey: CurrentKey | undefined): Share {
   const { keyId, keyName = '', lastFour = '', operation = '', deprecated = false } = sum;
   return keyId === undefined
     ? operationShare(operation, deprecated, sum)

@@ -1,6 +1,6 @@
 import { Button, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import type { OwnKey } from 'animal-store-client';
+import type { CurrentKey } from 'animal-store-client';
 import { useState } from 'react';
 import { ShownOnceDialog } from '../feedback/shown-once-dialog';
 import { FormDialog } from '../form/form-dialog';
@@ -13,7 +13,7 @@ const NO_RESPONSE =
   'if you are signed out, ask an administrator for another key, because nobody has seen its successor.';
 
 /** Ends the signed-in key because it leaked, shows its successor once, and signs in with that. */
-export function ReplaceLeakedKey({ ownKey }: { ownKey: OwnKey }) {
+export function ReplaceLeakedKey({ ownKey }: { ownKey: CurrentKey }) {
   const store = useStore();
   const { signIn } = useSession();
   const [isOpen, dialog] = useDisclosure(false);

@@ -1,7 +1,7 @@
 import { Button, Input, SegmentedControl, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
-import type { OwnKey } from 'animal-store-client';
+import type { CurrentKey } from 'animal-store-client';
 import { useState } from 'react';
 import { ShownOnceDialog } from '../feedback/shown-once-dialog';
 import { FormDialog } from '../form/form-dialog';
@@ -20,7 +20,7 @@ const NO_RESPONSE =
   'if it has a successor, ask an administrator for another key, because nobody has seen that one.';
 
 /** Rotates the signed-in key, and shows its successor once, also if the key is read again meanwhile. */
-export function RotateOwnKey({ ownKey }: { ownKey: OwnKey }) {
+export function RotateOwnKey({ ownKey }: { ownKey: CurrentKey }) {
   const store = useStore();
   const queries = useQueryClient();
   const [isOpen, dialog] = useDisclosure(false);

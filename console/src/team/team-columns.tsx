@@ -1,5 +1,5 @@
 import { Button, Stack, Text, VisuallyHidden } from '@mantine/core';
-import type { TeamKey } from 'animal-store-client';
+import type { FurtherKey } from 'animal-store-client';
 import type { ReactNode } from 'react';
 import { Instant } from '../format/instant';
 import { MaskedKey } from '../format/masked-key';
@@ -14,18 +14,18 @@ import type { Column } from '../table/data-table';
  * @param ownId the id of the signed-in key.
  * @param revoke asks whether to revoke a key.
  */
-export function teamColumns(ownId: string, revoke: (key: TeamKey) => void): Column<TeamKey>[] {
+export function teamColumns(ownId: string, revoke: (key: FurtherKey) => void): Column<FurtherKey>[] {
   return [
     { id: 'name', header: 'Name', cell: ({ row }) => <Name apiKey={row.original} /> },
     {
       id: 'permissions',
       header: 'Permissions',
-      cell: ({ row }) => <Lines items={row.original.scopes} none="All of its role" />,
+      cell: ({ row }) => <Lines items={row.original.scopes} all="All of its role" />,
     },
     {
       id: 'networks',
       header: 'Networks',
-      cell: ({ row }) => <Lines items={row.original.allowedNetworks} none="Anywhere" />,
+      cell: ({ row }) => <Lines items={row.original.allowedNetworks} all="Anywhere" />,
     },
     {
       id: 'state',
@@ -78,7 +78,7 @@ export function teamColumns(ownId: string, revoke: (key: TeamKey) => void): Colu
   ];
 }
 
-function Name({ apiKey }: { apiKey: TeamKey }) {
+function Name({ apiKey }: { apiKey: FurtherKey }) {
   const { name } = apiKey;
   return (
     <Stack gap={2} maw={200} className="name-cell">
@@ -92,11 +92,12 @@ function Name({ apiKey }: { apiKey: TeamKey }) {
   );
 }
 
-/** Shows what a key is restricted to, one a line, or that it is not. */
-function Lines({ items, none }: { items: string[] | null; none: string }) {
+/** Shows what a key is restricted to, one a line; `all` if it is not. */
+function Lines({ items, all }: { items: string[] | null; all: string }) {
   return (
     <Stack gap={0}>
-      {(items ?? [none]).map((item) => (
+      {items?.length === 0 && <Line>None</Line>}
+      {(items ?? [all]).map((item) => (
         <Line key={item}>{item}</Line>
       ))}
     </Stack>

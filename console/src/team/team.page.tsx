@@ -2,7 +2,7 @@ import { Button, Modal, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconKey, IconPlus } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
-import type { OwnKey, ResultPage, TeamKey } from 'animal-store-client';
+import type { CurrentKey, FurtherKey, ResultPage } from 'animal-store-client';
 import { useMemo, useRef, useState } from 'react';
 import { EmptyState } from '../feedback/empty-state';
 import { ShownOnceDialog } from '../feedback/shown-once-dialog';
@@ -16,7 +16,7 @@ import { StabilityBadge } from '../format/stability-badge';
 import { useStore } from '../session/session';
 import { DataTable } from '../table/data-table';
 import { useCursorPages } from '../table/use-cursor-pages';
-import { IssueTeamKeyForm } from './issue-team-key-form';
+import { IssueFurtherKeyForm } from './issue-further-key-form';
 import { teamColumns } from './team-columns';
 import { issuableScopes, managesKeys } from './team-permission';
 
@@ -31,20 +31,20 @@ export function TeamPage() {
   );
 }
 
-function TeamKeys({ ownKey }: { ownKey: OwnKey }) {
+function TeamKeys({ ownKey }: { ownKey: CurrentKey }) {
   const store = useStore();
   const queries = useQueryClient();
   const [isIssuing, issuing] = useDisclosure(false);
   const [isRevoking, { open: openRevoking, close: closeRevoking }] = useDisclosure(false);
   const [issued, setIssued] = useState<string | null>(null);
   // The last key stays while its dialog fades.
-  const [revoked, setRevoked] = useState<TeamKey | null>(null);
+  const [revoked, setRevoked] = useState<FurtherKey | null>(null);
   const opener = useRef<HTMLButtonElement>(null);
-  const pages = useCursorPages<TeamKey>({
+  const pages = useCursorPages<FurtherKey>({
     queryKey: QUERY_KEY,
     // All of them, because the service does not sort those that are valid first.
     load: async (_cursor, signal) => {
-      const keys: TeamKey[] = [];
+      const keys: FurtherKey[] = [];
       for await (const key of store.keys.list({}, { signal })) {
         keys.push(key);
       }
@@ -61,8 +61,8 @@ function TeamKeys({ ownKey }: { ownKey: OwnKey }) {
     [ownKey.id, openRevoking],
   );
   // Shows the change at once, so that the focus does not return to the button of a revoked key.
-  const showRevoked = (changed: TeamKey) =>
-    queries.setQueriesData<ResultPage<TeamKey>>({ queryKey: QUERY_KEY }, (page) => {
+  const showRevoked = (changed: FurtherKey) =>
+    queries.setQueriesData<ResultPage<FurtherKey>>({ queryKey: QUERY_KEY }, (page) => {
       const items = page?.items.map((key) => (key.id === changed.id ? changed : key));
       return page && items && { ...page, items: validFirst(items) };
     });
@@ -93,7 +93,7 @@ function TeamKeys({ ownKey }: { ownKey: OwnKey }) {
         </Stack>
       </Panel>
       <Modal opened={isIssuing} onClose={issuing.close} title="Issue a key">
-        <IssueTeamKeyForm
+        <IssueFurtherKeyForm
           ownKey={ownKey}
           onClose={issuing.close}
           onIssued={({ key }) => {

@@ -16,7 +16,7 @@ interface IssueFormProps {
   /** The plans to choose from, for a key with a quota of its own. */
   plans?: Plan[];
   /** A key whose quota the new one shares. */
-  quotaOf?: Key;
+  sibling?: Key;
   onClose: () => void;
   onIssued: (key: IssuedKey) => void;
 }
@@ -26,7 +26,7 @@ const NO_RESPONSE =
   'and revoke it there: nobody has seen it.';
 
 /** Asks for a new key and issues it, with a quota of its own or on that of another key. */
-export function IssueForm({ plans = [], quotaOf, onClose, onIssued }: IssueFormProps) {
+export function IssueForm({ plans = [], sibling, onClose, onIssued }: IssueFormProps) {
   const store = useStore();
   const planNamed = (name: string) => plans.find((plan) => plan.name === name);
   const choicesFor = ({ role }: { role: string }) => scopesOfRole(role);
@@ -43,7 +43,7 @@ export function IssueForm({ plans = [], quotaOf, onClose, onIssued }: IssueFormP
       expiresAt: '',
     },
     validate: (given) => ({
-      ...(quotaOf === undefined && quotaErrors(given, planNamed(given.plan))),
+      ...(sibling === undefined && quotaErrors(given, planNamed(given.plan))),
       ...restrictionErrors(given, choicesFor(given)),
       ...expiryError(given),
     }),
@@ -51,7 +51,7 @@ export function IssueForm({ plans = [], quotaOf, onClose, onIssued }: IssueFormP
       const role = given.role === 'admin' ? 'admin' : 'client';
       return store.admin.keys.issue({
         ...toLabel(given),
-        ...(quotaOf === undefined ? quotaFields(given) : { quotaOf: quotaOf.id }),
+        ...(sibling === undefined ? quotaFields(given) : { quotaId: sibling.quotaId }),
         role,
         ...toRestrictions(given, choicesFor(given)),
         ...toExpiry(given),
@@ -68,12 +68,12 @@ export function IssueForm({ plans = [], quotaOf, onClose, onIssued }: IssueFormP
       onClose={onClose}
     >
       <LabelFields form={form} />
-      {quotaOf === undefined ? (
+      {sibling === undefined ? (
         <PlanFields form={form} plans={plans} plan={planNamed(form.values.plan)} />
       ) : (
         <Text size="sm">
-          The key shares the quota of <KeyName apiKey={quotaOf} />: the plan {quotaOf.plan},{' '}
-          {limitsText(quotaOf)}, its counts and its ban.
+          The key shares the quota of <KeyName apiKey={sibling} />: the plan {sibling.plan},{' '}
+          {limitsText(sibling)}, its counts and its ban.
         </Text>
       )}
       <Input.Wrapper

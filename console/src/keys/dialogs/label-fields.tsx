@@ -22,8 +22,14 @@ export function LabelFields<Values extends LabelValues>({ form }: { form: UseFor
   );
 }
 
-/** Returns the fields of a request. A note of the service is one line. */
-export function toLabel({ name, note }: LabelValues): { name: string; note?: string } {
+/** Returns the fields of a request for a new key. */
+export function toLabel(values: LabelValues): { name: string; note?: string } {
+  const note = toNote(values);
+  return { name: values.name, ...(note !== null && { note }) };
+}
+
+/** Returns the note of a request, null if there is none. A note of the service is one line. */
+export function toNote({ note }: LabelValues): string | null {
   const line = note.trim().replaceAll(/\s*\n\s*/g, ' ');
-  return { name, ...(line !== '' && { note: line }) };
+  return line === '' ? null : line;
 }

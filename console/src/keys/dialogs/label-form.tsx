@@ -3,14 +3,20 @@ import { useSubmission } from '../../form/use-submission';
 import { useStore } from '../../session/session';
 import { DialogForm } from '../../form/dialog-form';
 import type { KeyFormProps } from './key-form';
-import { LabelFields, toLabel } from './label-fields';
+import { LabelFields, toNote } from './label-fields';
 
 /** Changes the name of a key and the note on it. */
 export function LabelForm({ apiKey, onClose, onChanged }: KeyFormProps) {
   const store = useStore();
+  const initialValues = { name: apiKey.name, note: apiKey.note ?? '' };
   const { form, ...submission } = useSubmission({
-    initialValues: { name: apiKey.name, note: apiKey.note ?? '' },
-    send: (values) => store.admin.keys.label(apiKey.id, toLabel(values)),
+    initialValues,
+    // Sends changed fields alone: another administrator may have changed the others meanwhile.
+    send: (given) =>
+      store.admin.keys.update(apiKey.id, {
+        ...(given.name !== initialValues.name && { name: given.name }),
+        ...(given.note !== initialValues.note && { note: toNote(given) }),
+      }),
     onSent: onChanged,
   });
   return (

@@ -12,7 +12,7 @@ import { quotaKeysQuery } from '../key-query';
 import { KeyName } from '../key-name';
 import { isValid } from '../key-state';
 import { PlanFields } from './plan-fields';
-import { quotaErrors, quotaFields, toLimits } from './quota-values';
+import { quotaChange, quotaErrors, toLimits, withQuota } from './quota-values';
 import { WithPlans } from '../with-plans';
 
 /** Changes the plan of a key's quota, or the limits of the quota itself. */
@@ -25,15 +25,16 @@ function LoadedPlanForm({ apiKey, plans, onClose, onChanged }: KeyFormProps & { 
   const { data: quotaKeys } = useQuery(quotaKeysQuery(store, apiKey.quotaId));
   const others = quotaKeys?.filter((key) => key.id !== apiKey.id && isValid(key)) ?? [];
   const planNamed = (name: string) => plans.find((plan) => plan.name === name);
+  const hasOwnLimits = apiKey.limitsSource === 'quota';
   const { form, ...submission } = useSubmission({
     initialValues: {
       plan: apiKey.plan,
-      perMinute: apiKey.ownLimits ? String(apiKey.perMinute) : '',
-      perDay: apiKey.ownLimits ? String(apiKey.perDay) : '',
+      perMinute: hasOwnLimits ? String(apiKey.perMinute) : '',
+      perDay: hasOwnLimits ? String(apiKey.perDay) : '',
     },
     validate: (given) => quotaErrors(given, planNamed(given.plan)),
-    send: (given) => store.admin.keys.change(apiKey.id, quotaFields(given)),
-    onSent: onChanged,
+    send: (given) => store.admin.quotas.update(apiKey.quotaId, quotaChange(given)),
+    onSent: (quota) => onChanged(withQuota(apiKey, quota)),
   });
   const plan = planNamed(form.values.plan);
   return (

@@ -1,4 +1,4 @@
-import type { Plan } from 'animal-store-client';
+import type { Key, Plan, Quota } from 'animal-store-client';
 import { limitErrors, type LimitValues, wholeNumber } from '../../form/limit-values';
 import type { LimitPair } from '../../format/limits';
 
@@ -21,10 +21,21 @@ export function quotaErrors(values: QuotaValues, plan: Plan | undefined): Partia
   return hasOwnLimits(values) ? limitErrors(values, 'Give both limits or neither') : {};
 }
 
-/** Returns the fields of a request from valid values. */
+/** Returns the fields of a request for a new quota, or to try limits, from valid values. */
 export function quotaFields(values: QuotaValues) {
   const { plan, perMinute, perDay } = values;
   return hasOwnLimits(values) ? { plan, perMinute: Number(perMinute), perDay: Number(perDay) } : { plan };
+}
+
+/** Returns the fields of a request to change a quota from valid values; null removes own limits. */
+export function quotaChange(values: QuotaValues) {
+  return { perMinute: null, perDay: null, ...quotaFields(values) };
+}
+
+/** Returns a key as it is after a change of its quota. */
+export function withQuota<Shown extends Key>(key: Shown, quota: Quota): Shown {
+  const { plan, perMinute, perDay, limitsSource, bannedUntil, warnings } = quota;
+  return { ...key, plan, perMinute, perDay, limitsSource, bannedUntil, warnings };
 }
 
 /** Returns the limits that the values lead to; null if a value is no limit, such as while it is typed. */

@@ -18,6 +18,7 @@ import {
   toRestrictions,
   toRestrictionValues,
 } from './restriction-fields';
+import { warningText } from './warning-text';
 
 /** Changes what a key may do, and from where. */
 export function RestrictForm({ apiKey, onClose, onChanged }: KeyFormProps) {
@@ -26,21 +27,21 @@ export function RestrictForm({ apiKey, onClose, onChanged }: KeyFormProps) {
   const [warned, setWarned] = useState<Key | null>(null);
   const choices = scopesOfRole(apiKey.role);
   const initialValues = { ...toRestrictionValues(apiKey) };
+  const areScopesChanged = ({ permissions, scopes }: typeof initialValues) =>
+    permissions !== initialValues.permissions || scopes !== initialValues.scopes;
   const { form, ...submission } = useSubmission({
     initialValues,
-    validate: (given) => restrictionErrors(given, choices),
+    validate: (given) => (areScopesChanged(given) ? restrictionErrors(given, choices) : {}),
     send: (given) => {
       const { scopes, allowedNetworks } = toRestrictions(given, choices);
-      const areScopesChanged =
-        given.permissions !== initialValues.permissions || given.scopes !== initialValues.scopes;
       // Sends changed fields alone: another administrator may have changed the others meanwhile.
-      return store.admin.keys.restrict(apiKey.id, {
-        ...(areScopesChanged && { scopes }),
+      return store.admin.keys.update(apiKey.id, {
+        ...(areScopesChanged(given) && { scopes }),
         ...(given.allowedNetworks !== initialValues.allowedNetworks && { allowedNetworks }),
       });
     },
     onSent: (changed) => {
-      if (changed.warning === undefined) {
+      if (warningText(changed) === '') {
         onChanged(changed);
       } else {
         refresh(changed);
@@ -69,7 +70,11 @@ export function RestrictForm({ apiKey, onClose, onChanged }: KeyFormProps) {
         form={form}
         choices={choices}
         all="All of its role"
-        anywhere="Without any, from anywhere."
+        anywhere={
+          apiKey.allowedNetworks?.length === 0
+            ? 'Now from nowhere. For anywhere, enter 0.0.0.0/0 and ::/0.'
+            : 'Without any, from anywhere.'
+        }
       />
       <Group gap="sm">
         <Button variant="default" size="xs" loading={suggestion.isPending} onClick={suggest}>
@@ -110,7 +115,7 @@ function Warned({ changed, onDone }: { changed: Key; onDone: () => void }) {
   return (
     <Stack>
       <Alert color="orange" title="Saved, but check the networks">
-        {changed.warning}
+        {warningText(changed)}
       </Alert>
       <Group justify="flex-end">
         <Button onClick={onDone} autoFocus>

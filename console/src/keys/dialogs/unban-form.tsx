@@ -4,14 +4,15 @@ import { useSubmission } from '../../form/use-submission';
 import { Instant } from '../../format/instant';
 import { useStore } from '../../session/session';
 import type { KeyFormProps } from './key-form';
+import { withQuota } from './quota-values';
 
 /** Lifts the ban of a key's quota. */
 export function UnbanForm({ apiKey, onClose, onChanged }: KeyFormProps) {
   const store = useStore();
   const submission = useSubmission({
     initialValues: {},
-    send: () => store.admin.keys.unban(apiKey.id),
-    onSent: onChanged,
+    send: () => store.admin.quotas.unban(apiKey.quotaId),
+    onSent: (quota) => onChanged(withQuota(apiKey, quota)),
   });
   return (
     <DialogForm action="Lift ban" failure="The ban was not lifted" submission={submission} onClose={onClose}>

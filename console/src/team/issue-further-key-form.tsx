@@ -1,5 +1,5 @@
 import { Text } from '@mantine/core';
-import type { IssuedTeamKey, OwnKey } from 'animal-store-client';
+import type { IssuedFurtherKey, CurrentKey } from 'animal-store-client';
 import { DialogForm } from '../form/dialog-form';
 import { expiryError, ExpiryFields, toExpiry } from '../form/expiry-fields';
 import { useSubmission } from '../form/use-submission';
@@ -14,10 +14,10 @@ import {
 import { useStore } from '../session/session';
 import { issuableScopes } from './team-permission';
 
-interface IssueTeamKeyFormProps {
-  ownKey: OwnKey;
+interface IssueFurtherKeyFormProps {
+  ownKey: CurrentKey;
   onClose: () => void;
-  onIssued: (key: IssuedTeamKey) => void;
+  onIssued: (key: IssuedFurtherKey) => void;
 }
 
 const NO_RESPONSE =
@@ -25,14 +25,14 @@ const NO_RESPONSE =
   'and revoke it there: nobody has seen it.';
 
 /** Asks for a new key on the quota of the signed-in key, within what that may, and issues it. */
-export function IssueTeamKeyForm({ ownKey, onClose, onIssued }: IssueTeamKeyFormProps) {
+export function IssueFurtherKeyForm({ ownKey, onClose, onIssued }: IssueFurtherKeyFormProps) {
   const store = useStore();
   const choices = issuableScopes(ownKey);
   const { allowedNetworks: ownNetworks, expiresAt: ownExpiry } = ownKey;
   const { form, ...submission } = useSubmission({
     initialValues: { name: '', ...UNRESTRICTED, expires: '', expiresAt: '' },
     validate: (given) => ({ ...restrictionErrors(given, choices), ...expiryError(given) }),
-    send: (given): Promise<IssuedTeamKey> => {
+    send: (given): Promise<IssuedFurtherKey> => {
       const { scopes, allowedNetworks } = toRestrictions(given, choices);
       // What is left out is that of the signed-in key.
       return store.keys.issue({
