@@ -9,7 +9,9 @@ import { FIRST_QUOTAS, type NewQuota, OTHER_LIMITS, OTHER_QUOTAS } from './quota
 /** An issued key that has not ended, as far as the administrator knows. */
 interface LiveKey {
   id: string;
+  quotaId: string;
   name: string;
+  /** The name of its quota in the ledger. */
   quota: string;
   perMinute: number;
   perDay: number;
@@ -25,6 +27,8 @@ interface LiveKey {
 interface KeyBody {
   id: string;
   key: string;
+  /** A holder's response lacks it. */
+  quotaId?: string;
 }
 
 const PAUSE_MS = 150;
@@ -115,7 +119,7 @@ class Administrator {
   /** Issues a further key on the quota of a key. */
   private async addKey(sibling: LiveKey): Promise<void> {
     const key = { ...sibling, name: this.nextName(), scopes: null, isOfHolder: false };
-    const body = { name: key.name, quotaOf: sibling.id };
+    const body = { name: key.name, quotaId: sibling.quotaId };
     this.publish(key, await this.send('POST', '/admin/keys', body, key, () => ({ change: 'addKey' })));
   }
 
@@ -158,8 +162,10 @@ class Administrator {
   /** Takes from a key what it may do, or gives it back. */
   private async restrict(key: LiveKey): Promise<void> {
     const scopes = this.random.chance(0.5) ? READ_ONLY : key.scopes;
-    const path = `/admin/keys/${key.id}/restrictions`;
-    await this.send('PATCH', path, { scopes }, key, () => ({ change: 'restrict', scopes }));
+    await this.send('PATCH', `/admin/keys/${key.id}`, { scopes }, key, () => ({
+      change: 'restrict',
+      scopes,
+    }));
   }
 
   private async rotate(key: LiveKey): Promise<void> {
@@ -181,13 +187,15 @@ class Administrator {
     const sameQuota = this.keys.filter(({ quota }) => quota === key.quota);
     const body = { plan: 'enterprise', ...limits };
     const describe = () => ({ change: 'plan', ...limits }) as const;
-    if ((await this.send('PATCH', `/admin/keys/${key.id}`, body, key, describe)) !== null) {
+    if ((await this.send('PATCH', `/admin/quotas/${key.quotaId}`, body, key, describe)) !== null) {
       sameQuota.forEach((each) => Object.assign(each, limits));
     }
   }
 
   private async liftBan(key: LiveKey): Promise<void> {
-    await this.send('POST', `/admin/keys/${key.id}/unban`, null, key, () => ({ change: 'liftBan' }));
+    await this.send('POST', `/admin/quotas/${key.quotaId}/unban`, null, key, () => ({
+      change: 'liftBan',
+    }));
   }
 
   /**
@@ -195,15 +203,19 @@ class Administrator {
    *
    * @param issued null if it was not.
    */
-  private publish(key: Omit<LiveKey, 'id' | 'secret'>, issued: KeyBody | null, lifeSeconds?: number): void {
+  private publish(
+    key: Omit<LiveKey, 'id' | 'quotaId' | 'secret'> & Partial<Pick<LiveKey, 'quotaId'>>,
+    issued: KeyBody | null,
+    lifeSeconds?: number,
+  ): void {
     if (issued === null) {
       return;
     }
     const { name, quota, weight } = key;
-    const { id, key: secret } = issued;
+    const { id, key: secret, quotaId = key.quotaId ?? '' } = issued;
     void report({ type: 'key', key: { name, quota, secret, weight } });
     if (lifeSeconds === undefined) {
-      this.keys.push({ ...key, id, secret });
+      this.keys.push({ ...key, id, quotaId, secret });
     } else {
       setTimeout(() => void report({ type: 'ended', key: name }), lifeSeconds * 1000);
     }

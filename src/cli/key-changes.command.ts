@@ -28,7 +28,8 @@ interface RestrictionOptions {
   networks?: UpdateKeyInput['allowedNetworks'];
 }
 
-interface IssueOptions extends ChangeOptions, Omit<CreateKeyInput, keyof RestrictionOptions>, RestrictionOptions {
+interface IssueOptions
+  extends ChangeOptions, Omit<CreateKeyInput, keyof RestrictionOptions>, RestrictionOptions {
   expires?: Date;
   quota?: string;
 }
@@ -78,7 +79,13 @@ export const keyChanges: Command[] = [
     .addOption(networksOption())
     .hook(
       'preAction',
-      requireOption('--name, --note, --no-note, --scopes or --networks', 'name', 'note', 'scopes', 'networks'),
+      requireOption(
+        '--name, --note, --no-note, --scopes or --networks',
+        'name',
+        'note',
+        'scopes',
+        'networks',
+      ),
     )
     .action(
       withServices(

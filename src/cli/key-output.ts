@@ -9,7 +9,8 @@ export function keyOutput(key: Key | KeyWithUsage, ...lines: string[]): Output {
 /** Returns the output of a new key with the key itself, and then these lines. */
 export function issuedOutput(issued: IssuedKey, ...lines: string[]): Output {
   const text = () =>
-    fieldsText({ key: issued.key, ...toFields(issued) }) + linesText('The key is not shown again.', ...lines, ...warningLines(issued));
+    fieldsText({ key: issued.key, ...toFields(issued) }) +
+    linesText('The key is not shown again.', ...lines, ...warningLines(issued));
   return { value: issued, text };
 }
 

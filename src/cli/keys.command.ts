@@ -1,7 +1,13 @@
 import { type Command, Option } from 'commander';
 import { KEY_STATES, type KeyWithUsage } from '../keys/key.schemas.js';
 import { KeyReader } from '../keys/key-reader.service.js';
-import { KEY_SORTS, type KeyPosition, type KeyQuery, keySearch, SORT_DEFAULT } from '../keys/key-query.schemas.js';
+import {
+  KEY_SORTS,
+  type KeyPosition,
+  type KeyQuery,
+  keySearch,
+  SORT_DEFAULT,
+} from '../keys/key-query.schemas.js';
 import { instant } from '../schemas/instant.js';
 import { parsedBy } from './arguments.js';
 import { command, group, withServices } from './command.js';

@@ -17,7 +17,10 @@ export const plansCommand = group('plans', 'plans and their limits', [
     }),
   ),
 
-  changeCommand('set', 'set the limits of a plan, and create the plan if it does not exist; what is not given stays')
+  changeCommand(
+    'set',
+    'set the limits of a plan, and create the plan if it does not exist; what is not given stays',
+  )
     .argument('<plan>', 'name of the plan')
     .option('--per-minute <n>', 'requests per minute; a new plan needs both', positiveInteger)
     .option('--per-day <n>', 'requests per day', positiveInteger)

@@ -39,7 +39,7 @@ export const quotasCommand = group('quotas', 'quotas: the plan, limits, counts a
     .option('--yes', 'do not ask for confirmation')
     .addHelpText(
       'after',
-      '\nThe counts of the current windows are kept. Examples:\n' +
+      '\nThe counts of the current windows are kept.\n\nExamples:\n' +
         '  animal-store quotas update 019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a10 --plan pro --no-limits\n' +
         '  animal-store quotas update 0f8f6a10 --plan enterprise --per-minute 5000 --per-day 1000000',
     )

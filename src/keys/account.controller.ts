@@ -66,7 +66,12 @@ export class AccountController {
       'The response is not stored, ' +
       'so `Idempotency-Key` is rejected. If you lose it, request another key from an administrator.',
   )
-  @Responses({ status: 201, schema: CurrentKeySuccessor, description: 'The successor.', headers: ['NoStore'] })
+  @Responses({
+    status: 201,
+    schema: CurrentKeySuccessor,
+    description: 'The successor.',
+    headers: ['NoStore'],
+  })
   async rotateCurrentKey(
     @Body({ schema: RotateCurrentKeyInput.prefault({}) }) input: RotateCurrentKeyInput,
     @CurrentPrincipal() { keyId }: Principal,

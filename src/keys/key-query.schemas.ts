@@ -12,14 +12,7 @@ const SEARCH_MAX_LENGTH = 64;
 const CURSOR_MAX_LENGTH = 1536;
 const PLAN_MESSAGE = 'must be the name of a plan';
 export const SORT_DEFAULT = 'createdAt';
-export const KEY_SORTS = [
-  SORT_DEFAULT,
-  '-createdAt',
-  'name',
-  '-lastUsedAt',
-  'expiresAt',
-  'state',
-] as const;
+export const KEY_SORTS = [SORT_DEFAULT, '-createdAt', 'name', '-lastUsedAt', 'expiresAt', 'state'] as const;
 export type KeySort = (typeof KEY_SORTS)[number];
 const SEPARATOR = '|';
 

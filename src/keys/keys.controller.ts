@@ -1,16 +1,4 @@
-import {
-  Body,
-  Controller,
-  Get,
-  HttpCode,
-  Inject,
-  Param,
-  Patch,
-  Post,
-  Query,
-  Req,
-  Res,
-} from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Inject, Param, Patch, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiConflictResponse, ApiNotFoundResponse } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
@@ -179,7 +167,8 @@ export class KeysController {
     { headers, ip }: FastifyRequest,
   ): Shown {
     const isForwarded = 'x-forwarded-for' in headers && this.environment.TRUST_PROXY === undefined;
-    const hasNetworks = allowedNetworks !== undefined && allowedNetworks !== null && allowedNetworks.length > 0;
+    const hasNetworks =
+      allowedNetworks !== undefined && allowedNetworks !== null && allowedNetworks.length > 0;
     return isForwarded && hasNetworks
       ? { ...key, warnings: [...key.warnings, untrustedProxyWarning(ip)] }
       : key;

@@ -58,7 +58,10 @@ export const Quota = z
 export type Quota = z.infer<typeof Quota>;
 
 const ownLimit = (limit: z.ZodType<number>, description: string) =>
-  limit.nullable().optional().meta({ description: `${description} With null, that of the plan applies.` });
+  limit
+    .nullable()
+    .optional()
+    .meta({ description: `${description} With null, that of the plan applies.` });
 
 export const UpdateQuotaInput = z
   .object(

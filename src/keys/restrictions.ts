@@ -45,8 +45,7 @@ export const restrictions = {
     description: SCOPES_DESCRIPTION,
   }),
   allowedNetworks: listOf(network, NETWORKS_MAX, 'networks').meta({
-    description:
-      'The networks from which the key may be used: null for anywhere; an empty list for nowhere.',
+    description: 'The networks from which the key may be used: null for anywhere; an empty list for nowhere.',
     examples: [['203.0.113.0/24', '2001:db8::/32']],
   }),
 };

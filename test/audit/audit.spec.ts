@@ -11,8 +11,8 @@ import { readPages } from '../support/http/pages.js';
 import { changingNothing } from '../support/database/stored-state.js';
 
 /** The limits of a quota on a plan, as the audit has them. */
-const FREE = { plan: 'free', perMinute: 60, perDay: 1000, ownLimits: false };
-const PRO = { plan: 'pro', perMinute: 300, perDay: 10_000, ownLimits: false };
+const FREE = { plan: 'free', perMinute: 60, perDay: 1000, limitsSource: 'plan' };
+const PRO = { plan: 'pro', perMinute: 300, perDay: 10_000, limitsSource: 'plan' };
 const NOW = new Date('2027-03-05T12:00:00.000Z');
 const UNTIL = new Date('2027-03-05T13:00:00.000Z');
 const UNKNOWN_ID = '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11';
@@ -23,10 +23,12 @@ const { send: sendAsAdmin, issue } = admin;
 afterEach(() => admin.store.clock.goOn());
 
 const inFuture = (milliseconds: number) => new Date(admin.store.clock.now() + milliseconds);
-const act = ({ id }: { id: string }, action: 'rotate' | 'revoke' | 'unban', body?: unknown) =>
+const act = ({ id }: { id: string }, action: 'rotate' | 'revoke', body?: unknown) =>
   sendAsAdmin(`POST /admin/keys/${id}/${action}`, body);
-const change = ({ id }: { id: string }, body: unknown) => sendAsAdmin(`PATCH /admin/keys/${id}`, body);
-const label = ({ id }: { id: string }, body: unknown) => sendAsAdmin(`PUT /admin/keys/${id}/label`, body);
+const update = ({ id }: { id: string }, body: unknown) => sendAsAdmin(`PATCH /admin/keys/${id}`, body);
+const updateQuota = ({ quotaId }: { quotaId: string }, body: unknown) =>
+  sendAsAdmin(`PATCH /admin/quotas/${quotaId}`, body);
+const unban = ({ quotaId }: { quotaId: string }) => sendAsAdmin(`POST /admin/quotas/${quotaId}/unban`);
 const setPlan = (name: string, perMinute: number, perDay: number) =>
   sendAsAdmin(`PUT /admin/plans/${name}`, { perMinute, perDay });
 const newest = async (): Promise<AuditEvent> => (await sendAsAdmin('GET /admin/audit?limit=1')).json[0];
@@ -73,7 +75,7 @@ describe('the audit log', () => {
         subject: `key:${key?.id}`,
         subjectKey: key === undefined ? null : hints(key),
         before: null,
-        after: { ...issued, ownLimits: true, scopes: null, allowedNetworks: null, expiresAt },
+        after: { ...issued, limitsSource: 'quota', scopes: null, allowedNetworks: null, expiresAt },
       }),
     ]);
     const at = Date.parse(entries[0]?.at ?? '');
@@ -94,13 +96,7 @@ describe('the audit log', () => {
         successorExpiresAt: null,
       },
     ],
-    [
-      'a ban is lifted',
-      (key) => act(key, 'unban'),
-      'key.unbanned',
-      { bannedUntil: UNTIL.toISOString() },
-      { bannedUntil: null },
-    ],
+    ['a ban is lifted', unban, 'quota.unbanned', { bannedUntil: UNTIL.toISOString() }, { bannedUntil: null }],
     [
       'a key is revoked',
       (key) => act(key, 'revoke'),
@@ -108,18 +104,24 @@ describe('the audit log', () => {
       { revokedAt: null },
       { revokedAt: NOW.toISOString() },
     ],
-    ['the plan of a key is changed', (key) => change(key, { plan: 'pro' }), 'key.plan_changed', FREE, PRO],
     [
-      'a key gets own limits',
-      (key) => change(key, { plan: 'free', perMinute: 60, perDay: 1000 }),
-      'key.plan_changed',
+      'the plan of a quota is changed',
+      (key) => updateQuota(key, { plan: 'pro' }),
+      'quota.updated',
       FREE,
-      { ...FREE, ownLimits: true },
+      PRO,
     ],
     [
-      'a key is labeled',
-      (key) => label(key, { name: 'Bob' }),
-      'key.labeled',
+      'a quota gets own limits',
+      (key) => updateQuota(key, { perMinute: 60, perDay: 1000 }),
+      'quota.updated',
+      FREE,
+      { ...FREE, limitsSource: 'quota' },
+    ],
+    [
+      'a key is updated',
+      (key) => update(key, { name: 'Bob', note: null }),
+      'key.updated',
       { name: 'Ann', note: 'first' },
       { name: 'Bob', note: null },
     ],
@@ -130,8 +132,12 @@ describe('the audit log', () => {
     expect(await collectEntries(() => work(key))).toEqual([
       by({
         action,
-        subject: `key:${key.id}`,
-        subjectKey: { ...hints(key), name: action === 'key.labeled' ? 'Bob' : 'Ann' },
+        ...(action.startsWith('quota.')
+          ? { subject: `quota:${key.quotaId}` }
+          : {
+              subject: `key:${key.id}`,
+              subjectKey: { ...hints(key), name: action === 'key.updated' ? 'Bob' : 'Ann' },
+            }),
         before: { ...before },
         after: { ...after },
       }),
@@ -146,7 +152,7 @@ describe('the audit log', () => {
     const first = { perMinute: 5, perDay: 50 };
     expect(entries).toEqual([
       by({ action: 'plan.created', subject: 'plan:made', before: null, after: first }),
-      by({ action: 'plan.changed', subject: 'plan:made', before: first, after: { ...first, perDay: 51 } }),
+      by({ action: 'plan.updated', subject: 'plan:made', before: first, after: { ...first, perDay: 51 } }),
     ]);
   });
 });
@@ -155,9 +161,9 @@ describe('the audit log of a request that changes nothing', () => {
   it.each<[string, (key: IssuedKey, revoked: IssuedKey) => Promise<HttpResponse>, number]>([
     ['a revoked key is revoked again', (_key, revoked) => act(revoked, 'revoke'), 200],
     ['an unknown key is revoked', () => act({ id: UNKNOWN_ID }, 'revoke'), 404],
-    ['a ban is lifted when there is none', (key) => act(key, 'unban'), 200],
-    ['a key is moved to the plan that it is on', (key) => change(key, { plan: 'free' }), 200],
-    ['a key gets the label that it has', (key) => label(key, { name: key.name }), 200],
+    ['a ban is lifted when there is none', unban, 200],
+    ['a quota is put on the plan that it is on', (key) => updateQuota(key, { plan: 'free' }), 200],
+    ['a key gets the name that it has', (key) => update(key, { name: key.name }), 200],
     [
       'a client sends a request of administrators',
       ({ id, key }) => send(`${admin.store.url}/admin/keys/${id}/revoke`, { method: 'POST', key }),
@@ -184,9 +190,9 @@ describe('an action whose audit event cannot be written', () => {
     ['issue a key', () => sendAsAdmin('POST /admin/keys', { name: 'x', plan: 'free' })],
     ['rotate a key', (key) => act(key, 'rotate')],
     ['revoke a key', (key) => act(key, 'revoke')],
-    ['lift a ban', (key) => act(key, 'unban')],
-    ['change the plan of a key', (key) => change(key, { plan: 'pro' })],
-    ['label a key', (key) => label(key, { name: 'other' })],
+    ['lift a ban', unban],
+    ['change the plan of a quota', (key) => updateQuota(key, { plan: 'pro' })],
+    ['update a key', (key) => update(key, { name: 'other' })],
     ['create a plan', () => setPlan('never', 1, 1)],
     ['change a plan', () => setPlan('free', 1, 1)],
   ])('returns 500 and changes nothing: %s', async (_what, attempt) => {
@@ -263,7 +269,7 @@ describe('GET /admin/audit', () => {
   it('returns null for a key that was deleted by SQL, and for an actor that is no key', async () => {
     const key = await issue({ role: 'admin' });
     const body = { name: 'Renamed' };
-    await send(`${admin.store.url}/admin/keys/${key.id}/label`, { method: 'PUT', key: key.key, body });
+    await send(`${admin.store.url}/admin/keys/${key.id}`, { method: 'PATCH', key: key.key, body });
     const renamed = { name: 'Renamed', prefix: key.prefix, lastFour: key.lastFour };
     expect(await newest()).toMatchObject({ actor: key.id, actorKey: renamed, subjectKey: renamed });
     await admin.store.database.query('DELETE FROM api_keys WHERE id = $1', [key.id]);
@@ -307,10 +313,10 @@ describe('GET /admin/audit', () => {
       const actor = `terminal:${'🐕'.repeat(255)}`;
       await admin.store.database.query(
         `INSERT INTO audit_events (actor, action, subject, after)
-         SELECT $1, 'plan.changed', 'plan:free', '{}' FROM generate_series(1, 2)`,
+         SELECT $1, 'plan.updated', 'plan:free', '{}' FROM generate_series(1, 2)`,
         [actor],
       );
-      const query = 'limit=1&action=plan.changed&since=2001-01-01T00:00:00Z&until=2999-01-01T00:00:00Z';
+      const query = 'limit=1&action=plan.updated&since=2001-01-01T00:00:00Z&until=2999-01-01T00:00:00Z';
       const target = `/admin/audit?${query}&actor=${encodeURIComponent(actor)}`;
       const { json, headers: sent } = await sendAsAdmin(`GET ${target}`);
       expect(json).toMatchObject([{ actor }]);
@@ -334,15 +340,15 @@ describe('GET /admin/audit', () => {
 
     it('returns the entries of all filters from page to page', async () => {
       const key = await issue();
-      for (const plan of ['pro', 'free', 'pro']) {
-        await change(key, { plan });
+      for (const name of ['Bob', 'Ann', 'Bob']) {
+        await update(key, { name });
       }
       const pages = await readPages<AuditEvent>(
         (target) => sendAsAdmin(`GET ${target}`),
-        `/admin/audit?limit=1&actor=${admin.administrator.id}&action=key.plan_changed&key=${key.id}` +
+        `/admin/audit?limit=1&actor=${admin.administrator.id}&action=key.updated&key=${key.id}` +
           '&since=2001-01-01T00:00:00Z',
       );
-      expect(pages.map(([event]) => event?.after['plan'])).toEqual(['pro', 'free', 'pro']);
+      expect(pages.map(([event]) => event?.after['name'])).toEqual(['Bob', 'Ann', 'Bob']);
     });
   });
 });

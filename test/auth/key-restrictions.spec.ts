@@ -21,7 +21,7 @@ const call = ({ key }: Keyed, request: string, body?: unknown, headers = {}) => 
   return send(admin.store.url + path, { method, key, body, headers });
 };
 const restrict = ({ id }: Keyed, body: unknown, headers = {}) =>
-  call(admin.administrator, `PATCH /admin/keys/${id}/restrictions`, body, headers);
+  call(admin.administrator, `PATCH /admin/keys/${id}`, body, headers);
 const remaining = async (key: Keyed) => (await call(key, 'GET /v1/rate-limit')).json.windows[1].remaining;
 
 describe('a key with scopes', () => {
@@ -83,7 +83,7 @@ describe('a key with scopes', () => {
     expect((await call(key, 'GET /admin/keys')).status).toBe(200);
     const denied = await call(key, 'POST /admin/keys', { name: 'more', plan: 'free' });
     expectError(denied, 403, 'insufficient_scope', expect.stringContaining('admin:write'));
-    for (const path of [`PATCH /admin/keys/${key.id}/restrictions`, `POST /admin/keys/${key.id}/revoke`]) {
+    for (const path of [`PATCH /admin/keys/${key.id}`, `POST /admin/keys/${key.id}/revoke`]) {
       expect((await call(key, path, {})).status).toBe(403);
     }
     expect((await call(key, 'GET /v1/pets')).status).toBe(403);
@@ -102,6 +102,66 @@ describe('a key with scopes', () => {
     const successor = (await sendAsAdmin(`POST /admin/keys/${key.id}/rotate`)).json;
     expect(successor).toMatchObject({ scopes: ['pets:read'], allowedNetworks: [HERE] });
     expect((await call(successor, 'POST /v1/pets', PET)).status).toBe(403);
+  });
+});
+
+describe('a key with an empty list', () => {
+  const OPEN = ['GET /v1/key', 'GET /v1/usage', 'GET /v1/rate-limit'];
+  const SCOPED = [
+    'GET /v1/pets',
+    'POST /v1/pets',
+    'GET /v1/store/orders',
+    'POST /v1/store/orders',
+    'GET /v1/keys',
+  ];
+
+  it('of scopes may do nothing that needs one, and an administrator with it changes nothing', async () => {
+    const key = await issue({ ...WIDE, scopes: [] });
+    expect(key.scopes).toEqual([]);
+    for (const request of SCOPED) {
+      expectError(await call(key, request), 403, 'insufficient_scope');
+    }
+    for (const request of OPEN) {
+      expect((await call(key, request)).status).toBe(200);
+    }
+    expect((await call(key, 'GET /v1/key')).json.scopes).toEqual([]);
+    const administrator = await issue({ ...WIDE, role: 'admin', scopes: [] });
+    for (const request of ['GET /admin/keys', `POST /admin/keys/${key.id}/revoke`]) {
+      expectError(await call(administrator, request), 403, 'insufficient_scope');
+    }
+  });
+
+  it('of networks may be used from nowhere', async () => {
+    const key = await issue({ ...WIDE, allowedNetworks: [] });
+    expect(key.allowedNetworks).toEqual([]);
+    for (const request of [...OPEN, ...SCOPED]) {
+      expectError(await call(key, request), 403, 'forbidden_address');
+    }
+    expect((await restrict(key, { allowedNetworks: null })).json.allowedNetworks).toBeNull();
+    await until(async () => (await call(key, 'GET /v1/key')).status === 200);
+  });
+
+  it('has it even if direct SQL emptied the list, and passes it on to its successor', async () => {
+    const key = await issue({ ...WIDE, scopes: ['pets:read'], allowedNetworks: [HERE] });
+    const set = (assignments: string) =>
+      admin.store.database.query(`UPDATE api_keys SET ${assignments} WHERE id = $1`, [key.id]);
+    await set("scopes = '{}'");
+    await until(async () => (await call(key, 'GET /v1/pets')).status === 403);
+    for (const request of SCOPED) {
+      expectError(await call(key, request), 403, 'insufficient_scope');
+    }
+    const shown = { scopes: [], allowedNetworks: [HERE] };
+    expect((await sendAsAdmin(`GET /admin/keys/${key.id}`)).json).toMatchObject(shown);
+    expect((await sendAsAdmin(`GET /admin/keys?quotaId=${key.quotaId}`)).json[0]).toMatchObject(shown);
+    await set("allowed_networks = '{}'");
+    await until(async () => (await call(key, 'GET /v1/key')).status === 403);
+    const empty = { scopes: [], allowedNetworks: [] };
+    expect((await sendAsAdmin(`PATCH /admin/keys/${key.id}`, { name: 'renamed' })).json).toMatchObject(empty);
+    expect((await sendAsAdmin(`POST /admin/keys/${key.id}/rotate`)).json).toMatchObject(empty);
+    expect((await sendAsAdmin(`POST /admin/keys/${key.id}/revoke`)).json).toMatchObject(empty);
+    await set('scopes = NULL, allowed_networks = NULL');
+    const unrestricted = { scopes: null, allowedNetworks: null };
+    expect((await sendAsAdmin(`GET /admin/keys/${key.id}`)).json).toMatchObject(unrestricted);
   });
 });
 
@@ -154,13 +214,13 @@ describe('a key with networks', () => {
   });
 });
 
-describe('PATCH /admin/keys/{id}/restrictions', () => {
+describe('PATCH /admin/keys/{id}, its scopes and networks', () => {
   it('changes what is given, keeps what is absent, removes what is null, and audits the change', async () => {
     const key = await issue(WIDE);
     const set = await restrict(key, { scopes: ['pets:read'], allowedNetworks: ['127.0.0.9/8'] });
     expect(set.status).toBe(200);
     expect(set.json).toMatchObject({ id: key.id, scopes: ['pets:read'], allowedNetworks: [HERE] });
-    expect(set.json).not.toHaveProperty('warning');
+    expect(set.json.warnings).toEqual([]);
     expect((await restrict(key, { scopes: null })).json.allowedNetworks).toEqual([HERE]);
     expect((await restrict(key, { allowedNetworks: null })).json).toMatchObject({
       scopes: null,
@@ -168,16 +228,10 @@ describe('PATCH /admin/keys/{id}/restrictions', () => {
     });
     await restrict(key, { scopes: null });
     await restrict(key, {});
-    const events = (await sendAsAdmin(`GET /admin/audit?key=${key.id}&action=key.restricted`)).json;
+    const events = (await sendAsAdmin(`GET /admin/audit?key=${key.id}&action=key.updated`)).json;
     expect(events.map(({ before, after }: Record<string, unknown>) => [before, after])).toEqual([
-      [
-        { scopes: null, allowedNetworks: [HERE] },
-        { scopes: null, allowedNetworks: null },
-      ],
-      [
-        { scopes: ['pets:read'], allowedNetworks: [HERE] },
-        { scopes: null, allowedNetworks: [HERE] },
-      ],
+      [{ allowedNetworks: [HERE] }, { allowedNetworks: null }],
+      [{ scopes: ['pets:read'] }, { scopes: null }],
       [
         { scopes: null, allowedNetworks: null },
         { scopes: ['pets:read'], allowedNetworks: [HERE] },
@@ -193,14 +247,12 @@ describe('PATCH /admin/keys/{id}/restrictions', () => {
   });
 
   it.each([
-    [{ scopes: [] }, new RegExp(`^scopes must be a list of 1 to ${SCOPES.length} scopes`)],
     [{ scopes: ['pets:delete'] }, /^scopes\[0\] must be one of pets:read, /],
     [
       { scopes: 'pets:read' },
-      `scopes must be a list of 1 to ${SCOPES.length} scopes, or null for no restriction`,
+      `scopes must be a list of up to ${SCOPES.length} scopes, or null for no restriction`,
     ],
     [{ scopes: ['admin:read'] }, /^scopes must have no scope of administration/],
-    [{ allowedNetworks: [] }, /^allowedNetworks must be a list of 1 to 50 networks/],
     [{ allowedNetworks: ['10/8'] }, /must be a network such as/],
     [{ allowedNetworks: ['203.0.113.0/33'] }, /must be a network such as/],
     [{ allowedNetworks: ['010.0.0.1'] }, /must be a network such as/],
@@ -210,7 +262,7 @@ describe('PATCH /admin/keys/{id}/restrictions', () => {
     [{ allowedNetworks: [42] }, /must be a network such as/],
     [
       { allowedNetworks: Array<string>(51).fill(HERE) },
-      /^allowedNetworks must be a list of 1 to 50 networks/,
+      /^allowedNetworks must be a list of up to 50 networks/,
     ],
   ])('returns 400 for %j, and changes nothing', async (body, fault) => {
     const key = await issue();
@@ -228,12 +280,15 @@ describe('PATCH /admin/keys/{id}/restrictions', () => {
   it('warns, as a new key does, if requests carry X-Forwarded-For and TRUST_PROXY is not set', async () => {
     const key = await issue();
     const forwarded = { 'X-Forwarded-For': '203.0.113.9' };
-    const warning = expect.stringMatching(/TRUST_PROXY is not set.*127\.0\.0\.1/);
-    expect((await restrict(key, { allowedNetworks: [HERE] }, forwarded)).json.warning).toEqual(warning);
-    expect((await restrict(key, { scopes: ['pets:read'] }, forwarded)).json).not.toHaveProperty('warning');
+    const message: unknown = expect.stringMatching(/TRUST_PROXY is not set.*127\.0\.0\.1/);
+    const warnings = [{ code: 'forwarded_but_untrusted', message }];
+    expect((await restrict(key, { allowedNetworks: [HERE] }, forwarded)).json.warnings).toEqual(warnings);
+    for (const body of [{ scopes: ['pets:read'] }, { allowedNetworks: [] }, { allowedNetworks: null }]) {
+      expect((await restrict(key, body, forwarded)).json.warnings).toEqual([]);
+    }
     const body = { name: 'a', plan: 'free', allowedNetworks: [HERE] };
     const issued = await call(admin.administrator, 'POST /admin/keys', body, forwarded);
-    expect(issued.json.warning).toEqual(warning);
+    expect(issued.json.warnings).toEqual(warnings);
   });
 
   it('holds on every replica within a second, also during a burst: none is served after that', async () => {
@@ -281,7 +336,7 @@ describe('GET /admin/keys/{keyId}/scope-suggestion', () => {
     const successor = (await call(key, 'POST /v1/key/rotate')).json;
     await call(successor, 'GET /v1/pets');
     await call(successor, 'GET /v1/store/orders');
-    const sibling = await issue({ plan: undefined, quotaOf: key.id });
+    const sibling = await issue({ plan: undefined, quotaId: key.quotaId });
     await call(sibling, 'POST /v1/pets', PET);
     await until(async () => (await suggest(key)).json.scopes[2].requests === 1);
     const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);

@@ -116,7 +116,7 @@ describe('the deadline of a request', () => {
     expect(await database.query("SELECT FROM pets WHERE name = 'Late'")).toEqual([]);
   });
 
-  /** Expects the change of a label to be rolled back in time, while triggers that call `slow()` are there. */
+  /** Expects the change of a name to be rolled back in time, while triggers that call `slow()` are there. */
   async function expectRolledBack(sleepSeconds: number, ...triggers: string[]): Promise<void> {
     const { id } = (
       await timed('/admin/keys', { method: 'POST', key: admin, body: { name: 'old', plan: 'free' } })
@@ -126,8 +126,8 @@ describe('the deadline of a request', () => {
     for (const trigger of triggers) {
       await database.query(`CREATE ${trigger} FOR EACH ROW EXECUTE FUNCTION slow()`);
     }
-    const { response, ms } = await timed(`/admin/keys/${id}/label`, {
-      method: 'PUT',
+    const { response, ms } = await timed(`/admin/keys/${id}`, {
+      method: 'PATCH',
       key: admin,
       body: { name: 'new' },
     });

@@ -63,7 +63,7 @@ async function expectPromises(): Promise<void> {
   expect(await status(revoked.key)).toBe(200);
   await call(`POST /admin/keys/${revoked.id}/revoke`);
   await until(async () => (await status(revoked.key)) === 401, 900);
-  expect(await call('GET /admin/keys?sort=expires&limit=2')).toMatchObject([
+  expect(await call('GET /admin/keys?sort=expiresAt&limit=2')).toMatchObject([
     { id: old.id },
     { id: expiring.id },
   ]);
@@ -77,7 +77,7 @@ async function expectPromises(): Promise<void> {
   expect(bannedMs).toBeGreaterThan(0);
   expect(bannedMs).toBeLessThanOrEqual(60_000);
   expect((await call('GET /admin/keys?banned=true')).map(({ id }: { id: string }) => id)).toEqual([ban.id]);
-  await call(`POST /admin/keys/${ban.id}/unban`);
+  await call(`POST /admin/quotas/${ban.quotaId}/unban`);
 
   const webhook = await call('POST /admin/webhooks', {
     url: 'https://example.com/',

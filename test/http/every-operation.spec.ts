@@ -80,8 +80,8 @@ const call = (method: string, path: string, init: Init = {}) =>
 const CREATE: Record<string, () => Promise<string>> = {
   id: async () => (await store.issue()).id,
   keyId: async () => (await call('POST', '/v1/keys', { body: { name: 'team' } })).json.id,
-  plan: async () => 'free',
   quotaId: async () => (await store.issue()).quotaId,
+  plan: async () => 'free',
   webhookId: async () => {
     const { json } = await call('POST', '/admin/webhooks', { body: WEBHOOK });
     await database.query(

@@ -25,7 +25,7 @@ const POSITIONS = ['7', 'free', ID];
 /** The parameters that a query may not have beside those it has at least. */
 const EXCLUDED: Record<string, string[]> = { getWhatIf: ['perMinute', 'perDay'] };
 /** The faults of fields of which one is required. */
-const ONE_OF: Record<string, string[]> = { issueKey: ['plan is required without quotaOf'] };
+const ONE_OF: Record<string, string[]> = { issueKey: ['plan is required without quotaId'] };
 const RANGES = {
   int32: [-(2n ** 31n), 2n ** 31n - 1n],
   int64: [-(2n ** 63n), 2n ** 63n - 1n],
@@ -62,7 +62,7 @@ let webhookId: string;
 beforeAll(async () => {
   const input = { url: 'https://webhooks.invalid/', events: ['key.revoked'] };
   ({ id: webhookId } = (await admin.send('POST /admin/webhooks', input)).json);
-  await admin.send(`PATCH /admin/keys/${admin.administrator.id}/restrictions`, { scopes: SCOPES });
+  await admin.send(`PATCH /admin/keys/${admin.administrator.id}`, { scopes: SCOPES });
   await eventually(async () => expect((await admin.send('GET /v1/keys')).status).toBe(200));
 });
 
@@ -72,6 +72,7 @@ beforeAll(async () => {
 const fillPath = (name: string) =>
   name
     .replace('{id}', admin.administrator.id)
+    .replace('{quotaId}', admin.administrator.quotaId)
     .replace('{plan}', 'pro')
     .replace('{webhookId}', webhookId)
     .replace('{keyId}', admin.administrator.id)
@@ -158,7 +159,7 @@ function validParameter({ name, schema }: Parameter): string {
 }
 
 function wrongFields(field: Schema): Wrong {
-  const { type, format, enum: choices, minLength, maxLength = 0, maxItems = 0 } = field;
+  const { type, format, enum: choices, minLength, maxLength = 0, minItems = 0, maxItems = 0 } = field;
   const json = (values: unknown[]) => values.map((value) => JSON.stringify(value));
   if (choices !== undefined) {
     const [fault, wrong] = wrongChoice(choices);
@@ -182,7 +183,8 @@ function wrongFields(field: Schema): Wrong {
   }
   if (type === 'array') {
     const tooMany = Array<string>(maxItems + 1).fill('x');
-    return ['must [^;]+', json([null, 7, 'x', { length: 3 }, [], [null], ['x'], [['x']], tooMany])];
+    const wrong = [null, 7, 'x', { length: 3 }, [null], ['x'], [['x']], tooMany];
+    return ['must [^;]+', json(minItems > 0 ? [...wrong, []] : wrong)];
   }
   if (format === 'date-time') {
     return [INSTANT, json([...NO_INSTANTS, null, 32_503_680_000])];
@@ -290,7 +292,7 @@ describe.each(withNames(api.operations.filter(({ body }) => body !== null)))(
 
     it('returns 400 that names every missing required and every invalid field, and changes nothing', () =>
       unchanged(async () => {
-        const invalid = Object.keys(properties).map((field) => `"${field}":[]`);
+        const invalid = Object.keys(properties).map((field) => `"${field}":{}`);
         const faults = Object.keys(properties).map((field) => `${field} must [^;]+`);
         expectInvalid(await attempt(`{${invalid.join(',')}}`), new RegExp(`^${faults.join('; ')}$`));
         if (required.length > 0) {

@@ -86,8 +86,8 @@ describe('a request whose body is held open', () => {
   it('gets 403, and lifts no restriction, once its key is restricted', async () => {
     const { id, key } = await store.issue({ ...UNLIMITED, role: 'admin' });
     const body = JSON.stringify({ scopes: null, allowedNetworks: null });
-    const finish = await holdOpen(`PATCH /admin/keys/${id}/restrictions`, key, body);
-    expect((await manage(`/admin/keys/${id}/restrictions`, { scopes: ['admin:read'] })).status).toBe(200);
+    const finish = await holdOpen(`PATCH /admin/keys/${id}`, key, body);
+    expect((await manage(`/admin/keys/${id}`, { scopes: ['admin:read'] })).status).toBe(200);
     expectError(await finish(), 403, 'insufficient_scope');
     const { json } = await store.send(`/admin/keys/${id}`, { key: admin.key });
     expect(json).toMatchObject({ scopes: ['admin:read'] });

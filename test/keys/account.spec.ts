@@ -53,7 +53,7 @@ describe('GET /v1/key', () => {
       plan: 'free',
       perMinute: 60,
       perDay: 1000,
-      ownLimits: false,
+      limitsSource: 'plan',
       createdAt,
       expiresAt: null,
       successor: null,
@@ -63,7 +63,7 @@ describe('GET /v1/key', () => {
   it('returns the own limits of a quota, the role and the expiry', async () => {
     const own = { plan: 'pro', perMinute: 7, perDay: 70, role: 'admin' } as const;
     const issued = await store.issue({ ...own, expiresAt: new Date('2028-01-01T00:00:00.000Z') });
-    const expected = { ...own, ownLimits: true, expiresAt: '2028-01-01T00:00:00.000Z' };
+    const expected = { ...own, limitsSource: 'quota', expiresAt: '2028-01-01T00:00:00.000Z' };
     expect((await get('/v1/key', issued)).json).toMatchObject(expected);
   });
 

@@ -1,12 +1,8 @@
 import { createHash } from 'node:crypto';
-import { TERMINAL } from '../../src/audit/audit.js';
 import type { IssuedKey, Key } from '../../src/keys/key.schemas.js';
 import { KeyService } from '../../src/keys/key.service.js';
-import { CounterStoreError } from '../../src/rate-limit/stores/counter-store.js';
-import { FallbackCounterStore } from '../../src/rate-limit/stores/fallback-counter-store.js';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../support/time/clock.js';
 import { useAdministration } from '../support/keys/administration.js';
-import { ban, bannedUntil } from '../support/keys/bans.js';
 import { eventually } from '../support/eventually.js';
 import { expectError, expectInvalid } from '../support/http/expectations.js';
 import { type HttpResponse, listedIds, send } from '../support/http/http.js';
@@ -32,15 +28,19 @@ const shown = ({ key: _key, ...rest }: IssuedKey): Key => rest;
 const listed = (key: IssuedKey) => ({
   ...shown(key),
   lastUsedAt: null,
-  requestsByHour: Array<number>(24).fill(0),
+  recentUsage: unusedHours(admin.store.clock.now()),
 });
+/** The hours up to one, of a key that was not used. */
+const unusedHours = (nowMs: number) =>
+  Array.from({ length: 24 }, (_hour, index) => {
+    const startsAtMs = (Math.floor(nowMs / HOUR_MS) - 23 + index) * HOUR_MS;
+    return { startsAt: new Date(startsAtMs).toISOString(), requests: 0, denied: 0 };
+  });
 const find = async ({ id }: { id: string }): Promise<Key> =>
   (await sendAsAdmin(`GET /admin/keys/${id}`)).json;
 const rotate = ({ id }: { id: string }, body?: unknown) => sendAsAdmin(`POST /admin/keys/${id}/rotate`, body);
 const revoke = ({ id }: { id: string }) => sendAsAdmin(`POST /admin/keys/${id}/revoke`);
-const label = ({ id }: { id: string }, body: unknown) => sendAsAdmin(`PUT /admin/keys/${id}/label`, body);
-const rateLimit = ({ id }: { id: string }) => sendAsAdmin(`GET /admin/keys/${id}/rate-limit`);
-const unban = ({ id }: { id: string }) => sendAsAdmin(`POST /admin/keys/${id}/unban`);
+const update = ({ id }: { id: string }, body: unknown) => sendAsAdmin(`PATCH /admin/keys/${id}`, body);
 
 const unchanged = (work: () => Promise<HttpResponse>) => changingNothing(admin.store.database, work);
 
@@ -68,7 +68,7 @@ describe('POST /admin/keys', () => {
       plan: 'pro',
       perMinute: 300,
       perDay: 10_000,
-      ownLimits: false,
+      limitsSource: 'plan',
       bannedUntil: null,
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       expiresAt: null,
@@ -76,6 +76,7 @@ describe('POST /admin/keys', () => {
       predecessorId: null,
       successorId: null,
       issuerId: null,
+      warnings: [],
     });
     expect(response.headers.get('location')).toBe(`/admin/keys/${response.json.id}`);
     expect(response.headers.get('cache-control')).toBe('no-store');
@@ -90,7 +91,7 @@ describe('POST /admin/keys', () => {
     for (const plan of ['enterprise', 'free']) {
       const limits = { plan, perMinute: 7, perDay: 2_147_483_647 };
       const own = await issue(limits);
-      expect(own).toMatchObject({ ...limits, ownLimits: true });
+      expect(own).toMatchObject({ ...limits, limitsSource: 'quota' });
       expect((await use(own.key)).headers.get('ratelimit-policy')).toBe(
         '"minute";q=7;w=60, "day";q=2147483647;w=86400',
       );
@@ -117,10 +118,9 @@ describe('POST /admin/keys', () => {
     expect(await find(await issue(input))).toMatchObject(input);
   });
 
-  it('ignores unknown fields: nobody can choose the key, its id or its quota', async () => {
+  it('ignores unknown fields: nobody can choose the key or its id', async () => {
     const chosen = {
       id: UNKNOWN_ID,
-      quotaId: UNKNOWN_ID,
       key: 'ask_test_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz04cBps',
       state: 'revoked',
       revokedAt: '2020-01-01T00:00:00Z',
@@ -148,7 +148,7 @@ describe('POST /admin/keys', () => {
     [input({ expiresAt: '2020-01-01T00:00:00Z' }), 'expiresAt must be in the future'],
     [
       '{"name":7,"perDay":5}',
-      'name must be a string; plan is required without quotaOf; perMinute is required with perDay',
+      'name must be a string; plan is required without quotaId; perMinute is required with perDay',
     ],
   ])('returns 400 that names every fault, and issues nothing: %s', async (body, faults) => {
     expectInvalid(await unchanged(() => sendAsAdmin('POST /admin/keys', body)), faults);
@@ -163,32 +163,6 @@ describe('POST /admin/keys', () => {
   });
 });
 
-describe('POST /admin/keys and PATCH /admin/keys/{id}', () => {
-  const noPlan: unknown = expect.stringMatching(
-    /^There is no plan ".*"; the plans are business, enterprise, free, .*pro/s,
-  );
-  it.each<[Record<string, unknown>, unknown]>([
-    ...['gold', 'Free', '', '\ud800', 'free\0', '__proto__', "free'; DROP TABLE plans; --"].map(
-      (plan): [Record<string, unknown>, unknown] => [{ plan }, noPlan],
-    ),
-    [
-      { plan: 'enterprise' },
-      'Plan "enterprise" has no limits: give the key its own limits per minute and per day.',
-    ],
-    [{ plan: 'free', perMinute: 5 }, 'The request is invalid: perDay is required with perMinute.'],
-    [{ plan: 'free', perDay: 5 }, 'The request is invalid: perMinute is required with perDay.'],
-  ])(
-    'return 400 for a plan that does not exist or lacks limits, and for one limit: %j',
-    async (input, message) => {
-      const key = await issue();
-      for (const request of ['POST /admin/keys', `PATCH /admin/keys/${key.id}`]) {
-        const response = await unchanged(() => sendAsAdmin(request, { name: 'x', ...input }));
-        expectError(response, 400, 'invalid_request', message);
-      }
-    },
-  );
-});
-
 describe('GET /admin/keys/{id}', () => {
   const unknown = ['x', UNKNOWN_ID, `${UNKNOWN_ID}0`, UNKNOWN_ID.replaceAll('-', ''), '%00', "'%20OR%201=1"];
 
@@ -197,13 +171,12 @@ describe('GET /admin/keys/{id}', () => {
     const message = `There is no key with the id "${decodeURIComponent(id)}".`;
     for (const request of [
       `GET ${path}`,
-      ...['rotate', 'revoke', 'unban'].map((action) => `POST ${path}/${action}`),
-      ...['rate-limit', 'usage'].map((part) => `GET ${path}/${part}`),
+      ...['rotate', 'revoke'].map((action) => `POST ${path}/${action}`),
+      `GET ${path}/usage`,
     ]) {
       expectError(await sendAsAdmin(request), 404, 'not_found', message);
     }
-    expectError(await sendAsAdmin(`PATCH ${path}`, { plan: 'pro' }), 404, 'not_found', message);
-    expectError(await label({ id }, { name: 'x' }), 404, 'not_found', message);
+    expectError(await update({ id }, { name: 'x' }), 404, 'not_found', message);
   });
 });
 
@@ -304,6 +277,7 @@ describe('POST /admin/keys/{id}/rotate', () => {
       createdAt: expect.any(String),
       predecessorId: old.id,
       successorId: null,
+      overlapEndsAt: expect.any(String),
     });
     expect(response.json.id).not.toBe(old.id);
     expect(response.json.key).not.toBe(old.key);
@@ -315,7 +289,9 @@ describe('POST /admin/keys/{id}/rotate', () => {
       expiresAt: expect.any(String),
       successorId: response.json.id,
     });
-    expect(await find(response.json)).toEqual(listed(response.json));
+    const { overlapEndsAt, ...successor } = response.json;
+    expect(overlapEndsAt).toBe((await find(old)).expiresAt);
+    expect(await find(successor)).toEqual(listed(successor));
     const next = (await rotate(response.json)).json;
     expect(next).toMatchObject({ predecessorId: response.json.id, quotaId: old.quotaId });
     expect((await find(response.json)).successorId).toBe(next.id);
@@ -448,132 +424,57 @@ describe('POST /admin/keys/{id}/revoke', () => {
 });
 
 describe('PATCH /admin/keys/{id}', () => {
-  const change = ({ id }: { id: string }, body: unknown) => sendAsAdmin(`PATCH /admin/keys/${id}`, body);
-  const usedBy = ({ quotaId }: Key) =>
-    admin.store.database.query<{ minute_used: number; day_used: number }>(
-      'SELECT minute_used, day_used FROM rate_limit_counters WHERE bucket_key = $1',
-      [`quota:${quotaId}`],
-    );
-
-  it('returns 200 with the key on its new plan, and keeps the counts', async () => {
-    const key = await issue();
-    admin.store.clock.travelToMinuteStart();
-    for (let sent = 0; sent < 3; sent += 1) {
-      await use(key.key);
-    }
-    const { status, json, headers } = await change(key, { plan: 'pro' });
-    expect([status, json]).toEqual([200, { ...shown(key), plan: 'pro', perMinute: 300, perDay: 10_000 }]);
-    expect(headers.get('cache-control')).toBeNull();
-    expect(await usedBy(key)).toEqual([{ minute_used: 3, day_used: 3 }]);
-
-    await eventually(async () => {
-      const left = remaining(await use(key.key));
-      const [counted] = await usedBy(key);
-      expect(left).toBe(300 - (counted?.minute_used ?? NaN));
-    }, SECOND_MS);
+  it('returns 200 with the key, changes what the body names, and keeps the rest', async () => {
+    const key = await issue({ name: 'Ann', note: 'first', scopes: ['pets:read'] });
+    const fields = { name: 'Bob', role: 'admin', plan: 'pro', expiresAt: '2999-01-01T00:00:00Z' };
+    const response = await update(key, fields);
+    expect([response.status, response.json]).toEqual([200, { ...shown(key), name: 'Bob' }]);
+    expect(response.headers.get('cache-control')).toBeNull();
+    const rest = { note: 'second', scopes: ['orders:read'], allowedNetworks: ['203.0.113.0/24'] };
+    expect((await update(key, rest)).json).toEqual({ ...shown(key), name: 'Bob', ...rest });
+    const removed = { note: null, scopes: null, allowedNetworks: null };
+    expect((await update(key, removed)).json).toEqual({ ...shown(key), name: 'Bob', ...removed });
+    expect(await find(key)).toMatchObject({ name: 'Bob', ...removed });
   });
 
-  it('leaves 0 remaining when the usage exceeds the new limits', async () => {
-    const key = await issue({ plan: 'enterprise', perMinute: 1_000_000, perDay: 1_000_000 });
-    admin.store.clock.travelToMinuteStart();
-    for (let sent = 0; sent < 5; sent += 1) {
-      await use(key.key);
-    }
-    await change(key, { plan: 'enterprise', perMinute: 2, perDay: 2_000_000 });
-    await eventually(async () => {
-      const updated = await use(key.key);
-      expectError(updated, 429, 'rate_limit_exceeded');
-      expect([updated.headers.get('x-ratelimit-limit'), remaining(updated)]).toEqual(['2', 0]);
-    }, SECOND_MS);
-  });
-
-  it('sets own limits, and returns to those of the plan when none are given', async () => {
-    const key = await issue();
-    const own = { plan: 'enterprise', perMinute: 5000, perDay: 1_000_000 };
-    expect((await change(key, own)).json).toMatchObject({ ...own, ownLimits: true });
-    expect((await change(key, { plan: 'free' })).json).toEqual(shown(key));
-  });
-
-  it('applies to a key and its successor, and ignores other fields such as name and expiry', async () => {
-    const old = await issue();
-    const successor = (await rotate(old)).json;
-    const fields = { name: 'other', role: 'admin', expiresAt: '2999-01-01T00:00:00Z' };
-    await change(successor, { ...fields, plan: 'business' });
-    expect((await find(old)).plan).toBe('business');
-    const { name, role, expiresAt, plan } = await find(successor);
-    expect([name, role, expiresAt, plan]).toEqual(['test', 'client', null, 'business']);
-  });
-});
-
-describe('GET /admin/keys/{id}/rate-limit', () => {
-  it('returns 200 with the status that the key gets, and counts nothing', async () => {
-    const { id, key } = await issue({ plan: 'pro' });
-    admin.store.clock.travelToMinuteStart();
-    await use(key);
-    const ofKey = await send(`${admin.store.url}/v1/rate-limit`, { key });
-    for (const { status, json } of [await rateLimit({ id }), await rateLimit({ id })]) {
-      expect([status, json]).toEqual([200, ofKey.json]);
-    }
-    expect(ofKey.json).toMatchObject({ plan: 'pro', windows: [{ remaining: 299 }, { remaining: 9999 }] });
-  });
-
-  it('returns the status of the quota for a revoked key, its successor, and a banned one', async () => {
-    const key = await issue({ plan: 'pro', perMinute: 5, perDay: 50 });
-    const successor = (await rotate(key)).json;
-    await use(successor.key);
-    await revoke(key);
-    const { json } = await rateLimit(key);
-    expect(json).toMatchObject({
-      windows: [
-        { limit: 5, remaining: 4 },
-        { limit: 50, remaining: 49 },
-      ],
-    });
-    expect((await rateLimit(successor)).json).toEqual(json);
-    const end = inFuture(HOUR_MS);
-    await ban(admin.store.database, key, end);
-    const banned = { bannedUntil: end.toISOString(), denialsUntilBan: 0 };
-    expect((await rateLimit(key)).json).toMatchObject(banned);
-  });
-
-  it('returns 503 while the counter store is away, because only this replica would count', async () => {
-    const key = await issue();
-    const counters = admin.store.app.get(FallbackCounterStore);
-    const known = await counters.peek({ bucketKey: 'quota:x', perMinute: 1, perDay: 1 });
-    const peek = jest.spyOn(counters, 'peek').mockResolvedValue({ ...known, degraded: true });
-    expectError(await rateLimit(key), 503, 'service_unavailable');
-    peek.mockRestore();
-  });
-});
-
-describe('PUT /admin/keys/{id}/label', () => {
-  it('returns 200 with the key and its new label, of which a note that is not given is removed', async () => {
+  it('records one event with what it changed, and none for what is as it was', async () => {
     const key = await issue({ name: 'Ann', note: 'first' });
-    const fields = { name: 'Bob', note: 'second', role: 'admin', plan: 'pro' };
-    const response = await label(key, fields);
-    expect([response.status, response.json]).toEqual([200, { ...shown(key), name: 'Bob', note: 'second' }]);
-    expect(await find(key)).toMatchObject({ name: 'Bob', note: 'second' });
-    expect((await label(key, { name: 'Ann' })).json).toEqual({ ...shown(key), note: null });
-  });
-
-  it('changes only what a change at the terminal gives, beside another change', async () => {
-    const key = await issue({ name: 'Ann', note: 'first' });
-    const keys = admin.store.app.get(KeyService);
-    await Promise.all([
-      keys.label(key.id, { note: 'second' }, TERMINAL),
-      keys.label(key.id, { name: 'Bob' }, TERMINAL),
+    await update(key, { name: 'Ann', note: 'second', scopes: [] });
+    await update(key, { name: 'Ann', scopes: [] });
+    await update(key, {});
+    expect(await listAuditEvents(key, 'key.updated')).toEqual([
+      expect.objectContaining({
+        before: { note: 'first', scopes: null },
+        after: { note: 'second', scopes: [] },
+      }),
     ]);
-    expect(await find(key)).toMatchObject({ name: 'Bob', note: 'second' });
-    await keys.label(key.id, { note: null }, TERMINAL);
-    expect(await find(key)).toMatchObject({ name: 'Bob', note: null });
   });
 
-  it('labels a revoked key too, and leaves its successor as it is', async () => {
+  it('changes only what a change gives, beside another change', async () => {
+    const key = await issue({ name: 'Ann', note: 'first' });
+    await Promise.all([update(key, { note: 'second' }), update(key, { name: 'Bob' })]);
+    expect(await find(key)).toMatchObject({ name: 'Bob', note: 'second' });
+  });
+
+  it('changes a revoked key too, and leaves its successor as it is', async () => {
     const key = await issue({ name: 'Ann' });
     const successor = (await rotate(key)).json;
     await revoke(key);
-    expect((await label(key, { name: 'old' })).json).toMatchObject({ name: 'old', state: 'revoked' });
+    expect((await update(key, { name: 'old' })).json).toMatchObject({ name: 'old', state: 'revoked' });
     expect((await find(successor)).name).toBe('Ann');
+  });
+
+  it.each([
+    [{ name: null }, 'name must be a string'],
+    [{ name: ' ', note: '' }, 'name must not be blank; note must not be blank'],
+    [
+      { scopes: 'pets:read', allowedNetworks: ['x'] },
+      'scopes must be a list of up to 7 scopes, or null for no restriction; allowedNetworks[0] must be a ' +
+        'network such as 203.0.113.0/24 or 2001:db8::/32, or an address',
+    ],
+  ])('returns 400 that names every fault, and changes nothing: %j', async (body, faults) => {
+    const key = await issue();
+    expectInvalid(await unchanged(() => update(key, body)), faults);
   });
 });
 
@@ -584,96 +485,20 @@ describe('/admin/keys/{id}', () => {
     expect((await revoke({ id: key.id.toUpperCase() })).json).toMatchObject({ id: key.id, state: 'revoked' });
   });
 
-  it.each(['rotate', 'revoke', 'unban'])(
-    'needs no body for /%s, even when Content-Type is set',
-    async (action) => {
-      const { id } = await issue();
-      const { status } = await send(`${admin.store.url}/admin/keys/${id}/${action}`, {
-        method: 'POST',
-        key: admin.administrator.key,
-        headers: { 'Content-Type': 'application/json' },
-      });
-      expect(status).toBe(action === 'rotate' ? 201 : 200);
-    },
-  );
+  it.each(['rotate', 'revoke'])('needs no body for /%s, even when Content-Type is set', async (action) => {
+    const { id } = await issue();
+    const { status } = await send(`${admin.store.url}/admin/keys/${id}/${action}`, {
+      method: 'POST',
+      key: admin.administrator.key,
+      headers: { 'Content-Type': 'application/json' },
+    });
+    expect(status).toBe(action === 'rotate' ? 201 : 200);
+  });
 
   it('is not rotated by a body that is not JSON', async () => {
     const { id } = await issue();
     const malformed = await unchanged(() => sendAsAdmin(`POST /admin/keys/${id}/rotate`, '{'));
     expectError(malformed, 400, 'invalid_request');
-  });
-});
-
-describe('a ban', () => {
-  const until = () => inFuture(HOUR_MS);
-  const isListed = async (banned: boolean, { id }: { id: string }) =>
-    (await sendAsAdmin(`GET /admin/keys?limit=100&plan=bans&banned=${banned}`)).json.some(
-      (key: Key) => key.id === id,
-    );
-
-  beforeAll(() => createPlan('bans'));
-
-  it('is shown on every key of the quota until its end, and on no other key', async () => {
-    const [key, other] = [await issue({ plan: 'bans' }), await issue({ plan: 'bans' })];
-    const successor = (await rotate(key)).json;
-    const end = until();
-    await ban(admin.store.database, key, end);
-    for (const banned of [key, successor]) {
-      expect((await find(banned)).bannedUntil).toBe(end.toISOString());
-      expect([await isListed(true, banned), await isListed(false, banned)]).toEqual([true, false]);
-    }
-    expect((await find(other)).bannedUntil).toBeNull();
-    expect([await isListed(true, other), await isListed(false, other)]).toEqual([false, true]);
-  });
-
-  it('is neither shown nor lifted after its end', async () => {
-    const key = await issue({ plan: 'bans' });
-    await ban(admin.store.database, key, until());
-    admin.store.clock.travel(HOUR_MS);
-    expect((await find(key)).bannedUntil).toBeNull();
-    expect(await isListed(true, key)).toBe(false);
-    expect((await unchanged(() => unban(key))).json).toEqual(shown(key));
-  });
-
-  it('is lifted at once for every key of the quota', async () => {
-    const key = await issue({ plan: 'bans' });
-    const successor = (await rotate(key)).json;
-    await ban(admin.store.database, key, until());
-    const { status, json } = await unban(successor);
-    expect([status, json]).toEqual([200, shown(successor)]);
-    expect((await find(key)).bannedUntil).toBeNull();
-    const end = await bannedUntil(admin.store.database, key);
-    expect(end?.getTime()).toBeLessThanOrEqual(admin.store.clock.now());
-  });
-
-  it('is lifted once when several requests lift it concurrently', async () => {
-    const key = await issue({ plan: 'bans' });
-    await ban(admin.store.database, key, until());
-    const responses = await Promise.all(Array.from({ length: 5 }, () => unban(key)));
-    expect(responses.map(({ json }) => json)).toEqual(responses.map(() => shown(key)));
-    expect(await listAuditEvents(key, 'key.unbanned')).toHaveLength(1);
-  });
-});
-
-describe('a change after which the counter store is away', () => {
-  it('returns 200 with the bans read before the change, because 503 would mean no change', async () => {
-    const [revoked, moved, freed] = [await issue(), await issue(), await issue()];
-    await ban(admin.store.database, freed, inFuture(HOUR_MS));
-    const plan = { plan: 'pro' };
-    const counters = admin.store.app.get(FallbackCounterStore);
-    const away = new CounterStoreError('refused', new Error('away'));
-    for (const [action, key, expected] of [
-      [() => revoke(revoked), revoked, { state: 'revoked' }],
-      [() => sendAsAdmin(`PATCH /admin/keys/${moved.id}`, plan), moved, plan],
-      [() => unban(freed), freed, { bannedUntil: null }],
-    ] as const) {
-      const known = await counters.bans();
-      const bans = jest.spyOn(counters, 'bans').mockRejectedValue(away).mockResolvedValueOnce(known);
-      const { status } = await action();
-      bans.mockRestore();
-      expect(status).toBe(200);
-      expect(await find(key)).toMatchObject(expected);
-    }
   });
 });
 
@@ -700,9 +525,10 @@ describe('an issued key', () => {
     const responses = [
       await sendAsAdmin('GET /admin/keys?limit=100'),
       await sendAsAdmin(`GET /admin/keys/${first.id}`),
-      await sendAsAdmin(`PATCH /admin/keys/${first.id}`, { plan: 'pro' }),
+      await update(first, { name: 'x' }),
+      await sendAsAdmin(`PATCH /admin/quotas/${first.quotaId}`, { plan: 'pro' }),
+      await sendAsAdmin(`POST /admin/quotas/${first.quotaId}/unban`),
       await rotate(first),
-      await unban(second),
       await revoke(second),
       await sendAsAdmin('GET /admin/audit?limit=100'),
     ];

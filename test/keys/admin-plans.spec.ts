@@ -1,6 +1,6 @@
 import type { Plan } from '../../src/keys/plan.schemas.js';
 import { useAdministration } from '../support/keys/administration.js';
-import { expectError } from '../support/http/expectations.js';
+import { expectError, expectInvalid } from '../support/http/expectations.js';
 import { eventually } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
 import { parseLinks } from '../support/http/links.js';
@@ -8,6 +8,8 @@ import { readPages } from '../support/http/pages.js';
 import { changingNothing } from '../support/database/stored-state.js';
 
 const NAME = 'must have 1 to 63 lower-case letters, digits and hyphens, and begin with a letter';
+
+const WARNING = { code: 'minute_limit_above_day_limit' };
 
 const admin = useAdministration();
 const { send: sendAsAdmin } = admin;
@@ -34,10 +36,10 @@ describe('GET /admin/plans', () => {
     const response = await sendAsAdmin('GET /admin/plans');
     expect(response.status).toBe(200);
     expect(response.json).toEqual([
-      { name: 'business', perMinute: 1000, perDay: 100_000 },
-      { name: 'enterprise', perMinute: null, perDay: null },
-      { name: 'free', perMinute: 60, perDay: 1000 },
-      { name: 'pro', perMinute: 300, perDay: 10_000 },
+      { name: 'business', perMinute: 1000, perDay: 100_000, warnings: [] },
+      { name: 'enterprise', perMinute: null, perDay: null, warnings: [] },
+      { name: 'free', perMinute: 60, perDay: 1000, warnings: [] },
+      { name: 'pro', perMinute: 300, perDay: 10_000, warnings: [] },
     ]);
     expect(parseLinks(response)).toEqual({ first: '/admin/plans?limit=20' });
   });
@@ -60,7 +62,7 @@ describe('GET /admin/plans', () => {
 describe('GET /admin/plans/{plan}', () => {
   it('returns 200 with the plan', async () => {
     const { status, json } = await sendAsAdmin('GET /admin/plans/free');
-    expect([status, json]).toEqual([200, { name: 'free', perMinute: 60, perDay: 1000 }]);
+    expect([status, json]).toEqual([200, { name: 'free', perMinute: 60, perDay: 1000, warnings: [] }]);
   });
 
   it.each(['gold', 'Free', '%00', "'%20OR%201=1", '__proto__'])(
@@ -80,7 +82,11 @@ describe('PUT /admin/plans/{plan}', () => {
   it('returns 200 with the changed plan, without Location, and ignores a name and other fields', async () => {
     const limits = { perMinute: 61, perDay: 1001 };
     const { status, json, headers } = await put('free', { ...limits, name: 'pro', colour: 'red', '': null });
-    expect([status, json, headers.get('location')]).toEqual([200, { name: 'free', ...limits }, null]);
+    expect([status, json, headers.get('location')]).toEqual([
+      200,
+      { name: 'free', ...limits, warnings: [] },
+      null,
+    ]);
     expect((await sendAsAdmin('GET /admin/plans/free')).json).toEqual(json);
   });
 
@@ -90,7 +96,7 @@ describe('PUT /admin/plans/{plan}', () => {
     const location = '/admin/plans/startup-2';
     expect([status, json, headers.get('location')]).toEqual([
       201,
-      { name: 'startup-2', ...limits },
+      { name: 'startup-2', ...limits, warnings: [expect.objectContaining(WARNING)] },
       location,
     ]);
     expect((await sendAsAdmin(`GET ${location}`)).json).toEqual(json);
@@ -102,7 +108,7 @@ describe('PUT /admin/plans/{plan}', () => {
 
   it('changes and records nothing when the limits are the same', async () => {
     const response = await putInVain('free', { perMinute: 60, perDay: 1000 });
-    expect([response.status, response.json]).toEqual([200, { name: 'free', perMinute: 60, perDay: 1000 }]);
+    expect([response.status, response.json]).toEqual([200, { name: 'free', perMinute: 60, perDay: 1000, warnings: [] }]);
   });
 
   it('applies within a second to keys on the plan, keeps their usage, and not to own limits', async () => {
@@ -122,8 +128,22 @@ describe('PUT /admin/plans/{plan}', () => {
     expect((await sendAsAdmin(`GET /admin/keys/${own.id}`)).json).toMatchObject({ perMinute: 7, perDay: 70 });
   });
 
-  it('returns 409 conflict for a plan whose keys have their own limits', async () => {
-    const message = 'Plan "enterprise" has no limits: each of its keys has its own limits.';
+  it('keeps a limit that the body leaves out', async () => {
+    expect((await put('free', { perDay: 1001 })).json).toMatchObject({ perMinute: 60, perDay: 1001 });
+    expect((await put('free', { perMinute: 61 })).json).toMatchObject({ perMinute: 61, perDay: 1001 });
+    expect((await put('free', {})).json).toMatchObject({ perMinute: 61, perDay: 1001 });
+  });
+
+  it.each([
+    [{ perDay: 5 }, 'perMinute is required for a new plan'],
+    [{ perMinute: 5 }, 'perDay is required for a new plan'],
+    [{}, 'perMinute is required for a new plan'],
+  ])('returns 400 for a new plan that lacks a limit: %j', async (body, fault) => {
+    expectInvalid(await putInVain('lacking', body), fault);
+  });
+
+  it('returns 409 conflict for a plan whose quotas have their own limits', async () => {
+    const message = 'Plan "enterprise" has no limits: each of its quotas has its own limits.';
     expectError(await putInVain('enterprise', { perMinute: 5, perDay: 5 }), 409, 'conflict', message);
   });
   it.each([
@@ -146,7 +166,12 @@ describe('PUT /admin/plans/{plan}', () => {
     'creates a plan with the name %s',
     async (name) => {
       expect((await put(name, { perMinute: 5, perDay: 5 })).status).toBe(201);
-      expect((await sendAsAdmin(`GET /admin/plans/${name}`)).json).toEqual({ name, perMinute: 5, perDay: 5 });
+      expect((await sendAsAdmin(`GET /admin/plans/${name}`)).json).toEqual({
+        name,
+        perMinute: 5,
+        perDay: 5,
+        warnings: [],
+      });
     },
   );
 
@@ -158,7 +183,7 @@ describe('PUT /admin/plans/{plan}', () => {
     expect(responses.filter(({ status }) => status === 201)).toHaveLength(1);
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(4);
     const entries = await listEntries('contested');
-    expect(entries.map(({ action }) => action)).toEqual(['plan.created', ...Array(4).fill('plan.changed')]);
+    expect(entries.map(({ action }) => action)).toEqual(['plan.created', ...Array(4).fill('plan.updated')]);
     expect(entries.map(({ before }) => before)).toEqual([
       null,
       ...entries.slice(0, -1).map(({ after }) => after),
@@ -166,6 +191,7 @@ describe('PUT /admin/plans/{plan}', () => {
     expect((await sendAsAdmin('GET /admin/plans/contested')).json).toEqual({
       name: 'contested',
       ...entries.at(-1)?.['after'],
+      warnings: [],
     });
   });
 });

@@ -9,6 +9,7 @@ import { parseLinks } from '../support/http/links.js';
 import { readPages } from '../support/http/pages.js';
 
 const NOON = new Date('2027-03-05T12:00:30.000Z');
+const NOON_HOUR_MS = Date.parse('2027-03-05T12:00:00.000Z');
 const UUID = '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11';
 
 const admin = useAdministration();
@@ -56,7 +57,11 @@ describe('the usage of a key', () => {
       const { json } = await get(`/admin/keys/${key().id}`);
       expect(json).toMatchObject({
         lastUsedAt: expect.stringMatching(time),
-        requestsByHour: [...Array<number>(22).fill(0), ...lastHours],
+        recentUsage: [...Array<number>(22).fill(0), ...lastHours].map((requests, hour) => ({
+          startsAt: new Date(NOON_HOUR_MS + (hour - 23) * HOUR_MS).toISOString(),
+          requests,
+          denied: 0,
+        })),
       });
     },
   );
@@ -66,9 +71,9 @@ describe('the usage of a key', () => {
     for (const key of all) {
       expect(key).toEqual((await get(`/admin/keys/${key.id}`)).json);
     }
-    const { json } = await admin.send(`POST /admin/keys/${now.id}/unban`);
+    const { json } = await admin.send(`PATCH /admin/keys/${now.id}`, {});
     expect(json).not.toHaveProperty('lastUsedAt');
-    expect(json).not.toHaveProperty('requestsByHour');
+    expect(json).not.toHaveProperty('recentUsage');
   });
 });
 
@@ -86,11 +91,11 @@ describe('GET /admin/keys while the journal of usage cannot be written', () => {
 
 describe('GET /admin/keys?sort=', () => {
   const SORTS: [string, () => IssuedKey[]][] = [
-    ['created', () => [hourAgo, never, daysAgo, now]],
-    ['-created', () => [now, daysAgo, never, hourAgo]],
+    ['createdAt', () => [hourAgo, never, daysAgo, now]],
+    ['-createdAt', () => [now, daysAgo, never, hourAgo]],
     ['name', () => [daysAgo, now, hourAgo, never]],
-    ['lastUsed', () => [now, hourAgo, daysAgo, never]],
-    ['expires', () => [never, hourAgo, daysAgo, now]],
+    ['-lastUsedAt', () => [now, hourAgo, daysAgo, never]],
+    ['expiresAt', () => [never, hourAgo, daysAgo, now]],
     ['state', () => [now, daysAgo, never, hourAgo]],
   ];
 
@@ -139,7 +144,7 @@ describe('GET /admin/keys?sort=', () => {
     admin.store.clock.travelTo(NOON);
   });
 
-  it.each(['lastUsed', 'expires'])(
+  it.each(['-lastUsedAt', 'expiresAt'])(
     'continues after the instant of a cursor, whichever offset it has: %s',
     async (sort) => {
       const after = (time: string) =>
@@ -188,11 +193,11 @@ describe('the X-Total-Count of GET /admin/keys', () => {
 describe('GET /admin/keys with a filter', () => {
   it('returns the keys of a quota', async () => {
     const { json: successor } = await admin.send(`POST /admin/keys/${daysAgo.id}/rotate`);
-    const { json } = await get(`/admin/keys?quota=${daysAgo.quotaId.toUpperCase()}`);
+    const { json } = await get(`/admin/keys?quotaId=${daysAgo.quotaId.toUpperCase()}`);
     expect(keyIds(json)).toEqual([daysAgo.id, successor.id]);
     await admin.store.database.query('DELETE FROM api_keys WHERE id = $1', [successor.id]);
     await admin.store.database.query('UPDATE api_keys SET expires_at = NULL WHERE id = $1', [daysAgo.id]);
-    expect((await get(`/admin/keys?quota=${UUID}`)).json).toStrictEqual([]);
+    expect((await get(`/admin/keys?quotaId=${UUID}`)).json).toStrictEqual([]);
   });
 
   it('returns the keys that are valid and expire before a time', async () => {
@@ -219,7 +224,7 @@ describe('GET /admin/keys with a filter', () => {
   });
 
   it('combines filters with an order', async () => {
-    const query = 'expiresBefore=2028-01-01T00:00:00Z&unusedSince=2027-03-05T12:00:00Z&sort=expires';
+    const query = 'expiresBefore=2028-01-01T00:00:00Z&unusedSince=2027-03-05T12:00:00Z&sort=expiresAt';
     expect(await walk(query)).toEqual(keyIds([never, hourAgo]));
   });
 });
@@ -230,18 +235,21 @@ describe('GET /admin/keys with an invalid cursor', () => {
     `cursor belongs to the sort order ${sort}: follow the Link header of the page before`;
 
   it.each([
-    ['of another order', 'created', `name|${UUID}|Ann`, of('name')],
-    ['of another order', 'name', `created|${UUID}|`, of('created')],
-    ['of another order', '-created', `expires|${UUID}|`, of('expires')],
+    ['of another order', 'createdAt', `name|${UUID}|Ann`, of('name')],
+    ['of another order', 'name', `createdAt|${UUID}|`, of('createdAt')],
+    ['of another order', '-createdAt', `expiresAt|${UUID}|`, of('expiresAt')],
     ...[
       UUID,
-      `created|${UUID}|x`,
+      `createdAt|${UUID}|x`,
       `age|${UUID}|`,
       `name|x|Ann`,
       `name|${UUID}|a\0b`,
-      `-created|${UUID}|x`,
-      `lastUsed|${UUID}|soon`,
-      `expires|${UUID}|0000-01-01T00:00:00.000Z`,
+      `-createdAt|${UUID}|x`,
+      // The names of orders before the first release.
+      `created|${UUID}|`,
+      `lastUsed|${UUID}|2027-03-05T12:00:00.000Z`,
+      `-lastUsedAt|${UUID}|soon`,
+      `expiresAt|${UUID}|0000-01-01T00:00:00.000Z`,
       `state|${UUID}|`,
       `state|${UUID}|true`,
       `state|${UUID}|true@soon`,

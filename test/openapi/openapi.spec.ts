@@ -54,13 +54,20 @@ describe('the OpenAPI documents', () => {
       .filter(({ 'x-stability': stability }) => stability !== 'stable')
       .map(({ operationId, 'x-stability': stability }) => `${operationId} ${stability}`);
     expect(unstable).toEqual(
-      expect.arrayContaining(['listOrders beta', 'createOrder experimental', 'getOwnKey beta']),
+      expect.arrayContaining(['listOrders beta', 'createOrder experimental', 'getCurrentKey beta']),
     );
   });
 
   it.each([
-    ['the public interface', 'openapi.json', '/v1', '/v1', /^(?!\/admin)/, 'pets limits account'],
-    ['administration', 'admin-openapi.json', '/', '', /^\/admin\//, 'keys plans usage audit webhooks health'],
+    ['the public interface', 'openapi.json', '/v1', '/v1', /^(?!\/admin)/, 'pets limits account keys'],
+    [
+      'administration',
+      'admin-openapi.json',
+      '/',
+      '',
+      /^\/admin\//,
+      'keys quotas plans usage audit webhooks health',
+    ],
   ])(
     'describe %s in %s, relative to this server and both environments',
     (_what, file, here, version, form, names) => {
@@ -141,10 +148,12 @@ describe('the OpenAPI documents', () => {
 
   it('have an optional body of rotateKey, and the key only in responses that create one', () => {
     const document = documents.administration;
-    const { Rotation, Key, IssuedKey } = document.components.schemas;
-    expect(Rotation).not.toHaveProperty('required');
-    expect(document.paths['/admin/keys/{id}/rotate'].post.requestBody.required).toBe(false);
-    expect(Object.keys(IssuedKey.properties)).toEqual([...Object.keys(Key.properties), 'key']);
+    const { KeyRotation, Key, IssuedKey, RotatedKey } = document.components.schemas;
+    expect(KeyRotation).not.toHaveProperty('required');
+    expect(document.paths['/admin/keys/{keyId}/rotate'].post.requestBody.required).toBe(false);
+    const issued = [...Object.keys(Key.properties), 'key'];
+    expect(Object.keys(IssuedKey.properties)).toEqual(issued);
+    expect(Object.keys(RotatedKey.properties)).toEqual([...issued, 'overlapEndsAt']);
     expect(Key.properties).not.toHaveProperty('key');
   });
 
@@ -162,8 +171,8 @@ describe('the OpenAPI documents', () => {
       listOrders: ['orders:read'],
       createOrder: ['orders:write'],
       getRateLimit: [],
-      getOwnKey: [],
-      rotateOwnKey: [],
+      getCurrentKey: [],
+      rotateCurrentKey: [],
       listKeys: ['admin:read'],
       issueKey: ['admin:write'],
       getHealth: ['admin:read'],

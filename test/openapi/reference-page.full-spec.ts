@@ -207,8 +207,8 @@ const run = promisify(execFile);
     // The two documents have one style sheet, so each scheme is seen at each width.
     ['light', 'desktop', ''],
     ['dark', 'phone', '', 'listPets', 'createPet', 'getPet', 'rotateOwnKey'],
-    ['light', 'phone', '?document=administration', 'listKeys', 'changePlan', 'setPlan', 'deleteWebhook'],
-    ['dark', 'desktop', '?document=administration', 'listKeys', 'changePlan', 'setPlan', 'deleteWebhook'],
+    ['light', 'phone', '?document=administration', 'listKeys', 'updateQuota', 'setPlan', 'deleteWebhook'],
+    ['dark', 'desktop', '?document=administration', 'listKeys', 'updateQuota', 'setPlan', 'deleteWebhook'],
   ] as const)(
     'is accessible and fits the screen with operations open: %s, %s %s',
     async (scheme, width, search, ...ids) => {

@@ -122,11 +122,12 @@ describe('a replica whose counter store refuses connections', () => {
     expect(isDegraded(after)).toBe(true);
     expect(after.headers.get('x-ratelimit-reset')).toBe(before.headers.get('x-ratelimit-reset'));
     const administer = (method: string, path: string, body?: object) =>
-      send(`${replica.url}/admin/keys${path}`, { method, key: admin.key, body });
+      send(`${replica.url}/admin${path}`, { method, key: admin.key, body });
     for (const [method, path, body] of [
-      ['GET', `/${key.id}`],
-      ['PATCH', `/${key.id}`, { plan: 'pro' }],
-      ['POST', `/${key.id}/revoke`],
+      ['GET', `/keys/${key.id}`],
+      ['GET', `/quotas/${key.quotaId}`],
+      ['PATCH', `/quotas/${key.quotaId}`, { plan: 'pro' }],
+      ['POST', `/keys/${key.id}/revoke`],
     ] as const) {
       const { status, json, headers } = await administer(method, path, body);
       expect([status, json.bannedUntil]).toEqual([200, end.toISOString()]);
@@ -142,11 +143,11 @@ describe('a replica whose counter store refuses connections', () => {
     await refuse();
     await call();
     for (const [method, path] of [
-      ['GET', ''],
-      ['POST', `/${key.id}/unban`],
+      ['GET', '/keys'],
+      ['POST', `/quotas/${key.quotaId}/unban`],
     ] as const) {
       const { ms, result: response } = await timed(() =>
-        send(`${replica.url}/admin/keys${path}`, { method, key: admin.key }),
+        send(`${replica.url}/admin${path}`, { method, key: admin.key }),
       );
       expect(ms).toBeLessThan(AT_ONCE_MS);
       expectRateLimitHeaders(response);
@@ -158,9 +159,9 @@ describe('a replica whose counter store refuses connections', () => {
       );
       expect(response.headers.get('retry-after')).toBe('1');
     }
-    expect(await replica.database.query("SELECT 1 FROM audit_events WHERE action = 'key.unbanned'")).toEqual(
-      [],
-    );
+    expect(
+      await replica.database.query("SELECT 1 FROM audit_events WHERE action = 'quota.unbanned'"),
+    ).toEqual([]);
   });
 });
 

@@ -181,7 +181,7 @@ describeOnRedis('a service that counts in Redis', () => {
       expect(codes.map(countByCode)).toEqual([60, denialsBeforeBan(60) - 1, 81]);
       const banned = await run('cli/admin.js', own, 'keys', 'list', '--banned', '--json');
       expect(banned.stdout).toContain(issued.id);
-      const unban = await run('cli/admin.js', own, 'keys', 'unban', issued.id);
+      const unban = await run('cli/admin.js', own, 'quotas', 'unban', issued.quotaId);
       expect({ code: unban.code, stderr: unban.stderr }).toEqual({ code: 0, stderr: '' });
       const next = await send(`${urls[0]}/v1/pets`, { key: issued.key });
       expect(next.json.code).not.toBe('api_key_banned');

@@ -135,7 +135,7 @@ describe('the events of a day limit', () => {
   it('follow the limit in force', async () => {
     const key = await admin.issue(LIMITS);
     await use(key, 8);
-    await admin.send(`PATCH /admin/keys/${key.id}`, { ...LIMITS, perDay: 100 });
+    await admin.send(`PATCH /admin/quotas/${key.quotaId}`, { ...LIMITS, perDay: 100 });
     await findEvents();
     expect(await listEvents()).toStrictEqual([]);
   });
@@ -160,7 +160,7 @@ describe('the event quota.banned', () => {
     await ban(admin.store.database, key, later);
     await findEvents();
     expect((await listEvents()).slice(1)).toEqual([['quota.banned', data(later)]]);
-    await act(key, 'unban');
+    await admin.send(`POST /admin/quotas/${key.quotaId}/unban`);
   });
 });
 

@@ -66,7 +66,7 @@ export function toKeyQuery(search: KeysSearch, nowMs: number): ListKeysQuery {
     limit: Number(limit),
     ...(text !== undefined && { search: text }),
     ...(plan !== undefined && { plan }),
-    ...(search.quotaId !== undefined && { quotaId: search.quotaId }),
+    ...(quotaId !== undefined && { quotaId }),
     ...(state !== undefined && { state }),
     ...(banned !== undefined && { banned: true }),
     ...(expiring !== undefined && { expiresBefore: new Date(nowMs + DAYS_30_MS).toISOString() }),

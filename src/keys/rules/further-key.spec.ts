@@ -100,6 +100,8 @@ describe('furtherKeyBounds', () => {
 
   it('names every fault', () => {
     const own = issuer({ allowedNetworks: ['203.0.113.0/24'], expiresAt: NEXT_YEAR });
-    expect(furtherKeyBounds(own, { scopes: null, allowedNetworks: null, expiresAt: LATER }).faults).toHaveLength(3);
+    expect(
+      furtherKeyBounds(own, { scopes: null, allowedNetworks: null, expiresAt: LATER }).faults,
+    ).toHaveLength(3);
   });
 });

@@ -33,7 +33,7 @@ const issueHolder = (input = {}): Promise<IssuedKey> =>
   admin.issue({ ...UNLIMITED, scopes: SCOPES, ...input });
 const issueBy = (holder: Keyed, input = {}) => call(holder, 'POST /v1/keys', { name: 'team', ...input });
 const find = async ({ id }: { id: string }) => (await admin.send(`GET /admin/keys/${id}`)).json;
-const restrict = ({ id }: Keyed, body: unknown) => admin.send(`PATCH /admin/keys/${id}/restrictions`, body);
+const restrict = ({ id }: Keyed, body: unknown) => admin.send(`PATCH /admin/keys/${id}`, body);
 const statusOf = async (key: Pick<Keyed, 'key'>) => (await call(key, 'GET /v1/pets')).status;
 const listEvents = async ({ id }: { id: string }) => (await admin.send(`GET /admin/audit?key=${id}`)).json;
 
@@ -118,7 +118,6 @@ describe('POST /v1/keys', () => {
   it.each([
     [{ name: '' }, 'name must not be blank'],
     [{ name: undefined }, 'name is required'],
-    [{ scopes: [] }, /^scopes must be a list of 1 to 7 scopes/],
     [{ scopes: null }, /^scopes must be among/],
     [{ allowedNetworks: ['nowhere'] }, /^allowedNetworks.*must be a network/],
     [{ expiresAt: '2020-01-01T00:00:00Z' }, 'expiresAt must be in the future'],
@@ -133,7 +132,7 @@ describe('POST /v1/keys', () => {
       role: 'admin',
       note: 'x',
       plan: 'enterprise',
-      quotaOf: UNKNOWN_ID,
+      quotaId: UNKNOWN_ID,
     });
     expect(await find(json)).toMatchObject({ role: 'client', note: null, quotaId: holder.quotaId });
   });
@@ -171,8 +170,8 @@ describe('POST /v1/keys', () => {
     }
     const full = 'The quota has 20 valid keys, the maximum: revoke one, or ask an administrator.';
     expectError(await issueBy(holder), 409, 'conflict', full);
-    const quotaOf = holder.id;
-    expectError(await admin.send('POST /admin/keys', { name: 'x', quotaOf }), 409, 'conflict', full);
+    const { quotaId } = holder;
+    expectError(await admin.send('POST /admin/keys', { name: 'x', quotaId }), 409, 'conflict', full);
     expectError(await call(holder, 'POST /v1/key/rotate'), 409, 'conflict', full);
     expect((await call(keys[0]!, 'POST /v1/key/rotate', { leaked: true })).status).toBe(201);
     await call(holder, `POST /v1/keys/${keys[1]!.id}/revoke`);
@@ -193,7 +192,7 @@ describe('the hundred-and-first key that holders issue on a quota in a UTC day',
     expect((await issueBy(holder)).status).toBe(201);
     const denied = await issueBy(holder);
     expectError(denied, 409, 'conflict', expect.stringMatching(/^100 keys were issued on this quota today/));
-    expect((await admin.send('POST /admin/keys', { name: 'x', quotaOf: holder.id })).status).toBe(201);
+    expect((await admin.send('POST /admin/keys', { name: 'x', quotaId: holder.quotaId })).status).toBe(201);
   });
 });
 
@@ -278,7 +277,7 @@ describe('POST /v1/keys on two replicas', () => {
 describe('GET /v1/keys', () => {
   it('returns the keys that holders issued, with their last use, oldest first over all pages', async () => {
     const holder = await issueHolder();
-    const other = await admin.issue({ plan: undefined, scopes: SCOPES, quotaOf: holder.id });
+    const other = await admin.issue({ plan: undefined, scopes: SCOPES, quotaId: holder.quotaId });
     await issueBy(await issueHolder());
     const first: IssuedKey = (await issueBy(holder, { name: 'first' })).json;
     const second = (await issueBy(other, { name: 'second' })).json;
@@ -311,7 +310,7 @@ describe('GET /v1/keys', () => {
 describe('POST /v1/keys/{id}/revoke', () => {
   it('revokes a key that another holder of the quota issued, and is recorded as its action', async () => {
     const holder = await issueHolder();
-    const other = await admin.issue({ plan: undefined, scopes: SCOPES, quotaOf: holder.id });
+    const other = await admin.issue({ plan: undefined, scopes: SCOPES, quotaId: holder.quotaId });
     const key = (await issueBy(other)).json;
     const response = await call(holder, `POST /v1/keys/${key.id}/revoke`);
     expect(response.status).toBe(200);
@@ -353,7 +352,7 @@ describe('a key that a holder issued', () => {
     const holder = await issueHolder();
     const key = (await issueBy(holder)).json;
     const successor = (await call(key, 'POST /v1/key/rotate')).json;
-    const kept = await admin.issue({ plan: undefined, quotaOf: holder.id });
+    const kept = await admin.issue({ plan: undefined, quotaId: holder.quotaId });
     await admin.send(`POST /admin/keys/${holder.id}/revoke`);
     expect(await statusOf(successor)).toBe(200);
     await admin.send('POST /admin/keys/revoke', { key: holder.key });
@@ -463,11 +462,11 @@ describe('POST /v1/key/rotate of a leaked key', () => {
   });
 });
 
-describe('POST /admin/keys with quotaOf', () => {
+describe('POST /admin/keys with quotaId', () => {
   it('issues a key on the quota of another, with its plan, counts and ban', async () => {
     const key = await admin.issue({ plan: 'pro' });
     await call(key, 'GET /v1/pets');
-    const further = await admin.issue({ plan: undefined, quotaOf: key.id, name: 'further' });
+    const further = await admin.issue({ plan: undefined, quotaId: key.quotaId, name: 'further' });
     expect(further).toMatchObject({ quotaId: key.quotaId, plan: 'pro', perMinute: 300, issuerId: null });
     expect((await call(further, 'GET /v1/pets')).headers.get('x-ratelimit-remaining')).toBe('298');
     const [event] = await listEvents(further);
@@ -477,16 +476,16 @@ describe('POST /admin/keys with quotaOf', () => {
   it('may be an administrator on the quota of a client, and on that of a revoked key', async () => {
     const key = await admin.issue();
     await admin.send(`POST /admin/keys/${key.id}/revoke`);
-    const further = await admin.issue({ plan: undefined, quotaOf: key.id, role: 'admin' });
+    const further = await admin.issue({ plan: undefined, quotaId: key.quotaId, role: 'admin' });
     expect(await statusOf(further)).toBe(200);
   });
 
   it.each([
-    [{}, 'plan is required without quotaOf'],
-    [{ quotaOf: 'x' }, 'quotaOf must be the id of a key'],
-    [{ quotaOf: UNKNOWN_ID }, `quotaOf: no key has the id ${UNKNOWN_ID}`],
-    [{ quotaOf: UNKNOWN_ID, plan: 'pro' }, /^quotaOf must not be given with plan/],
-    [{ quotaOf: UNKNOWN_ID, perMinute: 1, perDay: 1 }, /^quotaOf must not be given with plan/],
+    [{}, 'plan is required without quotaId'],
+    [{ quotaId: 'x' }, 'quotaId must be the id of a quota'],
+    [{ quotaId: UNKNOWN_ID }, `quotaId: no quota has the id ${UNKNOWN_ID}`],
+    [{ quotaId: UNKNOWN_ID, plan: 'pro' }, /^quotaId must not be given with plan/],
+    [{ quotaId: UNKNOWN_ID, perMinute: 1, perDay: 1 }, /^quotaId must not be given with plan/],
   ])('returns 400 for %p', async (input, faults) => {
     expectInvalid(await admin.send('POST /admin/keys', { name: 'x', ...input }), faults);
   });
