@@ -69,6 +69,7 @@ const max = (of: string, ...labels: string[]) => `max by (${labels.join(', ')}) 
 /** A series of the durations of requests; those of probes, documents and unknown paths have no operation. */
 const requests = (part: 'count' | 'bucket', ...matchers: string[]) =>
   metric(`http_server_request_duration_seconds_${part}`, 'operation!~"none|"', ...matchers);
+const SUNSET = 'deprecated_operation_sunset_timestamp_seconds';
 const FAILED = 'http_response_status_code=~"5.."';
 const PAGES = ['operation="listPets"', 'http_response_status_code=~"2..|304"'];
 const quantile = (of: string, buckets: string, ...labels: string[]) =>
@@ -193,8 +194,7 @@ const LIMITS: Panel[] = [
     unit: 'd',
     isNumber: true,
     queries: {
-      '{{operation}}':
-        `(${max(own('deprecated_operation_sunset_timestamp_seconds'), 'operation')} - time()) / ` + '86400',
+      '{{operation}}': `(${max(own(SUNSET), 'operation')} - time()) / 86400`,
     },
     bad: { below: 30 },
   },
