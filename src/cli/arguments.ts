@@ -23,13 +23,14 @@ export const parsedBy =
 
 /**
  * Returns a parser of a list that is separated by commas, of `word` for no restriction, or of `none` for an
- * empty list.
+ * empty list. It is in an object, because Commander makes an empty text of null.
  */
 export function listOrWord<Value>(schema: z.ZodType<Value>, word: string) {
   const words: Record<string, null | []> = { [word]: null, none: [] };
   const split = (text: string) =>
     Object.hasOwn(words, text) ? words[text] : text.split(',').map((item) => item.trim());
-  return parsedBy(z.preprocess((text) => split(text as string), schema));
+  const parse = parsedBy(z.preprocess((text) => split(text as string), schema));
+  return (text: string) => ({ value: parse(text) });
 }
 
 /** Returns a parser of whole numbers from 1 to `max`. */

@@ -22,10 +22,10 @@ const networksOption = () =>
 /** A quota's own limits, which override its plan's. */
 type OwnLimits = Pick<CreateKeyInput, 'perMinute' | 'perDay'>;
 
-/** The options that restrict a key; null for no restriction. */
+/** The options that restrict a key, with null for no restriction. */
 interface RestrictionOptions {
-  scopes?: UpdateKeyInput['scopes'];
-  networks?: UpdateKeyInput['allowedNetworks'];
+  scopes?: { value: UpdateKeyInput['scopes'] };
+  networks?: { value: UpdateKeyInput['allowedNetworks'] };
 }
 
 interface IssueOptions
@@ -63,11 +63,14 @@ export const keyChanges: Command[] = [
     .hook('preAction', requireOption('--plan or --quota', 'plan', 'quota'))
     .hook('preAction', requireBothLimitsOrNone)
     .action(
-      withServices(async (services, { expires, quota, networks, as, ...options }: IssueOptions) => {
-        const quotaId = await findGivenQuotaId(services, quota);
-        const input = { ...options, quotaId, expiresAt: expires, allowedNetworks: networks };
-        return issuedOutput(await services.get(KeyService).issue(input, as));
-      }),
+      withServices(
+        async (services, { expires, quota, scopes: given, networks, as, ...options }: IssueOptions) => {
+          const quotaId = await findGivenQuotaId(services, quota);
+          const restrictions = { scopes: given?.value, allowedNetworks: networks?.value };
+          const input = { ...options, quotaId, expiresAt: expires, ...restrictions };
+          return issuedOutput(await services.get(KeyService).issue(input, as));
+        },
+      ),
     ),
 
   changeCommand('update', 'change a key: its name, note, scopes and networks; what is not given stays')
@@ -89,9 +92,10 @@ export const keyChanges: Command[] = [
     )
     .action(
       withServices(
-        async (services, text: string, { name, note, scopes: set, networks, as }: UpdateOptions) => {
+        async (services, text: string, { name, note, scopes: given, networks, as }: UpdateOptions) => {
           const id = await findKeyId(services, text);
-          const input = { name, note: note === false ? null : note, scopes: set, allowedNetworks: networks };
+          const restrictions = { scopes: given?.value, allowedNetworks: networks?.value };
+          const input = { name, note: note === false ? null : note, ...restrictions };
           return keyOutput(await services.get(KeyService).update(id, input, as));
         },
       ),

@@ -24,9 +24,9 @@ export function limitsText({ perMinute, perDay }: Pick<Key, 'perMinute' | 'perDa
   return `${perMinute ?? 'no'} requests per minute, ${perDay ?? 'none'} per day`;
 }
 
-/** Returns the plan of a quota with the limits in force as text. */
+/** Returns the name of a quota's plan and the limits in force as text. */
 export function planText(quota: Pick<Key, 'plan' | 'perMinute' | 'perDay' | 'limitsSource'>): string {
-  return `plan ${quota.plan}, ${limitsText(quota)}${quota.limitsSource === 'quota' ? ' (its own)' : ''}`;
+  return `${quota.plan}, ${limitsText(quota)}${quota.limitsSource === 'quota' ? ' (its own)' : ''}`;
 }
 
 /** Returns a line for each warning. */

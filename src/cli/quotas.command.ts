@@ -51,7 +51,7 @@ export const quotasCommand = group('quotas', 'quotas: the plan, limits, counts a
         const { plan, perMinute, perDay } = limits ? options : { ...options, perMinute: null, perDay: null };
         const input = { plan, perMinute, perDay };
         const old = await quotas.find(id);
-        await confirm(`Change quota ${id} from ${planText(old)}, to ${changeText(input)}?`, options);
+        await confirm(`Change quota ${id} from plan ${planText(old)}, to ${changeText(input)}?`, options);
         return quotaOutput(await quotas.update(id, input, as));
       }),
     ),

@@ -205,7 +205,7 @@ describe('the commands of keys', () => {
   });
 
   it('warn of a limit per minute that is above that per day', async () => {
-    const warning = 'Warning: the limit per minute is above that per day';
+    const warning = 'Warning: The limit per minute is above that per day';
     const limits = ['--per-minute', '60', '--per-day', '10'];
     const plan = ['--plan', 'enterprise'];
     expect(await succeed('keys', 'issue', '--name', 'x', ...plan, ...limits)).toContain(warning);
@@ -518,16 +518,16 @@ describe('animal-store deprecations list', () => {
 
 describe('the id of a key', () => {
   it('is accepted by its end, with and without an ellipsis', async () => {
-    const { id } = await issue();
+    const { id, quotaId } = await issue();
     const end = id.slice(-8);
     for (const given of [end, `…${end}`, id.slice(-12).toUpperCase()]) {
       expect(await readJson(`keys show ${given}`)).toMatchObject({ id });
     }
     expect(await readJson(`usage list --key ${end}`)).toStrictEqual([]);
     for (const [command, expected] of [
-      [`keys plan ${end} pro`, { id, plan: 'pro' }],
+      [`keys update ${end} --name Ann`, { id, name: 'Ann' }],
       [`keys rotate ${end}`, { predecessorId: id }],
-      [`keys unban ${end}`, { id }],
+      [`quotas unban ${quotaId.slice(-8)}`, { id: quotaId }],
       [`keys revoke ${end}`, { id, state: 'revoked' }],
     ] as const) {
       expect(await readJson(command)).toMatchObject(expected);

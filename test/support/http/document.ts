@@ -14,6 +14,7 @@ export interface Schema {
   maximum?: number;
   minLength?: number;
   maxLength?: number;
+  minItems?: number;
   maxItems?: number;
   properties?: Record<string, Schema>;
   required?: string[];
