@@ -28,6 +28,7 @@ import { RequestLog } from './observability/request-log.js';
 import { serveConsole } from './openapi/console-page.js';
 import { DocumentRateLimitHook } from './rate-limit/document-rate-limit.hook.js';
 import { serveDocuments } from './openapi/documents.js';
+import { documentEvents } from './webhooks/document-events.js';
 
 /** Builds the service, ready to listen. */
 export async function createApplication(
@@ -59,7 +60,7 @@ export async function createApplication(
   addResponseHooks(app);
   addRouteHooks(app, environment);
   const { onRequest } = app.get(DocumentRateLimitHook);
-  serveDocuments(app, environment, { onRequest });
+  serveDocuments(app, environment, { onRequest }, documentEvents());
   serveConsole(fastify, { onRequest });
   try {
     await app.init();

@@ -8,8 +8,12 @@ import type { components, operations, paths } from './admin-schema.js';
 
 type Schemas = components['schemas'];
 
-/** An action of an administrator. */
+/** Who acted. */
+export type AuditActor = Schemas['AuditActor'];
+/** An action of an administrator or of the holder of a key. */
 export type AuditEvent = Schemas['AuditEvent'];
+/** What an action changed. */
+export type AuditSubject = Schemas['AuditSubject'];
 /** A key that has called a deprecated operation. */
 export type DeprecatedCaller = Schemas['DeprecatedCaller'];
 /** The health of one replica. */
@@ -18,17 +22,25 @@ export type Health = Schemas['Health'];
 export type IssuedKey = Schemas['IssuedKey'];
 /** An API key, without the key itself. */
 export type Key = Schemas['Key'];
-/** The name of a key, and the note of administrators on it. Without `note`, the note is removed. */
-export type KeyLabel = Schemas['KeyLabel'];
-/** What a key may do, and from where. What is left out stays; null removes a restriction. */
-export type KeyRestrictions = Schemas['KeyRestrictions'];
+/** An operation that is removed within 30 days was called. Sent once for each key, operation and UTC day. */
+export type KeyDeprecatedOperationCalledEvent = Schemas['KeyDeprecatedOperationCalledEvent'];
+/** A key without a successor expires within 14 days. Sent once for each key and expiry. */
+export type KeyExpiringEvent = Schemas['KeyExpiringEvent'];
+/** A key was revoked. */
+export type KeyRevokedEvent = Schemas['KeyRevokedEvent'];
+/** A successor of a key was issued. */
+export type KeyRotatedEvent = Schemas['KeyRotatedEvent'];
+/** Options for the rotation of a key. */
+export type KeyRotation = Schemas['KeyRotation'];
+/** A change of a key. What is left out stays; null removes the note, or a restriction. */
+export type KeyUpdate = Schemas['KeyUpdate'];
 /** The requests of one key for one operation in one UTC minute, hour or day. */
 export type KeyUsage = Schemas['KeyUsage'];
 /** An API key with its usage, without the key itself. */
 export type KeyWithUsage = Schemas['KeyWithUsage'];
 /** A key that was found where it should not be. */
 export type LeakedKey = Schemas['LeakedKey'];
-/** A new key, with a quota of its own or on the quota of another key. */
+/** A new key, with a quota of its own or on the quota of other keys. */
 export type NewKey = Schemas['NewKey'];
 /** A new webhook. */
 export type NewWebhook = Schemas['NewWebhook'];
@@ -36,13 +48,21 @@ export type NewWebhook = Schemas['NewWebhook'];
 export type OperationUsage = Schemas['OperationUsage'];
 /** A plan and its limits. */
 export type Plan = Schemas['Plan'];
-/** The new plan of a key's quota, and limits of the quota itself, if any. The counts of the current windows are kept. */
-export type PlanChange = Schemas['PlanChange'];
-/** The limits of a plan. They apply to every quota on it without own limits. */
+/** The limits of a plan. They apply to every quota on it without own limits. What is left out stays; a new plan needs both. */
 export type PlanLimits = Schemas['PlanLimits'];
+/** A quota: a plan and limits, which up to 20 valid keys share with the counts and the ban. */
+export type Quota = Schemas['Quota'];
+/** A quota was banned. Sent once for each ban. */
+export type QuotaBannedEvent = Schemas['QuotaBannedEvent'];
+/** 80 % of the requests that a quota has for a UTC day were counted. Sent once for each quota and day. */
+export type QuotaDayLimitApproachingEvent = Schemas['QuotaDayLimitApproachingEvent'];
+/** All requests that a quota has for a UTC day were counted. Sent once for each quota and day. */
+export type QuotaDayLimitReachedEvent = Schemas['QuotaDayLimitReachedEvent'];
+/** A change of a quota. What is left out stays, own limits too if the plan changes. A quota has both own limits or none. The counts of the current windows are kept. */
+export type QuotaUpdate = Schemas['QuotaUpdate'];
 type RateLimitStatus = Schemas['RateLimitStatus'];
-/** Options for the rotation of a key. */
-export type Rotation = Schemas['Rotation'];
+/** The API key that replaces another. */
+export type RotatedKey = Schemas['RotatedKey'];
 /** The scopes that successful requests of a key and its successors needed, and the unused ones. */
 export type ScopeSuggestion = Schemas['ScopeSuggestion'];
 /** The requests of one key, or of one quota, in a range of time. */
@@ -51,10 +71,12 @@ export type TopUsage = Schemas['TopUsage'];
 export type UsageTotals = Schemas['UsageTotals'];
 /** A receiver of events, without its secret. */
 export type Webhook = Schemas['Webhook'];
-/** A change of a webhook. What is left out stays. */
-export type WebhookChange = Schemas['WebhookChange'];
 /** An event for one webhook. */
 export type WebhookDelivery = Schemas['WebhookDelivery'];
+/** An administrator sent a test event to this webhook alone. */
+export type WebhookTestEvent = Schemas['WebhookTestEvent'];
+/** A change of a webhook. What is left out stays. */
+export type WebhookUpdate = Schemas['WebhookUpdate'];
 /** A webhook with its new secret. */
 export type WebhookWithSecret = Schemas['WebhookWithSecret'];
 /** What limits would have denied of the requests of a quota. */
@@ -65,23 +87,25 @@ export type ListKeysQuery = NonNullable<operations['listKeys']['parameters']['qu
 /** The query of `plans.list`. */
 export type ListPlansQuery = NonNullable<operations['listPlans']['parameters']['query']>;
 /** The query of `usage.list`. */
-export type ListUsageQuery = NonNullable<operations['listUsage']['parameters']['query']>;
-/** The query of `keys.usageOf`. */
-export type ListUsageOfKeyQuery = NonNullable<operations['listUsageOfKey']['parameters']['query']>;
-/** The query of `keys.whatIf`. */
+export type ListUsageByKeyQuery = NonNullable<operations['listUsageByKey']['parameters']['query']>;
+/** The query of `keys.usage`. */
+export type ListKeyUsageQuery = NonNullable<operations['listKeyUsage']['parameters']['query']>;
+/** The query of `quotas.whatIf`. */
 export type GetWhatIfQuery = NonNullable<operations['getWhatIf']['parameters']['query']>;
 /** The query of `deprecations.list`. */
-export type ListDeprecatedCallsQuery = NonNullable<operations['listDeprecatedCalls']['parameters']['query']>;
+export type ListDeprecatedCallersQuery = NonNullable<operations['listDeprecatedCallers']['parameters']['query']>;
 /** The query of `usage.totals`. */
 export type ListUsageTotalsQuery = NonNullable<operations['listUsageTotals']['parameters']['query']>;
-/** The query of `usage.topKeys`. */
-export type ListTopKeysQuery = NonNullable<operations['listTopKeys']['parameters']['query']>;
+/** The query of `usage.top`. */
+export type ListTopUsageQuery = NonNullable<operations['listTopUsage']['parameters']['query']>;
 /** The query of `usage.byOperation`. */
 export type ListUsageByOperationQuery = NonNullable<operations['listUsageByOperation']['parameters']['query']>;
-/** The query of `keys.suggestScopes`. */
-export type SuggestScopesQuery = NonNullable<operations['suggestScopes']['parameters']['query']>;
+/** The query of `keys.scopeSuggestion`. */
+export type GetScopeSuggestionQuery = NonNullable<operations['getScopeSuggestion']['parameters']['query']>;
 /** The query of `audit.list`. */
 export type ListAuditQuery = NonNullable<operations['listAudit']['parameters']['query']>;
+/** The query of `webhooks.list`. */
+export type ListWebhooksQuery = NonNullable<operations['listWebhooks']['parameters']['query']>;
 /** The query of `webhooks.deliveries`. */
 export type ListWebhookDeliveriesQuery = NonNullable<operations['listWebhookDeliveries']['parameters']['query']>;
 
@@ -97,7 +121,7 @@ export class AdminKeysResource {
     );
   }
 
-  /** Issue a key. Issues a key, with a quota of its own or on that of another key. The response shows the key, which is not shown again. */
+  /** Issue a key. Issues a key, with a quota of its own or on that of other keys. The response shows the key, which is not shown again. */
   issue(body: NewKey, options: CallOptions = {}): ApiPromise<IssuedKey> {
     return this.connection.call(
       options,
@@ -107,51 +131,35 @@ export class AdminKeysResource {
   }
 
   /** Get a key. Returns everything about a key, and its usage, except the key itself. */
-  get(id: string, options: CallOptions = {}): ApiPromise<KeyWithUsage> {
+  get(keyId: string, options: CallOptions = {}): ApiPromise<KeyWithUsage> {
     return this.connection.call(
       options,
-      async (client, sending) => client.GET('/admin/keys/{id}', { params: { path: { id } }, ...sending }),
+      async (client, sending) => client.GET('/admin/keys/{keyId}', { params: { path: { keyId } }, ...sending }),
     );
   }
 
-  /** Change a key's plan. Puts the quota of the key on a plan, with the given limits or those of the plan. */
-  change(id: string, body: PlanChange, options: CallOptions = {}): ApiPromise<Key> {
+  /** Update a key. Changes the name of a key, the note on it, what it may do, and from which networks. What the body leaves out stays, and null removes the note or a restriction. It applies on every replica within a second. The plan and the limits are those of its quota. */
+  update(keyId: string, body: KeyUpdate, options: CallOptions = {}): ApiPromise<Key> {
     return this.connection.call(
       options,
-      async (client, sending) => client.PATCH('/admin/keys/{id}', { params: { path: { id } }, body, ...sending }),
-    );
-  }
-
-  /** Label a key. Sets the name of the key and the note of administrators on it. */
-  label(id: string, body: KeyLabel, options: CallOptions = {}): ApiPromise<Key> {
-    return this.connection.call(
-      options,
-      async (client, sending) => client.PUT('/admin/keys/{id}/label', { params: { path: { id } }, body, ...sending }),
-    );
-  }
-
-  /** Restrict a key. Changes what the key may do, and from which networks. It holds on every replica within a second. */
-  restrict(id: string, body: KeyRestrictions, options: CallOptions = {}): ApiPromise<Key> {
-    return this.connection.call(
-      options,
-      async (client, sending) => client.PATCH('/admin/keys/{id}/restrictions', { params: { path: { id } }, body, ...sending }),
+      async (client, sending) => client.PATCH('/admin/keys/{keyId}', { params: { path: { keyId } }, body, ...sending }),
     );
   }
 
   /** Rotate a key. Issues a successor on the same quota. Both keys work until the overlap ends. */
-  rotate(id: string, body: Rotation = {}, options: CallOptions = {}): ApiPromise<IssuedKey> {
+  rotate(keyId: string, body: KeyRotation = {}, options: CallOptions = {}): ApiPromise<RotatedKey> {
     return this.connection.call(
       options,
-      async (client, sending) => client.POST('/admin/keys/{id}/rotate', { params: { path: { id } }, body, ...sending }),
+      async (client, sending) => client.POST('/admin/keys/{keyId}/rotate', { params: { path: { keyId } }, body, ...sending }),
       { repeatable: false },
     );
   }
 
   /** Revoke a key. Revokes the key immediately and permanently. */
-  revoke(id: string, options: CallOptions = {}): ApiPromise<Key> {
+  revoke(keyId: string, options: CallOptions = {}): ApiPromise<Key> {
     return this.connection.call(
       options,
-      async (client, sending) => client.POST('/admin/keys/{id}/revoke', { params: { path: { id } }, ...sending }),
+      async (client, sending) => client.POST('/admin/keys/{keyId}/revoke', { params: { path: { keyId } }, ...sending }),
     );
   }
 
@@ -163,42 +171,64 @@ export class AdminKeysResource {
     );
   }
 
-  /** Lift a ban. Ends the ban of the key's quota, if there is one. */
-  unban(id: string, options: CallOptions = {}): ApiPromise<Key> {
-    return this.connection.call(
-      options,
-      async (client, sending) => client.POST('/admin/keys/{id}/unban', { params: { path: { id } }, ...sending }),
-    );
-  }
-
-  /** Get the rate-limit status of a key. Returns the windows of the key's quota and its ban, if any, also if the key is no longer valid. It takes nothing from the windows. */
-  rateLimit(id: string, options: CallOptions = {}): ApiPromise<RateLimitStatus> {
-    return this.connection.call(
-      options,
-      async (client, sending) => client.GET('/admin/keys/{id}/rate-limit', { params: { path: { id } }, ...sending }),
-    );
-  }
-
-  /** List the usage of a key. Returns one page of the usage of a key, newest first. Requests appear within a second. `for await` iterates over this page and all after it. */
-  usageOf(id: string, query: ListUsageOfKeyQuery = {}, options: CallOptions = {}): PagePromise<Usage> {
+  /** List the usage of a key. Returns one page of the usage of a key, newest first, by operation. Requests appear within a second. Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400. `for await` iterates over this page and all after it. */
+  usage(keyId: string, query: ListKeyUsageQuery = {}, options: CallOptions = {}): PagePromise<KeyUsage> {
     return this.connection.list(query, options, (client, page, sending) =>
-      client.GET('/admin/keys/{id}/usage', { params: { path: { id }, query: page }, ...sending }),
-    );
-  }
-
-  /** Try limits on recorded requests. Returns what limits, those of a plan or others, would have denied of the recorded requests of all keys on the quota of the key. Requests that were denied count as sent, also those that repeat others. Bans are left out. */
-  whatIf(id: string, query: GetWhatIfQuery = {}, options: CallOptions = {}): ApiPromise<WhatIf> {
-    return this.connection.call(
-      options,
-      async (client, sending) => client.GET('/admin/keys/{id}/what-if', { params: { path: { id }, query }, ...sending }),
+      client.GET('/admin/keys/{keyId}/usage', { params: { path: { keyId }, query: page }, ...sending }),
     );
   }
 
   /** Suggest scopes for a key. Returns which scopes the requests of the key needed, and which not, by its usage. */
-  suggestScopes(id: string, query: SuggestScopesQuery = {}, options: CallOptions = {}): ApiPromise<ScopeSuggestion> {
+  scopeSuggestion(keyId: string, query: GetScopeSuggestionQuery = {}, options: CallOptions = {}): ApiPromise<ScopeSuggestion> {
     return this.connection.call(
       options,
-      async (client, sending) => client.GET('/admin/keys/{id}/scopes/suggestion', { params: { path: { id }, query }, ...sending }),
+      async (client, sending) => client.GET('/admin/keys/{keyId}/scope-suggestion', { params: { path: { keyId }, query }, ...sending }),
+    );
+  }
+}
+
+/** The operations of `/admin/quotas`. */
+export class AdminQuotasResource {
+  /** @internal */
+  constructor(private readonly connection: Connection<paths>) {}
+
+  /** Get a quota. Returns the plan of a quota, its limits, and its ban, if any. */
+  get(quotaId: string, options: CallOptions = {}): ApiPromise<Quota> {
+    return this.connection.call(
+      options,
+      async (client, sending) => client.GET('/admin/quotas/{quotaId}', { params: { path: { quotaId } }, ...sending }),
+    );
+  }
+
+  /** Update a quota. Changes the plan of a quota and its own limits, for all its keys. What the body leaves out stays, and null removes an own limit. It applies on every replica within a second, and keeps the counts. */
+  update(quotaId: string, body: QuotaUpdate, options: CallOptions = {}): ApiPromise<Quota> {
+    return this.connection.call(
+      options,
+      async (client, sending) => client.PATCH('/admin/quotas/{quotaId}', { params: { path: { quotaId } }, body, ...sending }),
+    );
+  }
+
+  /** Lift a ban. Ends the ban of a quota, if there is one. */
+  unban(quotaId: string, options: CallOptions = {}): ApiPromise<Quota> {
+    return this.connection.call(
+      options,
+      async (client, sending) => client.POST('/admin/quotas/{quotaId}/unban', { params: { path: { quotaId } }, ...sending }),
+    );
+  }
+
+  /** Get the rate-limit status of a quota. Returns the windows of a quota and its ban, if any, even if none of its keys is valid. It takes nothing from the windows. */
+  rateLimit(quotaId: string, options: CallOptions = {}): ApiPromise<RateLimitStatus> {
+    return this.connection.call(
+      options,
+      async (client, sending) => client.GET('/admin/quotas/{quotaId}/rate-limit', { params: { path: { quotaId } }, ...sending }),
+    );
+  }
+
+  /** Try limits on recorded requests. Returns what limits, those of a plan or others, would have denied of the recorded requests of all keys of the quota. Requests that were denied count as sent, those that repeat others included. Bans are left out. */
+  whatIf(quotaId: string, query: GetWhatIfQuery = {}, options: CallOptions = {}): ApiPromise<WhatIf> {
+    return this.connection.call(
+      options,
+      async (client, sending) => client.GET('/admin/quotas/{quotaId}/what-if', { params: { path: { quotaId }, query }, ...sending }),
     );
   }
 }
@@ -223,7 +253,7 @@ export class AdminPlansResource {
     );
   }
 
-  /** Set a plan. Sets the limits of a plan, and creates it if it does not exist. The limits apply within a second. */
+  /** Set a plan. Sets the limits of a plan, and creates it if it does not exist. A limit that the body leaves out stays; a new plan needs both. The limits apply within a second. */
   set(plan: string, body: PlanLimits, options: CallOptions = {}): ApiPromise<Plan> {
     return this.connection.call(
       options,
@@ -237,8 +267,8 @@ export class AdminUsageResource {
   /** @internal */
   constructor(private readonly connection: Connection<paths>) {}
 
-  /** List usage. Returns one page of the usage of all keys, newest first. Requests appear within a second. `for await` iterates over this page and all after it. */
-  list(query: ListUsageQuery = {}, options: CallOptions = {}): PagePromise<Usage> {
+  /** List usage by key. Returns one page of the usage of all keys, newest first, by key and operation. Requests appear within a second. Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400. `for await` iterates over this page and all after it. */
+  list(query: ListUsageByKeyQuery = {}, options: CallOptions = {}): PagePromise<KeyUsage> {
     return this.connection.list(query, options, (client, page, sending) =>
       client.GET('/admin/usage', { params: { query: page }, ...sending }),
     );
@@ -251,19 +281,17 @@ export class AdminUsageResource {
     );
   }
 
-  /** List the keys with the most requests. Returns the `limit` keys with the most requests in the range, most first. It is the top of the list, without further pages. Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400. */
-  topKeys(query: ListTopKeysQuery = {}, options: CallOptions = {}): ApiPromise<KeyUsage[]> {
-    return this.connection.call(
-      options,
-      async (client, sending) => client.GET('/admin/usage/keys', { params: { query }, ...sending }),
+  /** List the keys or quotas with the most requests. Returns one page of the requests of each key, or by choice of each quota, in the range, most requests first, then by id. While requests go on, an entry may move to a page that you have read; a range that has ended has each entry once. Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400. `for await` iterates over this page and all after it. */
+  top(query: ListTopUsageQuery = {}, options: CallOptions = {}): PagePromise<TopUsage> {
+    return this.connection.list(query, options, (client, page, sending) =>
+      client.GET('/admin/usage/top', { params: { query: page }, ...sending }),
     );
   }
 
-  /** List usage by operation. Returns the requests of all keys, or of one key or quota, for each operation in the range, most requests first. Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400. */
-  byOperation(query: ListUsageByOperationQuery = {}, options: CallOptions = {}): ApiPromise<OperationUsage[]> {
-    return this.connection.call(
-      options,
-      async (client, sending) => client.GET('/admin/usage/operations', { params: { query }, ...sending }),
+  /** List usage by operation. Returns one page of the requests of all keys, or of one key or quota, for each operation in the range, most requests first, then by name. While requests go on, an entry may move to a page that you have read; a range that has ended has each entry once. Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400. `for await` iterates over this page and all after it. */
+  byOperation(query: ListUsageByOperationQuery = {}, options: CallOptions = {}): PagePromise<OperationUsage> {
+    return this.connection.list(query, options, (client, page, sending) =>
+      client.GET('/admin/usage/operations', { params: { query: page }, ...sending }),
     );
   }
 }
@@ -274,7 +302,7 @@ export class AdminDeprecationsResource {
   constructor(private readonly connection: Connection<paths>) {}
 
   /** List callers of deprecated operations. Returns one page of the keys that called a deprecated operation, by operation and key. `for await` iterates over this page and all after it. */
-  list(query: ListDeprecatedCallsQuery = {}, options: CallOptions = {}): PagePromise<DeprecatedCalls> {
+  list(query: ListDeprecatedCallersQuery = {}, options: CallOptions = {}): PagePromise<DeprecatedCaller> {
     return this.connection.list(query, options, (client, page, sending) =>
       client.GET('/admin/deprecations', { params: { query: page }, ...sending }),
     );
@@ -299,11 +327,10 @@ export class AdminWebhooksResource {
   /** @internal */
   constructor(private readonly connection: Connection<paths>) {}
 
-  /** List webhooks. Returns all webhooks, without their secrets, oldest first. */
-  list(options: CallOptions = {}): ApiPromise<Webhook[]> {
-    return this.connection.call(
-      options,
-      async (client, sending) => client.GET('/admin/webhooks', { ...sending }),
+  /** List webhooks. Returns one page of the webhooks, without their secrets, oldest first. `for await` iterates over this page and all after it. */
+  list(query: ListWebhooksQuery = {}, options: CallOptions = {}): PagePromise<Webhook> {
+    return this.connection.list(query, options, (client, page, sending) =>
+      client.GET('/admin/webhooks', { params: { query: page }, ...sending }),
     );
   }
 
@@ -316,8 +343,16 @@ export class AdminWebhooksResource {
     );
   }
 
-  /** Change a webhook. Changes its URL, its events, and whether it is paused. Pending deliveries are sent to the new URL. */
-  update(webhookId: string, body: WebhookChange, options: CallOptions = {}): ApiPromise<Webhook> {
+  /** Get a webhook. Returns a webhook, without its secret. */
+  get(webhookId: string, options: CallOptions = {}): ApiPromise<Webhook> {
+    return this.connection.call(
+      options,
+      async (client, sending) => client.GET('/admin/webhooks/{webhookId}', { params: { path: { webhookId } }, ...sending }),
+    );
+  }
+
+  /** Update a webhook. Changes its URL, its events, and whether it is paused. Pending deliveries are sent to the new URL. */
+  update(webhookId: string, body: WebhookUpdate, options: CallOptions = {}): ApiPromise<Webhook> {
     return this.connection.call(
       options,
       async (client, sending) => client.PATCH('/admin/webhooks/{webhookId}', { params: { path: { webhookId } }, body, ...sending }),
@@ -336,7 +371,7 @@ export class AdminWebhooksResource {
   rotateSecret(webhookId: string, options: CallOptions = {}): ApiPromise<WebhookWithSecret> {
     return this.connection.call(
       options,
-      async (client, sending) => client.POST('/admin/webhooks/{webhookId}/rotate', { params: { path: { webhookId } }, ...sending }),
+      async (client, sending) => client.POST('/admin/webhooks/{webhookId}/rotate-secret', { params: { path: { webhookId } }, ...sending }),
       { repeatable: false },
     );
   }
@@ -371,7 +406,7 @@ export class AdminHealthResource {
   /** @internal */
   constructor(private readonly connection: Connection<paths>) {}
 
-  /** Get the health. Returns whether the responding replica is ready for requests, and the state of its parts. The status is 200 even if it is not ready. */
+  /** Get the health. Returns whether the responding replica is ready for requests, and the state of its components. The status is 200 even if it is not ready. */
   get(options: CallOptions = {}): ApiPromise<Health> {
     return this.connection.call(
       options,
@@ -383,6 +418,7 @@ export class AdminHealthResource {
 /** All resources of the administration. */
 export class AdminResources {
   readonly keys: AdminKeysResource;
+  readonly quotas: AdminQuotasResource;
   readonly plans: AdminPlansResource;
   readonly usage: AdminUsageResource;
   readonly deprecations: AdminDeprecationsResource;
@@ -393,6 +429,7 @@ export class AdminResources {
   /** @internal */
   constructor(connection: Connection<paths>) {
     this.keys = new AdminKeysResource(connection);
+    this.quotas = new AdminQuotasResource(connection);
     this.plans = new AdminPlansResource(connection);
     this.usage = new AdminUsageResource(connection);
     this.deprecations = new AdminDeprecationsResource(connection);

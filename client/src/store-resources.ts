@@ -8,45 +8,47 @@ import type { components, operations, paths } from './store-schema.js';
 
 type Schemas = components['schemas'];
 
+/** The API key of the request, without the key itself. */
+export type CurrentKey = Schemas['CurrentKey'];
+/** Options for the rotation of your key. */
+export type CurrentKeyRotation = Schemas['CurrentKeyRotation'];
+/** The key that replaces the key of the request. */
+export type CurrentKeySuccessor = Schemas['CurrentKeySuccessor'];
+/** A deprecated operation that keys of your quota have called. */
+export type DeprecatedCalls = Schemas['DeprecatedCalls'];
+/** A key of your quota that a holder issued, without the key itself. */
+export type FurtherKey = Schemas['FurtherKey'];
 /** A new key of your quota. */
-export type IssuedTeamKey = Schemas['IssuedTeamKey'];
+export type IssuedFurtherKey = Schemas['IssuedFurtherKey'];
+/** A new key on the quota of your key. */
+export type NewFurtherKey = Schemas['NewFurtherKey'];
 /** A new order. */
 export type NewOrder = Schemas['NewOrder'];
 /** An animal to add. */
 export type NewPet = Schemas['NewPet'];
-/** A new key on the quota of your key. */
-export type NewTeamKey = Schemas['NewTeamKey'];
 /** An order of an animal. */
 export type Order = Schemas['Order'];
 /** Status of the order. */
 export type OrderStatus = Schemas['OrderStatus'];
-/** A deprecated operation that keys of your quota have called. */
-export type OwnDeprecatedCalls = Schemas['OwnDeprecatedCalls'];
-/** The API key of the request, without the key itself. */
-export type OwnKey = Schemas['OwnKey'];
-/** Options for the rotation of your key. */
-export type OwnRotation = Schemas['OwnRotation'];
-/** The key that replaces the key of the request. */
-export type OwnSuccessor = Schemas['OwnSuccessor'];
-/** The requests in one UTC minute, hour or day. `operation` and `deprecated` are there by operation, `keyId`, `keyName` and `lastFour` by key. */
-export type OwnUsage = Schemas['OwnUsage'];
 /** An animal that the store offers. */
 export type Pet = Schemas['Pet'];
 /** Availability of the animal. */
 export type PetStatus = Schemas['PetStatus'];
 /** The rate-limit status of a key. */
 export type RateLimitStatus = Schemas['RateLimitStatus'];
-/** A key of your quota that a holder issued, without the key itself. */
-export type TeamKey = Schemas['TeamKey'];
+/** The requests in one UTC minute, hour or day. `operation` and `deprecated` are there by operation, `keyId`, `keyName` and `lastFour` by key. */
+export type Usage = Schemas['Usage'];
 
 /** The query of `pets.list`. */
 export type ListPetsQuery = NonNullable<operations['listPets']['parameters']['query']>;
 /** The query of `orders.list`. */
 export type ListOrdersQuery = NonNullable<operations['listOrders']['parameters']['query']>;
 /** The query of `usage.list`. */
-export type ListOwnUsageQuery = NonNullable<operations['listOwnUsage']['parameters']['query']>;
+export type ListUsageQuery = NonNullable<operations['listUsage']['parameters']['query']>;
+/** The query of `deprecations.list`. */
+export type ListDeprecatedCallsQuery = NonNullable<operations['listDeprecatedCalls']['parameters']['query']>;
 /** The query of `keys.list`. */
-export type ListTeamKeysQuery = NonNullable<operations['listTeamKeys']['parameters']['query']>;
+export type ListIssuedKeysQuery = NonNullable<operations['listIssuedKeys']['parameters']['query']>;
 
 /** The operations of `/pets`. */
 export class PetsResource {
@@ -123,7 +125,7 @@ export class KeyResource {
   constructor(private readonly connection: Connection<paths>) {}
 
   /** Get your key. Returns the key of the request, its plan and limits, and its successor, if it is being rotated. Both keys then work until this one expires. Beta. */
-  get(options: CallOptions = {}): ApiPromise<OwnKey> {
+  get(options: CallOptions = {}): ApiPromise<CurrentKey> {
     return this.connection.call(
       options,
       async (client, sending) => client.GET('/key', { ...sending }),
@@ -131,7 +133,7 @@ export class KeyResource {
   }
 
   /** Rotate your key. Issues a successor of the key of the request, on the same quota, and shows it once. Both keys work until the overlap ends; a leaked key ends at once. It fails once keys of the quota were rotated 5 times within the UTC day. The response is not stored, so `Idempotency-Key` is rejected. If you lose it, request another key from an administrator. Beta. */
-  rotate(body: OwnRotation = {}, options: CallOptions = {}): ApiPromise<OwnSuccessor> {
+  rotate(body: CurrentKeyRotation = {}, options: CallOptions = {}): ApiPromise<CurrentKeySuccessor> {
     return this.connection.call(
       options,
       async (client, sending) => client.POST('/key/rotate', { body, ...sending }),
@@ -146,14 +148,14 @@ export class UsageResource {
   constructor(private readonly connection: Connection<paths>) {}
 
   /** List your usage. Returns one page of the requests of all keys of your quota, in each UTC minute, hour or day that had any, newest first, and with `by` for each operation or key. Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400. Requests appear within a second. With `Accept: text/csv`, the page is CSV (RFC 4180), whose columns are named as the fields. Beta. `for await` iterates over this page and all after it. */
-  list(query: ListOwnUsageQuery = {}, options: CallOptions = {}): PagePromise<OwnUsage> {
+  list(query: ListUsageQuery = {}, options: CallOptions = {}): PagePromise<Usage> {
     return this.connection.list(query, options, (client, page, sending) =>
       client.GET('/usage', { params: { query: page }, ...sending }),
     );
   }
 
   /** Yields all of `usage.list` as CSV, page by page. Only the first text has the header line. */
-  listCsv(query: ListOwnUsageQuery = {}, options: CallOptions = {}): AsyncGenerator<string, void, undefined> {
+  listCsv(query: ListUsageQuery = {}, options: CallOptions = {}): AsyncGenerator<string, void, undefined> {
     return this.connection.listCsv(query, options, (client, page, sending) =>
       client.GET('/usage', {
         params: { query: page },
@@ -169,11 +171,10 @@ export class DeprecationsResource {
   /** @internal */
   constructor(private readonly connection: Connection<paths>) {}
 
-  /** List your deprecated calls. Returns the deprecated operations that keys of your quota called in the last 400 days, by operation. Calls appear within a second. Beta. */
-  list(options: CallOptions = {}): ApiPromise<OwnDeprecatedCalls[]> {
-    return this.connection.call(
-      options,
-      async (client, sending) => client.GET('/deprecations', { ...sending }),
+  /** List your deprecated calls. Returns one page of the deprecated operations that keys of your quota called in the last 400 days, by operation. Calls appear within a second. Beta. `for await` iterates over this page and all after it. */
+  list(query: ListDeprecatedCallsQuery = {}, options: CallOptions = {}): PagePromise<DeprecatedCalls> {
+    return this.connection.list(query, options, (client, page, sending) =>
+      client.GET('/deprecations', { params: { query: page }, ...sending }),
     );
   }
 }
@@ -183,15 +184,15 @@ export class KeysResource {
   /** @internal */
   constructor(private readonly connection: Connection<paths>) {}
 
-  /** List your team's keys. Returns one page of the keys of your quota that holders issued, oldest first, also those that are no longer valid. Beta. `for await` iterates over this page and all after it. */
-  list(query: ListTeamKeysQuery = {}, options: CallOptions = {}): PagePromise<TeamKey> {
+  /** List issued keys. Returns one page of the keys of your quota that holders issued, oldest first, those that are no longer valid too. Beta. `for await` iterates over this page and all after it. */
+  list(query: ListIssuedKeysQuery = {}, options: CallOptions = {}): PagePromise<FurtherKey> {
     return this.connection.list(query, options, (client, page, sending) =>
       client.GET('/keys', { params: { query: page }, ...sending }),
     );
   }
 
-  /** Issue a key for your team. Issues a key that shares the quota of your key, and shows it once. What it may do, from where and until when is within what your key may, and never `keys:write`. A quota has up to 20 valid keys. The response is not stored, so `Idempotency-Key` is rejected. If you lose it, revoke the key and issue another. Beta. */
-  issue(body: NewTeamKey, options: CallOptions = {}): ApiPromise<IssuedTeamKey> {
+  /** Issue a further key. Issues a key that shares the quota of your key, and shows it once. What it may do, from where and until when is within what your key may, and never `keys:write`. A quota has up to 20 valid keys. The response is not stored, so `Idempotency-Key` is rejected. If you lose it, revoke the key and issue another. Beta. */
+  issue(body: NewFurtherKey, options: CallOptions = {}): ApiPromise<IssuedFurtherKey> {
     return this.connection.call(
       options,
       async (client, sending) => client.POST('/keys', { body, ...sending }),
@@ -199,8 +200,8 @@ export class KeysResource {
     );
   }
 
-  /** Revoke a key of your team. Revokes a key of your quota that a holder issued, immediately and permanently. Beta. */
-  revoke(keyId: string, options: CallOptions = {}): ApiPromise<TeamKey> {
+  /** Revoke an issued key. Revokes a key of your quota that a holder issued, immediately and permanently. Beta. */
+  revoke(keyId: string, options: CallOptions = {}): ApiPromise<FurtherKey> {
     return this.connection.call(
       options,
       async (client, sending) => client.POST('/keys/{keyId}/revoke', { params: { path: { keyId } }, ...sending }),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { openEnum } from '../schemas/open-enum.js';
 import { parseInt64 } from '../schemas/int64.js';
 import { instantParameter } from '../schemas/instant.js';
 import { cursorParameter, enumParameter, limitParameter } from '../schemas/pagination.js';
@@ -10,49 +11,69 @@ import {
   plainText,
 } from '../schemas/text-schemas.js';
 import { uuidParameter } from '../schemas/uuid.js';
-import { ACTIONS, terminalActor } from './audit.js';
+import { ACTIONS, ACTOR_TYPES, SUBJECT_TYPES } from './audit.js';
 
-const ACTOR_MAX_LENGTH = terminalActor('').length + KEY_NAME_MAX_LENGTH;
+const ID_MAX_LENGTH = 63;
 
-/** Returns the schema of the key that an event names; `which` says in what part. */
-const namedKey = (which: string) =>
-  z
-    .object({ name: plainText('Name of the key.', KEY_NAME_MAX_LENGTH), ...keyHints })
-    .nullable()
-    .meta({ description: `The key that ${which}, as it is now; null if that is none, or was deleted.` });
+/** The schema of what tells a key apart, as it is now. */
+const key = z
+  .object(keyHints)
+  .nullable()
+  .meta({ description: 'What tells the key apart; null for another type, or if the key was deleted.' });
+
+const AuditActor = z
+  .object({
+    type: openEnum(ACTOR_TYPES).meta({
+      description:
+        '`key` for a request with a key, `terminal` for a person at the terminal, `service` for the ' +
+        'service itself.',
+    }),
+    id: plainText('Identifier of the key; null for another type.', ID_MAX_LENGTH).nullable(),
+    name: plainText(
+      'The name of the key now, or the name that the person had at the terminal; null for the service, ' +
+        'or if the key was deleted.',
+      KEY_NAME_MAX_LENGTH,
+    ).nullable(),
+    key,
+  })
+  .meta({ id: 'AuditActor', description: 'Who acted.' });
+
+const AuditSubject = z
+  .object({
+    type: openEnum(SUBJECT_TYPES).meta({ description: 'What kind of resource it is.' }),
+    id: plainText('Identifier of the resource. That of a plan is its name.', ID_MAX_LENGTH),
+    name: plainText(
+      'The name of the key now, or of the plan; null for another type, or if the key was deleted.',
+      KEY_NAME_MAX_LENGTH,
+    ).nullable(),
+    key,
+  })
+  .meta({ id: 'AuditSubject', description: 'What an action changed.' });
 
 const fields = z.record(z.string().max(64), z.unknown());
 
 export const AuditEvent = z
   .object({
     id: plainText('Identifier of the event.', 19),
-    at: dateTime('The time of the action.'),
-    actor: plainText(
-      "Who acted: the id of an administrator's key; `terminal:NAME` for a person at the terminal; " +
-        'or `terminal` for the service itself.',
-      ACTOR_MAX_LENGTH,
-    ),
-    actorKey: namedKey('acted'),
-    action: plainText('The action.', 64),
-    subject: plainText('What the action changed: `key:ID`, `quota:ID`, `plan:NAME` or `webhook:ID`.', 128),
-    subjectKey: namedKey('the action changed'),
+    createdAt: dateTime('The time of the action.'),
+    actor: AuditActor,
+    action: openEnum(ACTIONS).meta({ description: 'The action.' }),
+    subject: AuditSubject,
     before: fields
       .nullable()
-      .meta({ description: 'The changed fields before the action; null if the action created the subject.' }),
+      .meta({ description: 'The changed fields before the action; null if the action created something.' }),
     after: fields.meta({ description: 'The same fields after the action.' }),
   })
   .meta({
     id: 'AuditEvent',
-    description: 'An action of an administrator.',
+    description: 'An action of an administrator or of the holder of a key.',
     examples: [
       {
         id: '12',
-        at: '2026-11-21T08:30:00.000Z',
-        actor: 'terminal:ann',
-        actorKey: null,
+        createdAt: '2026-11-21T08:30:00.000Z',
+        actor: { type: 'terminal', id: null, name: 'ann', key: null },
         action: 'plan.updated',
-        subject: 'plan:free',
-        subjectKey: null,
+        subject: { type: 'plan', id: 'free', name: 'free', key: null },
         before: { perMinute: 60, perDay: 1000 },
         after: { perMinute: 120, perDay: 3000 },
       },
@@ -60,13 +81,19 @@ export const AuditEvent = z
   });
 export type AuditEvent = z.infer<typeof AuditEvent>;
 
-export const auditActor = lineParameter('Only events of exactly this actor.', ACTOR_MAX_LENGTH);
+export const actorName = lineParameter(
+  'Only actions of the person with exactly this name at the terminal.',
+  KEY_NAME_MAX_LENGTH,
+);
 
 export const AuditQuery = z.object({
   limit: limitParameter('Maximum number of events returned.'),
-  actor: auditActor.optional(),
+  actorType: enumParameter(ACTOR_TYPES, 'Only actions of such actors.'),
+  actorId: uuidParameter('Only actions of requests with the key with this identifier.'),
+  actorName: actorName.optional(),
   action: enumParameter(ACTIONS, 'Only events of this action.'),
-  key: uuidParameter('Only events on the key with this identifier.'),
+  keyId: uuidParameter('Only events on the key with this identifier; with `quotaId`, those on either.'),
+  quotaId: uuidParameter('Only events on the quota with this identifier; with `keyId`, those on either.'),
   since: instantParameter('Only events of this time or later.'),
   until: instantParameter('Only events before this time.'),
   /** The page begins before this id. */

@@ -1,49 +1,96 @@
 import { Injectable } from '@nestjs/common';
+import type { Prisma } from '../database/generated/client.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { type Page, toPage } from '../schemas/pagination.js';
 import { isUuid } from '../schemas/uuid.js';
+import { keyActor, SERVICE, terminalActor } from './audit.js';
 import type { AuditEvent, AuditQuery } from './audit.schemas.js';
 
-/** Begins the subject of an action on a key. */
-const KEY = 'key:';
+/** Present names of keys, and what tells them apart, by their ids. */
+type KeysById = Map<string, Pick<AuditEvent['actor'], 'name' | 'key'>>;
 
-/** Lists the actions of administrators. */
+const NO_KEY = { name: null, key: null };
+
+/** Lists the actions of administrators and holders. */
 @Injectable()
 export class AuditService {
   constructor(private readonly prisma: PrismaService) {}
 
   /** Returns one page, newest first. */
   async page(query: AuditQuery): Promise<Page<AuditEvent>> {
-    const { limit, cursor, actor, action, key, since, until } = query;
+    const { limit, cursor, action, since, until } = query;
     const rows = await this.prisma.auditEvent.findMany({
       where: {
         ...(cursor !== undefined && { id: { lt: cursor } }),
-        ...(actor !== undefined && { actor }),
         ...(action !== undefined && { action }),
-        ...(key !== undefined && { subject: `key:${key.toLowerCase()}` }),
+        AND: [...actorFilters(query), ...subjectFilters(query)],
         createdAt: { ...(since && { gte: since }), ...(until && { lt: until }) },
       },
       orderBy: { id: 'desc' },
       take: limit + 1,
     });
-    const keys = await this.findKeys(rows.flatMap((row) => [row.actor, row.subject.replace(KEY, '')]));
-    const events = rows.map(({ id, createdAt, before, after, ...rest }) => ({
-      ...rest,
+    const keys = await this.findKeys(rows.flatMap(({ actor, subject }) => [actor, subject]));
+    const events = rows.map(({ id, createdAt, actor, subject, before, after, ...row }) => ({
       id: String(id),
-      at: createdAt.toISOString(),
-      actorKey: keys.get(rest.actor) ?? null,
-      subjectKey: keys.get(rest.subject.replace(KEY, '')) ?? null,
+      createdAt: createdAt.toISOString(),
+      actor: actorView(actor, keys),
+      action: row.action as AuditEvent['action'],
+      subject: subjectView(subject, keys),
       before: before as AuditEvent['before'],
       after: after as AuditEvent['after'],
     }));
     return toPage(events, limit);
   }
 
-  /** Returns what tells these keys apart, by id. Texts that are not the id of a key are not included. */
-  private async findKeys(texts: string[]) {
-    const ids = [...new Set(texts.filter(isUuid))];
-    const keys = await this.prisma.$queryRaw<(NonNullable<AuditEvent['actorKey']> & { id: string })[]>`
-      SELECT id, name, prefix, last_four AS "lastFour" FROM api_keys WHERE id = ANY (${ids}::uuid[])`;
-    return new Map(keys.map(({ id, ...key }) => [id, key]));
+  /** Finds the keys among actors and subjects. */
+  private async findKeys(stored: string[]): Promise<KeysById> {
+    const ids = stored
+      .map(splitType)
+      .filter(([type, id]) => type === 'key' && isUuid(id))
+      .map(([, id]) => id);
+    const keys = await this.prisma.apiKey.findMany({
+      where: { id: { in: [...new Set(ids)] } },
+      select: { id: true, name: true, prefix: true, lastFour: true },
+    });
+    return new Map(keys.map(({ id, name, ...key }) => [id, { name, key }]));
   }
+}
+
+function actorFilters({ actorType, actorId, actorName }: AuditQuery): Prisma.AuditEventWhereInput[] {
+  const ofType = { startsWith: `${actorType}:` };
+  return [
+    ...(actorType === undefined ? [] : [{ actor: actorType === SERVICE ? SERVICE : ofType }]),
+    ...(actorId === undefined ? [] : [{ actor: keyActor(actorId.toLowerCase()) }]),
+    ...(actorName === undefined ? [] : [{ actor: terminalActor(actorName) }]),
+  ];
+}
+
+function subjectFilters({ keyId, quotaId }: AuditQuery): Prisma.AuditEventWhereInput[] {
+  const subjects = [
+    ...(keyId === undefined ? [] : [`key:${keyId.toLowerCase()}`]),
+    ...(quotaId === undefined ? [] : [`quota:${quotaId.toLowerCase()}`]),
+  ];
+  return subjects.length === 0 ? [] : [{ subject: { in: subjects } }];
+}
+
+function actorView(stored: string, keys: KeysById): AuditEvent['actor'] {
+  const [text, rest] = splitType(stored);
+  const type = text as AuditEvent['actor']['type'];
+  return type === 'key'
+    ? { type, id: rest, ...(keys.get(rest) ?? NO_KEY) }
+    : { type, id: null, name: rest || null, key: null };
+}
+
+function subjectView(stored: string, keys: KeysById): AuditEvent['subject'] {
+  const [text, id] = splitType(stored);
+  const type = text as AuditEvent['subject']['type'];
+  return type === 'key'
+    ? { type, id, ...(keys.get(id) ?? NO_KEY) }
+    : { type, id, name: type === 'plan' ? id : null, key: null };
+}
+
+/** Returns the type of a stored actor or subject, and what follows it. */
+function splitType(stored: string): [type: string, rest: string] {
+  const [type = '', ...rest] = stored.split(':');
+  return [type, rest.join(':')];
 }

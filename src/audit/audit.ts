@@ -3,17 +3,26 @@ import { declareTables } from '../database/tables.js';
 
 declareTables({ audit_events: { privileges: 'SELECT, INSERT', sequence: 'audit_events_id_seq' } });
 
-/**
- * Who acts: the id of the key of an administrator or a holder; `terminal:NAME` for a person at the terminal;
- * or `terminal` for the service itself.
- */
-export type Actor = string;
-export const TERMINAL: Actor = 'terminal';
+/** The types of actors: a key of an administrator or a holder, a person at the terminal, the service. */
+export const ACTOR_TYPES = ['key', 'terminal', 'service'] as const;
+
+/** Who acts, as it is stored. */
+export type Actor = `key:${string}` | `terminal:${string}` | 'service';
+
+/** The actor of what the service does by itself. */
+export const SERVICE: Actor = 'service';
+
+/** Returns the actor of a request with this key. */
+export const keyActor = (keyId: string): Actor => `key:${keyId}`;
 
 /** Returns the actor of a person at the terminal. */
-export function terminalActor(name: string): Actor {
-  return `${TERMINAL}:${name}`;
-}
+export const terminalActor = (name: string): Actor => `terminal:${name}`;
+
+/** The types of what actions change. */
+export const SUBJECT_TYPES = ['key', 'quota', 'plan', 'webhook'] as const;
+
+/** What an action changes, as it is stored: its type and its id; that of a plan is its name. */
+type Subject = `${(typeof SUBJECT_TYPES)[number]}:${string}`;
 
 /** The actions that are recorded. */
 export const ACTIONS = [
@@ -26,7 +35,7 @@ export const ACTIONS = [
   'plan.created',
   'plan.updated',
   'webhook.created',
-  'webhook.changed',
+  'webhook.updated',
   'webhook.secret_rotated',
   'webhook.tested',
   'webhook.deleted',
@@ -38,8 +47,7 @@ export type Action = (typeof ACTIONS)[number];
 interface NewAuditEvent {
   actor: Actor;
   action: Action;
-  /** `key:ID`, `quota:ID`, `plan:NAME` or `webhook:ID`. */
-  subject: string;
+  subject: Subject;
   before: Prisma.InputJsonObject | null;
   after: Prisma.InputJsonObject;
 }

@@ -1,46 +1,61 @@
 import { Option } from 'commander';
-import { ACTIONS } from '../audit/audit.js';
-import { auditActor, type AuditEvent, type AuditQuery } from '../audit/audit.schemas.js';
+import { ACTIONS, ACTOR_TYPES } from '../audit/audit.js';
+import { actorName, type AuditEvent, type AuditQuery } from '../audit/audit.schemas.js';
 import { AuditService } from '../audit/audit.service.js';
 import { instant } from '../schemas/instant.js';
+import { uuidParameter } from '../schemas/uuid.js';
 import { parsedBy, positiveInteger } from './arguments.js';
-import { command, withServices } from './command.js';
+import { command, group, withServices } from './command.js';
 import { findGivenKeyId, idCell } from './key-id.js';
 import { tableText } from './output/text.js';
 
-/** `audit` */
-export const auditCommand = command('audit', 'list the actions of administrators, newest first')
-  .option('--limit <n>', 'maximum number of events', positiveInteger, 20)
-  .option(
-    '--actor <actor>',
-    "only of this actor: an administrator's key id, terminal:NAME or terminal",
-    parsedBy(auditActor),
-  )
-  .addOption(new Option('--action <action>', 'only of this action').choices(ACTIONS))
-  .option('--key <id>', 'only on this key')
-  .option('--since <instant>', 'only since then, such as 2027-01-01T00:00:00Z', parsedBy(instant))
-  .option('--until <instant>', 'only before then', parsedBy(instant))
-  .action(
-    withServices(async (services, { key, ...filters }: AuditQuery) => {
-      const keyId = await findGivenKeyId(services, key);
-      const { entries: events } = await services.get(AuditService).page({ ...filters, key: keyId });
-      return { value: events, text: () => eventsText(events) };
-    }),
-  );
+/** The options of `audit list`, beside those that are named as in the query. */
+interface ListOptions extends AuditQuery {
+  actorKey?: string;
+  key?: string;
+  quota?: string;
+}
+
+/** `audit …` */
+export const auditCommand = group('audit', 'the actions of administrators and holders of keys', [
+  command('list', 'list actions, newest first')
+    .option('--limit <n>', 'maximum number of events', positiveInteger, 20)
+    .addOption(new Option('--actor-type <type>', 'only of such actors').choices(ACTOR_TYPES))
+    .option('--actor-key <id>', 'only of requests with this key')
+    .option('--actor-name <name>', 'only of this person at the terminal', parsedBy(actorName))
+    .addOption(new Option('--action <action>', 'only of this action').choices(ACTIONS))
+    .option('--key <id>', 'only on this key; with --quota, those on either')
+    .option('--quota <id>', 'only on this quota', parsedBy(uuidParameter('')))
+    .option('--since <instant>', 'only since then, such as 2027-01-01T00:00:00Z', parsedBy(instant))
+    .option('--until <instant>', 'only before then', parsedBy(instant))
+    .action(
+      withServices(async (services, { actorKey, key, quota: quotaId, ...filters }: ListOptions) => {
+        const actorId = await findGivenKeyId(services, actorKey);
+        const keyId = await findGivenKeyId(services, key);
+        const query = { ...filters, actorId, keyId, quotaId };
+        const { entries: events } = await services.get(AuditService).page(query);
+        return { value: events, text: () => eventsText(events) };
+      }),
+    ),
+]);
 
 function eventsText(events: AuditEvent[]): string {
-  /** A key's name and id; anything else as it is. */
-  const named = (text: string, key: AuditEvent['actorKey']) =>
-    key === null ? text : `"${key.name}" ${idCell(text.replace('key:', ''))}`;
   return tableText(
     events.map((event) => ({
-      at: event.at,
-      who: named(event.actor, event.actorKey),
+      'created at': event.createdAt,
+      who: partyText(event.actor),
       action: event.action,
-      on: named(event.subject, event.subjectKey),
+      on: partyText(event.subject),
       changes: describeChanges(event),
     })),
   );
+}
+
+/** Returns the name and the id of a key, else the type and what identifies an actor or a subject. */
+function partyText({ type, id, name, key }: AuditEvent['actor'] | AuditEvent['subject']): string {
+  const what = key === null ? type : `"${name}"`;
+  const which = id === null || type === 'plan' ? name : idCell(id);
+  return which === null ? what : `${what} ${which}`;
 }
 
 /**

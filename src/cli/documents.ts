@@ -7,6 +7,7 @@ import { Connections } from '../http/connections.js';
 import { Clock } from '../settings/clock.js';
 import { readEnvironment } from '../settings/environment.js';
 import { createDocuments, documentText } from '../openapi/document.js';
+import { documentEvents } from '../webhooks/document-events.js';
 
 /**
  * The first step of `npm run documents`: generates the documents from the routes' declarations and the
@@ -19,7 +20,7 @@ const app = await NestFactory.create(module, new FastifyAdapter(), {
   logger: ['error', 'warn'],
   abortOnError: false,
 });
-const { store, administration } = createDocuments(app, environment);
+const { store, administration } = createDocuments(app, environment, documentEvents());
 const root = new URL('../../', import.meta.url);
 await writeFile(new URL('openapi.json', root), documentText(store));
 await writeFile(new URL('admin-openapi.json', root), documentText(administration));

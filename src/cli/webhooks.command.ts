@@ -6,10 +6,11 @@ import {
   type DeliveryQuery,
   type UpdateWebhookInput,
 } from '../webhooks/webhook.schemas.js';
-import { WebhookService } from '../webhooks/webhook.service.js';
-import { EVENT_TYPES } from '../webhooks/event-types.js';
+import { type WebhookRecord, WebhookService } from '../webhooks/webhook.service.js';
+import { SUBSCRIPTIONS } from '../webhooks/events.js';
 import { parsedBy, positiveInteger } from './arguments.js';
 import { changeCommand, type ChangeOptions, command, group, requireOption, withServices } from './command.js';
+import { everyPage } from './every-page.js';
 import { confirm } from './output/confirmation.js';
 import { fieldsText, linesText, tableText } from './output/text.js';
 
@@ -20,9 +21,10 @@ const eventList = z
   .pipe(webhookEvents);
 const urlOption = () => new Option('--url <url>', 'where events are sent').argParser(parsedBy(webhookUrl));
 const eventsOption = () =>
-  new Option('--events <types>', `with commas between: ${EVENT_TYPES.join(', ')}`).argParser(
-    parsedBy(eventList),
-  );
+  new Option(
+    '--events <types>',
+    `with commas between, or "*" for all: ${SUBSCRIPTIONS.join(', ')}`,
+  ).argParser(parsedBy(eventList));
 const ID = ['<id>', 'id of the webhook'] as const;
 
 interface UpdateOptions extends ChangeOptions, Omit<UpdateWebhookInput, 'paused'> {
@@ -57,7 +59,13 @@ function toCells(shown: object) {
 
 /** `webhooks …` */
 export const webhooksCommand = group('webhooks', 'receivers of events on keys and quotas', [
-  command('list', 'list webhooks').action(on((webhooks) => webhooks.list())),
+  command('list', 'list webhooks, oldest first').action(
+    on((webhooks) => everyPage<WebhookRecord>((limit, last) => webhooks.page(limit, last?.id))),
+  ),
+
+  command('show', 'show a webhook')
+    .argument(...ID)
+    .action(on((webhooks, id: string) => webhooks.find(id))),
 
   changeCommand('create', 'create a webhook; its secret is shown only once')
     .addOption(urlOption().makeOptionMandatory())
@@ -84,7 +92,7 @@ export const webhooksCommand = group('webhooks', 'receivers of events on keys an
       ),
     ),
 
-  changeCommand('rotate', 'replace the secret; both sign for 24 hours')
+  changeCommand('rotate-secret', 'replace the secret; both sign for 24 hours')
     .argument(...ID)
     .action(on((webhooks, id: string, { as }: ChangeOptions) => webhooks.rotateSecret(id, as))),
 

@@ -1,6 +1,7 @@
 import { Body, Controller, Get, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiConflictResponse, ApiProduces } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { keyActor } from '../audit/audit.js';
 import { KeyService } from './key.service.js';
 import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
 import { DeprecatedOperations } from '../deprecation/deprecated-operations.js';
@@ -79,7 +80,7 @@ export class AccountController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<CurrentKeySuccessor> {
     showOnce(request, reply);
-    return this.keyService.rotate(keyId, input, keyId, ROTATIONS_PER_DAY);
+    return this.keyService.rotate(keyId, input, keyActor(keyId), ROTATIONS_PER_DAY);
   }
 
   @Get('usage')

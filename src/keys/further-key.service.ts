@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { keyActor } from '../audit/audit.js';
 import { requireScope } from '../auth/permission.guard.js';
 import { unknownKey } from '../auth/require-key.js';
 import type { Prisma } from '../database/generated/client.js';
@@ -68,7 +69,7 @@ export class FurtherKeyService {
       }
       const expiresAt = bounds.expiresAt ?? undefined;
       const input = { name, ...bounds, expiresAt, quotaId: issuer.quotaId, issuerId };
-      return IssuedFurtherKey.parse(await this.keys.within(transaction).issue(input, issuerId));
+      return IssuedFurtherKey.parse(await this.keys.within(transaction).issue(input, keyActor(issuerId)));
     });
   }
 
@@ -84,7 +85,7 @@ export class FurtherKeyService {
     if (key.quotaId !== quotaId || key.issuerId === null) {
       throw unknownKey(id);
     }
-    await this.keys.revoke(id, actorId);
+    await this.keys.revoke(id, keyActor(actorId));
     return FurtherKey.parse(await this.reader.find(id));
   }
 }

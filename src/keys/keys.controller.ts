@@ -1,11 +1,11 @@
 import { Body, Controller, Get, HttpCode, Inject, Param, Patch, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiConflictResponse, ApiNotFoundResponse } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
+import type { Actor } from '../audit/audit.js';
+import { CurrentActor } from '../audit/current-actor.decorator.js';
 import { Operation } from '../openapi/operation.decorator.js';
 import { respondWithPage } from '../http/respond-with-page.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
-import type { Principal } from '../auth/principal.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { KeyId } from '../schemas/key-id.decorator.js';
 import {
@@ -67,7 +67,7 @@ export class KeysController {
   })
   async issueKey(
     @Body({ schema: CreateKeyInput }) input: CreateKeyInput,
-    @CurrentPrincipal() { keyId: actor }: Principal,
+    @CurrentActor() actor: Actor,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<IssuedKey> {
@@ -102,7 +102,7 @@ export class KeysController {
   async updateKey(
     @Param('keyId') keyId: string,
     @Body({ schema: UpdateKeyInput }) input: UpdateKeyInput,
-    @CurrentPrincipal() { keyId: actor }: Principal,
+    @CurrentActor() actor: Actor,
     @Req() request: FastifyRequest,
   ): Promise<Key> {
     return this.withNetworkWarning(await this.keys.update(keyId, input, actor), input, request);
@@ -127,7 +127,7 @@ export class KeysController {
   async rotateKey(
     @Param('keyId') keyId: string,
     @Body({ schema: RotateKeyInput.prefault({}) }) input: RotateKeyInput,
-    @CurrentPrincipal() { keyId: actor }: Principal,
+    @CurrentActor() actor: Actor,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RotatedKey> {
     return shownOnce(await this.keys.rotate(keyId, input, actor), reply);
@@ -138,7 +138,7 @@ export class KeysController {
   @KeyId('keyId')
   @Operation('stable', 'admin:write', 'Revoke a key', 'Revokes the key immediately and permanently.')
   @Responses({ status: 200, schema: Key, description: 'The revoked key.' })
-  revokeKey(@Param('keyId') keyId: string, @CurrentPrincipal() { keyId: actor }: Principal): Promise<Key> {
+  revokeKey(@Param('keyId') keyId: string, @CurrentActor() actor: Actor): Promise<Key> {
     return this.keys.revoke(keyId, actor);
   }
 
@@ -155,7 +155,7 @@ export class KeysController {
   @Responses({ status: 200, schema: Key, description: 'The revoked key.' })
   revokeLeakedKey(
     @Body({ schema: RevokeLeakedKeyInput }) { key }: RevokeLeakedKeyInput,
-    @CurrentPrincipal() { keyId: actor }: Principal,
+    @CurrentActor() actor: Actor,
   ): Promise<Key> {
     return this.keys.revokeLeaked(key, actor);
   }

@@ -1,12 +1,12 @@
 import { Body, Controller, Get, HttpStatus, Param, Put, Query, Res } from '@nestjs/common';
 import { ApiConflictResponse, ApiParam } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
+import type { Actor } from '../audit/audit.js';
+import { CurrentActor } from '../audit/current-actor.decorator.js';
 import { Operation } from '../openapi/operation.decorator.js';
 import { respondWithPage } from '../http/respond-with-page.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
 import { Tag } from '../openapi/tag.decorator.js';
-import type { Principal } from '../auth/principal.js';
 import { PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
 import { Plan, PlanQuery, SetPlanInput } from './plan.schemas.js';
 import { PlanService } from './plan.service.js';
@@ -58,7 +58,7 @@ export class PlansController {
   async setPlan(
     @Param('plan') name: string,
     @Body({ schema: SetPlanInput }) input: SetPlanInput,
-    @CurrentPrincipal() { keyId: actor }: Principal,
+    @CurrentActor() actor: Actor,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Plan> {
     const { plan, created } = await this.plans.set(name, input, actor);

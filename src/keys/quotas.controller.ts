@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
 import { ApiParam } from '@nestjs/swagger';
-import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
-import type { Principal } from '../auth/principal.js';
+import type { Actor } from '../audit/audit.js';
+import { CurrentActor } from '../audit/current-actor.decorator.js';
 import { Operation } from '../openapi/operation.decorator.js';
 import { Responses } from '../openapi/responses.decorator.js';
 import { Tag } from '../openapi/tag.decorator.js';
@@ -48,7 +48,7 @@ export class QuotasController {
   updateQuota(
     @Param('quotaId') quotaId: string,
     @Body({ schema: UpdateQuotaInput }) input: UpdateQuotaInput,
-    @CurrentPrincipal() { keyId: actor }: Principal,
+    @CurrentActor() actor: Actor,
   ): Promise<Quota> {
     return this.quotas.update(quotaId, input, actor);
   }
@@ -60,7 +60,7 @@ export class QuotasController {
   @Responses({ status: 200, schema: Quota, description: 'The quota, without a ban.' })
   unbanQuota(
     @Param('quotaId') quotaId: string,
-    @CurrentPrincipal() { keyId: actor }: Principal,
+    @CurrentActor() actor: Actor,
   ): Promise<Quota> {
     return this.quotas.unban(quotaId, actor);
   }

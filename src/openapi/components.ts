@@ -1,14 +1,9 @@
-import type { OpenAPIObject } from '@nestjs/swagger';
-
 type Components = Record<string, Record<string, object>>;
 
 const REFERENCE = /"\$ref":"#\/components\/(\w+)\/([^"]+)"/g;
 
-/** Returns the components that the paths refer to, directly or through another component. */
-export function referencedComponents<All extends Components>(
-  paths: OpenAPIObject['paths'],
-  components: All,
-): All {
+/** Returns the components that parts of a document refer to, directly or through another component. */
+export function referencedComponents<All extends Components>(parts: unknown[], components: All): All {
   const referenced = new Set<object>();
   const follow = (value: unknown): void => {
     for (const [, kind = '', name = ''] of JSON.stringify(value).matchAll(REFERENCE)) {
@@ -19,7 +14,7 @@ export function referencedComponents<All extends Components>(
       }
     }
   };
-  follow(paths);
+  follow(parts);
   return Object.fromEntries(
     Object.entries(components).map(([kind, all]) => [
       kind,

@@ -15,6 +15,7 @@ import { completeOperation, errorComponents } from './operation.js';
 const PREFIX = '/v1';
 
 type Paths = OpenAPIObject['paths'];
+type Webhooks = NonNullable<OpenAPIObject['webhooks']>;
 type Servers = NonNullable<OpenAPIObject['servers']>;
 
 /** The OpenAPI documents of the service. */
@@ -31,10 +32,13 @@ interface ApiDocuments {
 /**
  * Returns the OpenAPI documents of all routes that need a key, with the schemas that validate requests and
  * serialize responses.
+ *
+ * @param webhooks the requests that administrators have the service send.
  */
 export function createDocuments(
   app: INestApplication,
   environment: Pick<Environment, 'APP_ENV' | 'PRODUCTION_URL' | 'STAGING_URL' | 'CONTACT'>,
+  webhooks: Webhooks,
 ): ApiDocuments {
   const { PRODUCTION_URL, STAGING_URL, CONTACT } = environment;
   const { paths } = SwaggerModule.createDocument(app, about, {
@@ -46,15 +50,16 @@ export function createDocuments(
   const schemas = namedJsonSchemas((id) => `#/components/schemas/${id}`);
   const contact =
     CONTACT === undefined ? {} : { contact: URL.canParse(CONTACT) ? { url: CONTACT } : { email: CONTACT } };
-  const buildDocument = (aboutIt: About, servers: Servers, own: Paths): OpenAPIObject => ({
+  const buildDocument = (aboutIt: About, servers: Servers, own: Paths, sent?: Webhooks): OpenAPIObject => ({
     ...aboutIt,
     info: { ...aboutIt.info, ...contact },
     servers,
     tags: describeTags(tagsOf(own)),
     paths: own,
+    ...(sent && { webhooks: sent }),
     components: {
       securitySchemes,
-      ...referencedComponents(own, { headers, responses: errorComponents(), schemas }),
+      ...referencedComponents([own, sent], { headers, responses: errorComponents(), schemas }),
     },
   });
   const servers = [
@@ -72,7 +77,7 @@ export function createDocuments(
   }));
   return {
     store: buildDocument(about, servers, pathsFor('client', paths, PREFIX.length)),
-    administration: buildDocument(aboutAdministration, roots, pathsFor('admin', paths)),
+    administration: buildDocument(aboutAdministration, roots, pathsFor('admin', paths), webhooks),
   };
 }
 

@@ -16,10 +16,11 @@ export function serveDocuments(
   app: NestFastifyApplication,
   environment: Environment,
   hooks: Pick<RouteShorthandOptions, 'onRequest'>,
+  webhooks: Parameters<typeof createDocuments>[2],
 ): void {
   let created: ReturnType<typeof createDocuments> | undefined;
   // They take longer to create than the rest of a start.
-  const documents = () => (created ??= createDocuments(app, environment));
+  const documents = () => (created ??= createDocuments(app, environment, webhooks));
   const json = (path: string, name: 'store' | 'administration'): StaticDocument => ({
     path,
     type: 'application/json',

@@ -32,7 +32,7 @@ SET
 FROM due, clock
 WHERE delivery.id = due.id
 RETURNING json_build_object(
-  'id', delivery.id, 'webhookId', webhook_id, 'url', url, 'secrets', secrets,
+  'id', delivery.id, 'eventId', event_id, 'webhookId', webhook_id, 'url', url, 'secrets', secrets,
   'body', payload::text, 'attempts', attempts,
   'attemptedAt', last_attempt_at
 ) AS delivery

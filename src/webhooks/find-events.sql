@@ -11,11 +11,15 @@ WITH clock AS MATERIALIZED (
 ),
 quota AS NOT MATERIALIZED (
   SELECT
-    'quota:' || quotas.id AS bucket_key, plan, coalesce(quotas.per_day, plans.per_day) AS per_day,
-    newest.id AS key_id
-  FROM quotas JOIN plans ON name = plan, LATERAL (
-    SELECT id FROM api_keys WHERE quota_id = quotas.id ORDER BY id DESC LIMIT 1
-  ) AS newest
+    'quota:' || quotas.id AS bucket_key, coalesce(quotas.per_day, plans.per_day) AS per_day,
+    jsonb_build_object('quotaId', quotas.id, 'plan', plan) AS facts
+  FROM quotas JOIN plans ON name = plan
+),
+key AS NOT MATERIALIZED (
+  SELECT
+    id AS key_id, revoked_at, expires_at,
+    jsonb_build_object('keyId', id, 'keyName', name, 'quotaId', quota_id) AS facts
+  FROM api_keys
 ),
 used AS (
   SELECT bucket_key, day_used::float8 AS used FROM rate_limit_counters JOIN clock ON day_number = day
@@ -29,40 +33,46 @@ used AS (
 ),
 event AS (
   SELECT
-    type, concat_ws(':', bucket_key, day) AS subject, key_id,
-    jsonb_build_object('plan', plan, 'limit', per_day, 'used', used) AS facts
+    type, concat_ws(':', bucket_key, day) AS subject,
+    facts || jsonb_build_object('limit', per_day, 'used', used, 'thresholdPercent', percent) AS data
   FROM
     clock, used JOIN quota USING (bucket_key),
-    (VALUES ('quota.day_limit_80', 0.8), ('quota.day_limit_reached', 1)) AS threshold (type, share)
-  WHERE used >= share * per_day
+    (
+      VALUES ('quota.day_limit_approaching', 80), ('quota.day_limit_reached', 100)
+    ) AS threshold (type, percent)
+  WHERE used >= percent / 100.0 * per_day
   UNION ALL
   SELECT
-    'quota.banned', concat_ws(':', bucket_key, banned_until), key_id,
-    jsonb_build_object('plan', plan, 'bannedUntil', banned_until)
+    'quota.banned', concat_ws(':', bucket_key, banned_until),
+    facts || jsonb_build_object('bannedUntil', banned_until)
   FROM jsonb_each_text($2::jsonb) AS ban (bucket_key, banned_until) JOIN quota USING (bucket_key)
   UNION ALL
   SELECT
-    'key.expiring', concat_ws(':', id, extract(epoch FROM expires_at)), id,
-    jsonb_build_object('expiresAt', to_char(expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
-  FROM clock, api_keys AS key
+    'key.expiring', concat_ws(':', key_id, extract(epoch FROM expires_at)),
+    facts || jsonb_build_object(
+      'expiresAt', to_char(expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+    )
+  FROM clock, key
   WHERE
     revoked_at IS NULL
     AND expires_at > now AND expires_at <= now + interval '14 days'
-    AND NOT EXISTS (SELECT FROM api_keys WHERE predecessor_id = key.id)
+    AND NOT EXISTS (SELECT FROM api_keys WHERE predecessor_id = key_id)
   UNION ALL
   SELECT
-    'operation.deprecated_called',
-    concat_ws(':', operation, key_id, floor(extract(epoch FROM starts_at) / 86400)), key_id,
-    jsonb_build_object('operation', operation, 'removedAt', removed_at)
-  FROM clock, jsonb_each_text($3::jsonb) AS removal (operation, removed_at) JOIN usage USING (operation)
+    'key.deprecated_operation_called',
+    concat_ws(':', operation, key_id, floor(extract(epoch FROM starts_at) / 86400)),
+    facts || jsonb_build_object('operation', operation, 'sunsetAt', sunset_at)
+  FROM
+    clock, jsonb_each_text($3::jsonb) AS removal (operation, sunset_at) JOIN usage USING (operation)
+    JOIN key USING (key_id)
   WHERE
     -- Usage of a day's last moments is aggregated on the next day.
     deprecated AND period = 'day' AND starts_at >= to_timestamp((day - 1) * 86400.0)
-    AND removed_at::timestamptz > now AND removed_at::timestamptz <= last_request_at + interval '30 days'
+    AND sunset_at::timestamptz > now AND sunset_at::timestamptz <= last_request_at + interval '30 days'
 )
-SELECT type, subject, facts || jsonb_build_object('keyId', id, 'name', name, 'quotaId', quota_id) AS data
-FROM event JOIN api_keys ON id = key_id
+SELECT type, subject, data
+FROM event
 WHERE
-  type IN (SELECT unnest(events) FROM webhooks WHERE paused_at IS NULL)
+  EXISTS (SELECT FROM webhooks WHERE paused_at IS NULL AND events && ARRAY[type, '*'])
   AND NOT EXISTS (SELECT FROM webhook_deliveries WHERE dedupe_key = concat_ws(':', type, subject))
 LIMIT 250

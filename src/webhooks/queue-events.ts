@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import type { Prisma } from '../database/generated/client.js';
 import type { Database } from '../database/in-transaction.js';
 import { readServerTimeMs } from '../database/server-time.js';
-import { type EventType, TEST_EVENT } from './event-types.js';
+import { ALL_EVENTS, type EventData, type EventType, type KeyEventFacts, TEST_EVENT } from './events.js';
 import { declareTables, EVERY_PRIVILEGE } from '../database/tables.js';
 
 declareTables({
@@ -11,24 +11,36 @@ declareTables({
 });
 
 /** What happened, to what, and the data. An event of one type about one subject is queued once. */
-export interface WebhookEvent {
-  type: EventType | typeof TEST_EVENT;
+export interface WebhookEvent<Type extends EventType = EventType> {
+  type: Type;
   subject: string;
   /** The only webhook that receives it; by default, every one that receives its type. */
   webhookId?: string;
-  data: object;
+  data: Written<EventData<Type>>;
 }
 
-/** Identifies an event. */
-const keyOf = ({ type, subject }: Pick<WebhookEvent, 'type' | 'subject'>) => `${type}:${subject}`;
+/** A date is written to JSON as a text. */
+type Written<Fields> = { [Name in keyof Fields]: Fields[Name] | Date };
+
+/** Identifies what an event is queued once for. */
+const dedupeKeyOf = ({ type, subject }: Pick<WebhookEvent, 'type' | 'subject'>) => `${type}:${subject}`;
+
+/**
+ * Returns the id of an event, a UUID of version 8 that is a hash, so that every replica, and every webhook
+ * that is created meanwhile, has the same.
+ */
+function eventIdFor(dedupeKey: string): string {
+  const digits = hash('sha256', dedupeKey);
+  return digits.replace(/^(.{8})(.{4})(.{3})(.{3})(.{12}).*$/, '$1-$2-8$3-8$4-$5');
+}
 
 /** Queues events, unless they were queued before, for the webhooks that receive them. */
 export async function queueEvents(database: Database, events: WebhookEvent[]): Promise<void> {
   const now = new Date(await readServerTimeMs(database));
   const queued = events.map((event) => ({
-    event_id: randomUUID(),
+    event_id: eventIdFor(dedupeKeyOf(event)),
     type: event.type,
-    key: keyOf(event),
+    key: dedupeKeyOf(event),
     webhook_id: event.webhookId,
     payload: { type: event.type, timestamp: now, data: event.data },
   }));
@@ -49,7 +61,8 @@ export async function queueEvents(database: Database, events: WebhookEvent[]): P
       json_to_recordset(${JSON.stringify(queued)}::json)
         AS queued (event_id uuid, type text, key text, webhook_id uuid, payload json)
       JOIN webhooks AS webhook
-        ON paused_at IS NULL AND (webhook.id = webhook_id OR webhook_id IS NULL AND type = ANY (events))
+        ON paused_at IS NULL
+          AND (webhook.id = webhook_id OR webhook_id IS NULL AND events && ARRAY[type, ${ALL_EVENTS}])
     ORDER BY key, webhook.id
     FOR KEY SHARE OF webhook
     ON CONFLICT DO NOTHING`;
@@ -61,21 +74,22 @@ export async function queueEvents(database: Database, events: WebhookEvent[]): P
  *
  * @param facts the data of the event beside the key.
  */
-export function queueKeyEvent(
+export function queueKeyEvent<Type extends 'key.rotated' | 'key.revoked'>(
   transaction: Prisma.TransactionClient,
-  type: 'key.rotated' | 'key.revoked',
+  type: Type,
   { id, name, quotaId }: { id: string; name: string; quotaId: string },
-  facts: Record<string, Date | string>,
+  facts: Written<KeyEventFacts<Type>>,
 ): Promise<void> {
-  return queueEvents(transaction, [{ type, subject: id, data: { keyId: id, name, quotaId, ...facts } }]);
+  const data = { keyId: id, keyName: name, quotaId, ...facts } as Written<EventData<Type>>;
+  return queueEvents(transaction, [{ type, subject: id, data }]);
 }
 
-/** Queues a test event for a webhook, and returns the key of the event. */
+/** Queues a test event for a webhook, and returns what identifies its delivery. */
 export async function queueTestEvent(
   transaction: Prisma.TransactionClient,
   webhookId: string,
-): Promise<string> {
-  const event: WebhookEvent = { type: TEST_EVENT, subject: randomUUID(), webhookId, data: { webhookId } };
+): Promise<{ dedupeKey: string; webhookId: string }> {
+  const event = { type: TEST_EVENT, subject: randomUUID(), webhookId, data: { webhookId } } as const;
   await queueEvents(transaction, [event]);
-  return keyOf(event);
+  return { dedupeKey: dedupeKeyOf(event), webhookId };
 }

@@ -25,7 +25,7 @@ const FAILURE_MAX_LENGTH = 1000;
  * A delivery that this replica alone may send until its next attempt, and the attempts so far, this one
  * included.
  */
-type ClaimedDelivery = Pick<WebhookDelivery, 'id' | 'webhookId' | 'attempts'> &
+type ClaimedDelivery = Pick<WebhookDelivery, 'id' | 'eventId' | 'webhookId' | 'attempts'> &
   Pick<Webhook, 'url'> & { secrets: string[]; body: string; attemptedAt: string };
 
 /** What is stored of an attempt. */
@@ -108,9 +108,9 @@ export class WebhookDeliverer extends PeriodicDatabaseTask implements MetricsSou
 
   /** Returns what an attempt stores: why it failed, if it did, and the response, if there was one. */
   private async send(delivery: ClaimedDelivery, signal: AbortSignal): Promise<AttemptResult> {
-    const { id, url, secrets, body, attemptedAt } = delivery;
+    const { eventId, url, secrets, body, attemptedAt } = delivery;
     try {
-      const headers = signedHeaders(id, new Date(attemptedAt), body, secrets);
+      const headers = signedHeaders(eventId, new Date(attemptedAt), body, secrets);
       const allowsPrivate = this.environment.WEBHOOK_ALLOW_PRIVATE_ADDRESSES;
       const response = await postToReceiver(new URL(url), headers, body, signal, allowsPrivate);
       const isSuccess = response.status >= 200 && response.status <= 299;

@@ -3,11 +3,11 @@ import { openEnum, openEnumList } from '../schemas/open-enum.js';
 import { cursorParameter, enumParameter, limitParameter } from '../schemas/pagination.js';
 import { BODY_MESSAGE, dateTime, isPlainText, orRequired, plainText, uuid } from '../schemas/text-schemas.js';
 import { isUuid } from '../schemas/uuid.js';
-import { EVENT_TYPES } from './event-types.js';
+import { SUBSCRIPTIONS } from './events.js';
 
 const URL_MAX_LENGTH = 2048;
 const URL_MESSAGE = `must be an http(s) address without credentials, of at most ${URL_MAX_LENGTH} characters`;
-const EVENTS_MESSAGE = `must be a list of one or more of ${EVENT_TYPES.join(', ')}`;
+const EVENTS_MESSAGE = `must be a list of one or more of ${SUBSCRIPTIONS.join(', ')}`;
 const TEXT_MAX_LENGTH = 1000;
 /** How much is kept of what a receiver responds. */
 export const RESPONSE_BODY_MAX_BYTES = 1000;
@@ -22,10 +22,14 @@ export const CreateWebhookInput = z
         .refine(isReceiverUrl, URL_MESSAGE)
         .meta({ description: 'The http(s) address that gets the events.', format: 'uri' }),
       events: z
-        .array(z.enum(EVENT_TYPES, EVENTS_MESSAGE), orRequired(EVENTS_MESSAGE))
+        .array(z.enum(SUBSCRIPTIONS, EVENTS_MESSAGE), orRequired(EVENTS_MESSAGE))
         .min(1, EVENTS_MESSAGE)
-        .max(EVENT_TYPES.length, EVENTS_MESSAGE)
-        .meta({ description: 'The types of the events that it receives.' }),
+        .max(SUBSCRIPTIONS.length, EVENTS_MESSAGE)
+        .meta({
+          description:
+            'The types of the events that it receives; `*` stands for every type, also for those of later ' +
+            'versions.',
+        }),
     },
     BODY_MESSAGE,
   )
@@ -36,6 +40,9 @@ export const CreateWebhookInput = z
   });
 export type CreateWebhookInput = z.infer<typeof CreateWebhookInput>;
 
+/** Why a webhook is paused. */
+const PAUSE_REASONS = ['administrator', 'gone', 'failing'] as const;
+
 const paused = z.boolean('must be true or false').meta({
   description: 'While it is true, no events are queued for the webhook, and pending deliveries wait.',
 });
@@ -43,7 +50,7 @@ const paused = z.boolean('must be true or false').meta({
 export const UpdateWebhookInput = CreateWebhookInput.extend({ paused })
   .partial()
   .meta({
-    id: 'WebhookChange',
+    id: 'WebhookUpdate',
     description: 'A change of a webhook. What is left out stays.',
     examples: [{ url: 'https://ops.example/animal-store', paused: false }],
   });
@@ -51,9 +58,16 @@ export type UpdateWebhookInput = z.infer<typeof UpdateWebhookInput>;
 
 export const Webhook = CreateWebhookInput.extend({
   id: uuid('Identifier of the webhook.'),
-  events: openEnumList(EVENT_TYPES, 'The types of the events that it receives.'),
+  events: openEnumList(SUBSCRIPTIONS, 'The types of the events that it receives.'),
+  paused,
   pausedAt: dateTime('Since when it is paused; null if it is not.').nullable(),
-  pauseReason: plainText('Why it is paused; null if it is not.', TEXT_MAX_LENGTH).nullable(),
+  pauseReason: openEnum(PAUSE_REASONS)
+    .nullable()
+    .meta({
+      description:
+        'Why it is paused: `administrator` if an administrator did it, `gone` if the receiver responded ' +
+        '410, `failing` if no delivery succeeded for days; null if it is not.',
+    }),
   previousSecretExpiresAt: dateTime(
     'Until when the secret before the last rotation signs too; null if there was none.',
   ).nullable(),
@@ -66,8 +80,8 @@ export const WebhookWithSecret = Webhook.extend({
 
 export const WebhookDelivery = z
   .object({
-    id: uuid('Identifier of the delivery, which is its `webhook-id`.'),
-    eventId: uuid('Identifier of the event, the same for each webhook.'),
+    id: uuid('Identifier of the delivery.'),
+    eventId: uuid('Identifier of the event, sent as `webhook-id`: the same for each webhook and attempt.'),
     eventType: plainText('Type of the event.', TEXT_MAX_LENGTH),
     payload: z
       .record(z.string().max(TEXT_MAX_LENGTH), z.unknown())
@@ -87,6 +101,13 @@ export const WebhookDelivery = z
     ).nullable(),
   })
   .meta({ id: 'WebhookDelivery', description: 'An event for one webhook.' });
+
+export const WebhookQuery = z.object({
+  limit: limitParameter('Maximum number of webhooks returned.'),
+  /** The page begins after this id. */
+  cursor: cursorParameter((text) => (isUuid(text) ? text : null)),
+});
+export type WebhookQuery = z.infer<typeof WebhookQuery>;
 
 export const DeliveryQuery = z.object({
   limit: limitParameter('Maximum number of entries returned.'),

@@ -24,8 +24,10 @@ const OVERLAP_MS = 86_400_000;
 const WEBHOOK = { omit: { secret: true, previousSecret: true } } as const;
 const DELIVERY = { omit: { webhookId: true, dedupeKey: true } } as const;
 
-/** A webhook without its secrets. */
-export type WebhookRecord = Prisma.WebhookGetPayload<typeof WEBHOOK>;
+/** A webhook without its secrets, as it is stored. */
+type StoredWebhook = Prisma.WebhookGetPayload<typeof WEBHOOK>;
+/** A webhook without its secrets, as it is shown. */
+export type WebhookRecord = StoredWebhook & { paused: boolean };
 /** A webhook with its new secret. */
 export type NewWebhook = WebhookRecord & { secret: string };
 export type DeliveryRecord = Prisma.WebhookDeliveryGetPayload<typeof DELIVERY>;
@@ -41,9 +43,15 @@ export class WebhookService {
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'WEBHOOK_ALLOW_PRIVATE_ADDRESSES'>,
   ) {}
 
-  /** Returns all, oldest first. */
-  list(): Promise<WebhookRecord[]> {
-    return this.database.webhook.findMany({ orderBy: { id: 'asc' }, ...WEBHOOK });
+  /** Returns one page, oldest first, after the id `after`. */
+  async page(limit: number, after?: string): Promise<Page<WebhookRecord>> {
+    const rows = await this.database.webhook.findMany({
+      ...(after !== undefined && { where: { id: { gt: after } } }),
+      orderBy: { id: 'asc' },
+      take: limit + 1,
+      ...WEBHOOK,
+    });
+    return toPage(rows.map(toWebhook), limit);
   }
 
   /** @throws ApiError `not_found`. */
@@ -52,7 +60,7 @@ export class WebhookService {
     if (found === null) {
       throw new ApiError('not_found', `There is no webhook with the id "${id}".`);
     }
-    return found;
+    return toWebhook(found);
   }
 
   /**
@@ -66,10 +74,12 @@ export class WebhookService {
       if ((await transaction.webhook.count()) >= WEBHOOKS_MAX) {
         throw new ApiError('conflict', `There are ${WEBHOOKS_MAX} webhooks already. Delete one first.`);
       }
-      const created = await transaction.webhook.create({ data, omit: { previousSecret: true } });
-      const event = { actor, subject: `webhook:${created.id}`, before: null, after: audited(created) };
-      await recordAuditEvent(transaction, { ...event, action: 'webhook.created' });
-      return created;
+      const { secret, ...created } = await transaction.webhook.create({
+        data,
+        omit: { previousSecret: true },
+      });
+      await record(transaction, actor, 'webhook.created', created.id, null, audited(created));
+      return { ...toWebhook(created), secret };
     });
   }
 
@@ -83,14 +93,13 @@ export class WebhookService {
     this.requireAllowed(input.url);
     return this.change(async (transaction) => {
       const old = await this.find(id, transaction);
-      const { url = old.url, events = old.events, paused = old.pausedAt !== null } = input;
+      const { url = old.url, events = old.events, paused = old.paused } = input;
       const pausedAt = paused ? (old.pausedAt ?? new Date(await readServerTimeMs(transaction))) : null;
       const pauseReason = paused ? (old.pauseReason ?? 'administrator') : null;
       const data = { url, events, pausedAt, pauseReason };
-      const changed = await transaction.webhook.update({ where: { id }, data, ...WEBHOOK });
+      const changed = toWebhook(await transaction.webhook.update({ where: { id }, data, ...WEBHOOK }));
       if (!isDeepStrictEqual(old, changed)) {
-        const event = { actor, subject: `webhook:${id}`, before: audited(old), after: audited(changed) };
-        await recordAuditEvent(transaction, { ...event, action: 'webhook.changed' });
+        await record(transaction, actor, 'webhook.updated', id, audited(old), audited(changed));
       }
       return changed;
     });
@@ -114,8 +123,7 @@ export class WebhookService {
           previous_secret_expires_at = ${after.previousSecretExpiresAt},
           secret = ${secret}
         WHERE id = ${id}::uuid`;
-      const event = { actor, subject: `webhook:${id}`, before: { previousSecretExpiresAt }, after };
-      await recordAuditEvent(transaction, { ...event, action: 'webhook.secret_rotated' });
+      await record(transaction, actor, 'webhook.secret_rotated', id, { previousSecretExpiresAt }, after);
       return { ...(await this.find(id, transaction)), secret };
     });
   }
@@ -129,8 +137,7 @@ export class WebhookService {
     return this.change(async (transaction) => {
       const old = await this.find(id, transaction);
       await transaction.webhook.deleteMany({ where: { id } });
-      const event = { actor, subject: `webhook:${id}`, before: audited(old), after: {} };
-      await recordAuditEvent(transaction, { ...event, action: 'webhook.deleted' });
+      await record(transaction, actor, 'webhook.deleted', id, audited(old), {});
       return old;
     });
   }
@@ -142,16 +149,14 @@ export class WebhookService {
    */
   async test(id: string, actor: Actor): Promise<DeliveryRecord> {
     return this.change(async (transaction) => {
-      const { pausedAt } = await this.find(id, transaction);
-      if (pausedAt !== null) {
+      const { paused } = await this.find(id, transaction);
+      if (paused) {
         throw new ApiError('conflict', 'The webhook is paused. Resume it first.');
       }
-      const dedupeKey = await queueTestEvent(transaction, id);
-      const delivery = await transaction.webhookDelivery.findUniqueOrThrow({
-        where: { dedupeKey_webhookId: { dedupeKey, webhookId: id } },
-        ...DELIVERY,
-      });
-      await recordAuditEvent(transaction, deliveryEvent(actor, 'webhook.tested', id, delivery));
+      const dedupeKey_webhookId = await queueTestEvent(transaction, id);
+      const where = { dedupeKey_webhookId };
+      const delivery = await transaction.webhookDelivery.findUniqueOrThrow({ where, ...DELIVERY });
+      await record(transaction, actor, 'webhook.tested', id, null, auditedDelivery(delivery));
       return delivery;
     });
   }
@@ -194,7 +199,7 @@ export class WebhookService {
         const message = 'The delivery is still pending. Send it again once it is delivered or has failed.';
         throw new ApiError('conflict', message);
       }
-      await recordAuditEvent(transaction, deliveryEvent(actor, 'webhook.delivery_resent', id, delivery));
+      await record(transaction, actor, 'webhook.delivery_resent', id, null, auditedDelivery(delivery));
       return delivery;
     });
   }
@@ -217,18 +222,28 @@ export class WebhookService {
   }
 }
 
+function toWebhook(stored: StoredWebhook): WebhookRecord {
+  return { ...stored, paused: stored.pausedAt !== null };
+}
+
 /** Returns what the append-only audit shows of a webhook. The rest of its URL may contain a secret. */
-function audited({ url, events, pausedAt }: WebhookRecord) {
+function audited({ url, events, pausedAt }: StoredWebhook) {
   return { url: new URL(url).origin, events, paused: pausedAt !== null };
 }
 
-/** Returns the audit event of a delivery that was queued by an administrator. */
-function deliveryEvent(actor: Actor, action: Action, webhookId: string, { id, eventType }: DeliveryRecord) {
-  return {
-    actor,
-    action,
-    subject: `webhook:${webhookId}`,
-    before: null,
-    after: { delivery: id, event: eventType },
-  };
+/** Returns what the audit shows of a delivery that an administrator queued. */
+function auditedDelivery({ id, eventType }: DeliveryRecord) {
+  return { deliveryId: id, eventType };
+}
+
+/** Records an action on a webhook in its transaction. */
+function record(
+  transaction: Prisma.TransactionClient,
+  actor: Actor,
+  action: Action,
+  id: string,
+  before: Prisma.InputJsonObject | null,
+  after: Prisma.InputJsonObject,
+): Promise<void> {
+  return recordAuditEvent(transaction, { actor, action, subject: `webhook:${id}`, before, after });
 }

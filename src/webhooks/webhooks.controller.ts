@@ -13,19 +13,19 @@ import {
 } from '@nestjs/common';
 import { ApiConflictResponse, ApiParam } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
+import type { Actor } from '../audit/audit.js';
+import { CurrentActor } from '../audit/current-actor.decorator.js';
 import { Operation } from '../openapi/operation.decorator.js';
-import type { Principal } from '../auth/principal.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
 import { Tag } from '../openapi/tag.decorator.js';
 import { respondWithPage } from '../http/respond-with-page.js';
-import { pageSchema } from '../schemas/pagination.js';
 import {
   CreateWebhookInput,
   DeliveryQuery,
   UpdateWebhookInput,
   Webhook,
   WebhookDelivery,
+  WebhookQuery,
   WebhookWithSecret,
 } from './webhook.schemas.js';
 import {
@@ -35,12 +35,13 @@ import {
   WebhookService,
 } from './webhook.service.js';
 
+const PATH = '/admin/webhooks';
 const Id = (name: string, description: string) =>
   ApiParam({ name, description, schema: { type: 'string', format: 'uuid', maxLength: 36 } });
 const WebhookId = () => Id('webhookId', 'Identifier of the webhook.');
 
 @Tag('webhooks', 'Receivers of events on keys and quotas, and their deliveries.')
-@Controller('/admin/webhooks')
+@Controller(PATH)
 export class WebhooksController {
   constructor(private readonly webhooks: WebhookService) {}
 
@@ -49,11 +50,15 @@ export class WebhooksController {
     'stable',
     'admin:read',
     'List webhooks',
-    'Returns all webhooks, without their secrets, oldest first.',
+    'Returns one page of the webhooks, without their secrets, oldest first.',
   )
-  @Responses({ status: 200, schema: pageSchema(Webhook), description: 'The webhooks.' })
-  listWebhooks(): Promise<WebhookRecord[]> {
-    return this.webhooks.list();
+  @PageResponse(Webhook, 'A page of webhooks.')
+  listWebhooks(
+    @Query({ schema: WebhookQuery }) query: WebhookQuery,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WebhookRecord[]> {
+    const page = this.webhooks.page(query.limit, query.cursor);
+    return respondWithPage(reply, page, PATH, query, ({ id }) => id);
   }
 
   @Post()
@@ -68,9 +73,17 @@ export class WebhooksController {
   })
   createWebhook(
     @Body({ schema: CreateWebhookInput }) input: CreateWebhookInput,
-    @CurrentPrincipal() { keyId: actor }: Principal,
+    @CurrentActor() actor: Actor,
   ): Promise<NewWebhook> {
     return this.webhooks.create(input, actor);
+  }
+
+  @Get(':webhookId')
+  @WebhookId()
+  @Operation('stable', 'admin:read', 'Get a webhook', 'Returns a webhook, without its secret.')
+  @Responses({ status: 200, schema: Webhook, description: 'The webhook.' })
+  getWebhook(@Param('webhookId') id: string): Promise<WebhookRecord> {
+    return this.webhooks.find(id);
   }
 
   @Patch(':webhookId')
@@ -78,14 +91,14 @@ export class WebhooksController {
   @Operation(
     'stable',
     'admin:write',
-    'Change a webhook',
+    'Update a webhook',
     'Changes its URL, its events, and whether it is paused. Pending deliveries are sent to the new URL.',
   )
-  @Responses({ status: 200, schema: Webhook, description: 'The changed webhook.' })
+  @Responses({ status: 200, schema: Webhook, description: 'The updated webhook.' })
   updateWebhook(
     @Param('webhookId') id: string,
     @Body({ schema: UpdateWebhookInput }) input: UpdateWebhookInput,
-    @CurrentPrincipal() { keyId: actor }: Principal,
+    @CurrentActor() actor: Actor,
   ): Promise<WebhookRecord> {
     return this.webhooks.update(id, input, actor);
   }
@@ -94,14 +107,11 @@ export class WebhooksController {
   @WebhookId()
   @Operation('stable', 'admin:write', 'Delete a webhook', 'Deletes a webhook with its deliveries.')
   @Responses({ status: 200, schema: Webhook, description: 'The deleted webhook.' })
-  deleteWebhook(
-    @Param('webhookId') id: string,
-    @CurrentPrincipal() { keyId: actor }: Principal,
-  ): Promise<WebhookRecord> {
+  deleteWebhook(@Param('webhookId') id: string, @CurrentActor() actor: Actor): Promise<WebhookRecord> {
     return this.webhooks.delete(id, actor);
   }
 
-  @Post(':webhookId/rotate')
+  @Post(':webhookId/rotate-secret')
   @HttpCode(200)
   @Header('Cache-Control', 'no-store')
   @WebhookId()
@@ -117,10 +127,7 @@ export class WebhooksController {
     description: 'It is the only response with the new secret.',
     headers: ['NoStore'],
   })
-  rotateWebhookSecret(
-    @Param('webhookId') id: string,
-    @CurrentPrincipal() { keyId: actor }: Principal,
-  ): Promise<NewWebhook> {
+  rotateWebhookSecret(@Param('webhookId') id: string, @CurrentActor() actor: Actor): Promise<NewWebhook> {
     return this.webhooks.rotateSecret(id, actor);
   }
 
@@ -134,10 +141,7 @@ export class WebhooksController {
     'Queues an event of the type `webhook.test` for this webhook, whatever its events.',
   )
   @Responses({ status: 201, schema: WebhookDelivery, description: 'The delivery, which is pending.' })
-  testWebhook(
-    @Param('webhookId') id: string,
-    @CurrentPrincipal() { keyId: actor }: Principal,
-  ): Promise<DeliveryRecord> {
+  testWebhook(@Param('webhookId') id: string, @CurrentActor() actor: Actor): Promise<DeliveryRecord> {
     return this.webhooks.test(id, actor);
   }
 
@@ -151,7 +155,7 @@ export class WebhooksController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<DeliveryRecord[]> {
     const page = this.webhooks.deliveries(id, query);
-    return respondWithPage(reply, page, `/admin/webhooks/${id}/deliveries`, query, (last) => last.id);
+    return respondWithPage(reply, page, `${PATH}/${id}/deliveries`, query, (last) => last.id);
   }
 
   @Post(':webhookId/deliveries/:deliveryId/resend')
@@ -169,7 +173,7 @@ export class WebhooksController {
   resendWebhookDelivery(
     @Param('webhookId') id: string,
     @Param('deliveryId') deliveryId: string,
-    @CurrentPrincipal() { keyId: actor }: Principal,
+    @CurrentActor() actor: Actor,
   ): Promise<DeliveryRecord> {
     return this.webhooks.resend(id, deliveryId, actor);
   }

@@ -33,8 +33,22 @@ const setPlan = (name: string, perMinute: number, perDay: number) =>
   sendAsAdmin(`PUT /admin/plans/${name}`, { perMinute, perDay });
 const newest = async (): Promise<AuditEvent> => (await sendAsAdmin('GET /admin/audit?limit=1')).json[0];
 
-/** What tells a key apart in an entry. */
-const hints = ({ name, prefix, lastFour }: IssuedKey) => ({ name, prefix, lastFour });
+type Party = AuditEvent['actor'] & AuditEvent['subject'];
+
+/** A key as the actor or the subject of an entry, with its present name. */
+const keyParty = ({ id, name: issued, prefix, lastFour }: IssuedKey, name = issued): Party => ({
+  type: 'key',
+  id,
+  name,
+  key: { prefix, lastFour },
+});
+const planSubject = (name: string): AuditEvent['subject'] => ({ type: 'plan', id: name, name, key: null });
+const quotaSubject = ({ quotaId: id }: IssuedKey): AuditEvent['subject'] => ({
+  type: 'quota',
+  id,
+  name: null,
+  key: null,
+});
 
 async function countEntries(): Promise<number> {
   const [row] = await admin.store.database.query<{ count: number }>('SELECT count(*)::int FROM audit_events');
@@ -54,10 +68,8 @@ describe('the audit log', () => {
   /** An entry of the administrator, with these fields. */
   const by = (fields: Partial<AuditEvent>) => ({
     id: expect.stringMatching(/^\d+$/),
-    at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
-    actor: admin.administrator.id,
-    actorKey: hints(admin.administrator),
-    subjectKey: null,
+    createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    actor: keyParty(admin.administrator),
     ...fields,
   });
 
@@ -72,13 +84,12 @@ describe('the audit log', () => {
     expect(entries).toEqual([
       by({
         action: 'key.issued',
-        subject: `key:${key?.id}`,
-        subjectKey: key === undefined ? null : hints(key),
+        ...(key && { subject: keyParty(key) }),
         before: null,
         after: { ...issued, limitsSource: 'quota', scopes: null, allowedNetworks: null, expiresAt },
       }),
     ]);
-    const at = Date.parse(entries[0]?.at ?? '');
+    const at = Date.parse(entries[0]?.createdAt ?? '');
     expect(at).toBeGreaterThanOrEqual(since - 1);
     expect(at).toBeLessThanOrEqual(Date.now());
   });
@@ -132,12 +143,9 @@ describe('the audit log', () => {
     expect(await collectEntries(() => work(key))).toEqual([
       by({
         action,
-        ...(action.startsWith('quota.')
-          ? { subject: `quota:${key.quotaId}` }
-          : {
-              subject: `key:${key.id}`,
-              subjectKey: { ...hints(key), name: action === 'key.updated' ? 'Bob' : 'Ann' },
-            }),
+        subject: action.startsWith('quota.')
+          ? quotaSubject(key)
+          : keyParty(key, action === 'key.updated' ? 'Bob' : 'Ann'),
         before: { ...before },
         after: { ...after },
       }),
@@ -151,8 +159,13 @@ describe('the audit log', () => {
     });
     const first = { perMinute: 5, perDay: 50 };
     expect(entries).toEqual([
-      by({ action: 'plan.created', subject: 'plan:made', before: null, after: first }),
-      by({ action: 'plan.updated', subject: 'plan:made', before: first, after: { ...first, perDay: 51 } }),
+      by({ action: 'plan.created', subject: planSubject('made'), before: null, after: first }),
+      by({
+        action: 'plan.updated',
+        subject: planSubject('made'),
+        before: first,
+        after: { ...first, perDay: 51 },
+      }),
     ]);
   });
 });
@@ -243,8 +256,8 @@ describe('GET /admin/audit', () => {
       await setPlan(`row-${made}`, 1, 1);
     }
     const response = await sendAsAdmin('GET /admin/audit');
-    expect(response.json.map(({ subject }: AuditEvent) => subject)).toEqual(
-      Array.from({ length: 20 }, (_, index) => `plan:row-${20 - index}`),
+    expect(response.json.map(({ subject }: AuditEvent) => subject.id)).toEqual(
+      Array.from({ length: 20 }, (_, index) => `row-${20 - index}`),
     );
     expect(parseLinks(response)).toEqual({
       next: expect.stringMatching(/^\/admin\/audit\?limit=20&cursor=[\w-]+$/),
@@ -266,20 +279,33 @@ describe('GET /admin/audit', () => {
     expect(pages.length).toBeGreaterThan(3);
   });
 
-  it('returns null for a key that was deleted by SQL, and for an actor that is no key', async () => {
+  it('returns the present name of a key, and null if it was deleted by SQL', async () => {
     const key = await issue({ role: 'admin' });
     const body = { name: 'Renamed' };
     await send(`${admin.store.url}/admin/keys/${key.id}`, { method: 'PATCH', key: key.key, body });
-    const renamed = { name: 'Renamed', prefix: key.prefix, lastFour: key.lastFour };
-    expect(await newest()).toMatchObject({ actor: key.id, actorKey: renamed, subjectKey: renamed });
+    const renamed = keyParty(key, 'Renamed');
+    expect(await newest()).toMatchObject({ actor: renamed, subject: renamed });
     await admin.store.database.query('DELETE FROM api_keys WHERE id = $1', [key.id]);
-    expect(await newest()).toMatchObject({ actor: key.id, actorKey: null, subjectKey: null });
+    const deleted = { type: 'key', id: key.id, name: null, key: null };
+    expect(await newest()).toMatchObject({ actor: deleted, subject: deleted });
+  });
+
+  it.each([
+    ['service', { type: 'service', id: null, name: null, key: null }],
+    ['terminal:ann: the second', { type: 'terminal', id: null, name: 'ann: the second', key: null }],
+  ])('returns an actor that is no key: %s', async (actor, shown) => {
+    await admin.store.database.query(
+      `INSERT INTO audit_events (actor, action, subject, after)
+       VALUES ($1, 'plan.updated', 'plan:free', '{}')`,
+      [actor],
+    );
+    expect((await newest()).actor).toEqual(shown);
   });
 
   it('returns ids exactly, also beyond 2^53', async () => {
     await admin.store.database.query(
-      `INSERT INTO audit_events (id, actor, action, subject, after) VALUES (9007199254740993, 'x', ` +
-        `'x', 'x', '{}')`,
+      `INSERT INTO audit_events (id, actor, action, subject, after) VALUES (9007199254740993, ` +
+        `'service', 'plan.updated', 'plan:free', '{}')`,
     );
     expect((await newest()).id).toBe('9007199254740993');
   });
@@ -297,29 +323,54 @@ describe('GET /admin/audit', () => {
       await act(key, 'rotate');
       await send(`${admin.store.url}/admin/keys/${key.id}/revoke`, { method: 'POST', key: other.key });
       const toActions = (entries: AuditEvent[]) => entries.map(({ action }) => action);
-      expect(toActions(await get(`actor=${other.id}`))).toEqual(['key.revoked']);
-      expect(await get(`actor=${other.id.slice(1)}`)).toStrictEqual([]);
-      expect(toActions(await get(`key=${key.id.toUpperCase()}`))).toEqual([
+      expect(toActions(await get(`actorId=${other.id.toUpperCase()}`))).toEqual(['key.revoked']);
+      expect(toActions(await get(`keyId=${key.id.toUpperCase()}`))).toEqual([
         'key.revoked',
         'key.rotated',
         'key.issued',
       ]);
-      expect(toActions(await get(`key=${key.id}&action=key.rotated`))).toEqual(['key.rotated']);
-      expect(await get(`key=${key.id}&action=key.rotated&actor=terminal`)).toStrictEqual([]);
+      expect(toActions(await get(`keyId=${key.id}&action=key.rotated`))).toEqual(['key.rotated']);
+      expect(await get(`keyId=${key.id}&action=key.rotated&actorType=service`)).toStrictEqual([]);
+      expect(await get(`actorType=terminal&actorId=${other.id}`)).toStrictEqual([]);
       expect(new Set(toActions(await get('action=plan.created')))).toEqual(new Set(['plan.created']));
     });
 
-    it('takes the actor of the longest name, and keeps its links within the documented length', async () => {
-      const actor = `terminal:${'🐕'.repeat(255)}`;
+    it('returns the entries on a quota, and with a key those on either', async () => {
+      const [key, other] = [await issue(), await issue()];
+      await updateQuota(key, { plan: 'pro' });
+      await updateQuota(other, { plan: 'pro' });
+      expect(await get(`quotaId=${key.quotaId.toUpperCase()}`)).toMatchObject([
+        { subject: quotaSubject(key) },
+      ]);
+      expect(await get(`quotaId=${key.quotaId}&keyId=${key.id}`)).toMatchObject([
+        { action: 'quota.updated', subject: quotaSubject(key) },
+        { action: 'key.issued', subject: keyParty(key) },
+      ]);
+    });
+
+    it('returns the entries of each type of actor', async () => {
+      await admin.store.database.query(
+        `INSERT INTO audit_events (actor, action, subject, after)
+         SELECT actor, 'plan.updated', 'plan:free', '{}'
+         FROM unnest('{service,terminal:bob}'::text[]) AS actor`,
+      );
+      for (const type of ['key', 'terminal', 'service']) {
+        const entries = await get(`actorType=${type}`);
+        expect(new Set(entries.map(({ actor }) => actor.type))).toEqual(new Set([type]));
+      }
+    });
+
+    it('takes the longest name of a person, and keeps its links within the documented length', async () => {
+      const name = '🐕'.repeat(255);
       await admin.store.database.query(
         `INSERT INTO audit_events (actor, action, subject, after)
          SELECT $1, 'plan.updated', 'plan:free', '{}' FROM generate_series(1, 2)`,
-        [actor],
+        [`terminal:${name}`],
       );
       const query = 'limit=1&action=plan.updated&since=2001-01-01T00:00:00Z&until=2999-01-01T00:00:00Z';
-      const target = `/admin/audit?${query}&actor=${encodeURIComponent(actor)}`;
+      const target = `/admin/audit?${query}&actorName=${encodeURIComponent(name)}`;
       const { json, headers: sent } = await sendAsAdmin(`GET ${target}`);
-      expect(json).toMatchObject([{ actor }]);
+      expect(json).toMatchObject([{ actor: { type: 'terminal', name } }]);
       expect(sent.get('link')).toContain('rel="next"');
       expect(sent.get('link')?.length).toBeLessThanOrEqual(headers.PageLinks.schema.maxLength);
     });
@@ -327,11 +378,13 @@ describe('GET /admin/audit', () => {
     it('returns the entries since a time, that included, and before another, that excluded', async () => {
       await admin.store.database.query(
         `INSERT INTO audit_events (created_at, actor, action, subject, after)
-         SELECT timestamptz '2001-01-01' + n * interval '1 ms', 'timed', 'x', 'x', '{}'
+         SELECT
+           timestamptz '2001-01-01' + n * interval '1 ms', 'terminal:timed', 'plan.updated', 'plan:free', '{}'
          FROM generate_series(1, 4) n`,
       );
       const at = (ms: number) => `2001-01-01T00:00:00.00${ms}Z`;
-      const times = async (query: string) => (await get(`actor=timed&${query}`)).map((entry) => entry.at);
+      const times = async (query: string) =>
+        (await get(`actorName=timed&${query}`)).map((entry) => entry.createdAt);
       expect(await times(`since=${at(2)}&until=${at(4)}`)).toEqual([at(3), at(2)]);
       expect(await times(`since=${at(4)}`)).toEqual([at(4)]);
       expect(await times(`until=${at(1)}`)).toStrictEqual([]);
@@ -345,7 +398,7 @@ describe('GET /admin/audit', () => {
       }
       const pages = await readPages<AuditEvent>(
         (target) => sendAsAdmin(`GET ${target}`),
-        `/admin/audit?limit=1&actor=${admin.administrator.id}&action=key.updated&key=${key.id}` +
+        `/admin/audit?limit=1&actorId=${admin.administrator.id}&action=key.updated&keyId=${key.id}` +
           '&since=2001-01-01T00:00:00Z',
       );
       expect(pages.map(([event]) => event?.after['name'])).toEqual(['Bob', 'Ann', 'Bob']);

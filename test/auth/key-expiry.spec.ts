@@ -1,4 +1,4 @@
-import { TERMINAL } from '../../src/audit/audit.js';
+import { SERVICE } from '../../src/audit/audit.js';
 import { KeyService } from '../../src/keys/key.service.js';
 import { PrismaService } from '../../src/database/prisma.service.js';
 import { PetRepository } from '../../src/pets/pet.repository.js';
@@ -137,14 +137,14 @@ describe.each([
   it('ends by that clock when it is rotated, and cannot be rotated after its end', async () => {
     await expireIn(600);
     const keys = replica.app.get(KeyService);
-    await keys.rotate(id, { overlapSeconds: 0.5 }, TERMINAL);
+    await keys.rotate(id, { overlapSeconds: 0.5 }, SERVICE);
     const [row] = await replica.database.query<{ left: number }>(
       `SELECT extract(epoch FROM expires_at - now())::float8 AS left FROM api_keys WHERE id = $1`,
       [id],
     );
     expect(row?.left).toBeLessThanOrEqual(0.5);
     await expectStatus(401);
-    const rejected = keys.rotate(id, {}, TERMINAL);
+    const rejected = keys.rotate(id, {}, SERVICE);
     await expect(rejected).rejects.toThrow('The key is expired, so it cannot be rotated.');
   });
 });

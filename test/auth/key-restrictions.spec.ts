@@ -228,7 +228,7 @@ describe('PATCH /admin/keys/{id}, its scopes and networks', () => {
     });
     await restrict(key, { scopes: null });
     await restrict(key, {});
-    const events = (await sendAsAdmin(`GET /admin/audit?key=${key.id}&action=key.updated`)).json;
+    const events = (await sendAsAdmin(`GET /admin/audit?keyId=${key.id}&action=key.updated`)).json;
     expect(events.map(({ before, after }: Record<string, unknown>) => [before, after])).toEqual([
       [{ allowedNetworks: [HERE] }, { allowedNetworks: null }],
       [{ scopes: ['pets:read'] }, { scopes: null }],
@@ -430,7 +430,7 @@ describe('POST /admin/keys/revoke', () => {
     await sendAsAdmin('POST /admin/keys/revoke', { key: key.key });
     for (const each of [key, first, second]) {
       await until(async () => (await call(each, 'GET /v1/pets')).status === 401);
-      const events = (await sendAsAdmin(`GET /admin/audit?key=${each.id}&action=key.revoked`)).json;
+      const events = (await sendAsAdmin(`GET /admin/audit?keyId=${each.id}&action=key.revoked`)).json;
       expect(events).toHaveLength(1);
     }
   });
@@ -463,7 +463,7 @@ describe('POST /v1/key/rotate', () => {
     expect(Date.parse(successor.overlapEndsAt) - Date.parse(successor.createdAt)).toBe(3_600_000);
     expect((await call(successor, 'GET /v1/pets')).status).toBe(200);
     expect((await call(key, 'GET /v1/pets')).status).toBe(200);
-    const [event] = (await sendAsAdmin(`GET /admin/audit?key=${key.id}&action=key.rotated`)).json;
+    const [event] = (await sendAsAdmin(`GET /admin/audit?keyId=${key.id}&action=key.rotated`)).json;
     expect(event.actor).toBe(key.id);
   });
 

@@ -1,4 +1,5 @@
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { SERVICE } from '../../src/audit/audit.js';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Logger } from '@nestjs/common';
@@ -129,7 +130,7 @@ describe('the keys of the demonstration', () => {
     await write(earlier);
     const { id } = await store.app
       .get(KeyService)
-      .issue({ name: 'demo business', plan: 'business' }, 'terminal', earlier.business);
+      .issue({ name: 'demo business', plan: 'business' }, SERVICE, earlier.business);
     expect(await statusOf(earlier.business, '/v1/keys')).toBe(403);
     await seed();
     expect(await statusOf(earlier.business, '/v1/keys')).toBe(200);

@@ -21,8 +21,6 @@ const UNUSED = {
   lastUsedAt: null,
   recentUsage: Array<unknown>(24).fill({ startsAt: expect.any(String), requests: 0, denied: 0 }),
 };
-/** The actor in the audit. */
-const TERMINAL = `terminal:${userInfo().username}`;
 /** The migration that is applied once more. */
 const REDONE = '20261123000000_init';
 const NOWHERE = 'postgres://nobody@127.0.0.1:1/nothing';
@@ -227,7 +225,7 @@ describe('the commands of keys', () => {
     const revoked = await readJson(`keys revoke ${id}`);
     expect(revoked).toMatchObject({ id, state: 'revoked', revokedAt: expect.any(String) });
     expect(await succeed('keys', 'revoke', id)).toMatch(new RegExp(`^revoked +${revoked.revokedAt}$`, 'm'));
-    const audit = await readJson(`audit --key ${id}`);
+    const audit = await readJson(`audit list --key ${id}`);
     expect(audit.map(({ action }: { action: string }) => action)).toEqual(['key.revoked', 'key.issued']);
     expectNoSecrets(JSON.stringify(audit), [key]);
   });
@@ -317,7 +315,7 @@ describe('animal-store keys update', () => {
     ] as const) {
       expect(await readJson(`keys update ${id} ${options}`)).toMatchObject(expected);
     }
-    const [, event] = rows(await succeed('audit', '--limit', '1'));
+    const [, event] = rows(await succeed('audit', 'list', '--limit', '1'));
     expect(event?.at(-1)).toBe('note: second → null');
   });
 });
@@ -345,41 +343,42 @@ describe('the commands of plans', () => {
   });
 });
 
-describe('animal-store audit', () => {
+describe('animal-store audit list', () => {
   it('shows the newest entries first, 20 by default, by the system user or that of --as', async () => {
     await readJson('plans set audited --per-minute 1 --per-day 2');
     await readJson('plans set audited --per-minute 1 --per-day 3');
     await database.query(
-      `INSERT INTO audit_events (actor, action, subject, after) SELECT 'x', 'x', 'x', '{}' FROM ` +
-        'generate_series(1, 19)',
+      `INSERT INTO audit_events (actor, action, subject, after) SELECT 'service', 'plan.updated', ` +
+        "'plan:free', '{}' FROM generate_series(1, 19)",
     );
-    const shown = await json('audit');
+    const shown = await json('audit', 'list');
     expect(shown).toHaveLength(20);
     expect(shown.at(-1)).toEqual({
       id: expect.stringMatching(/^\d+$/),
-      at: expect.any(String),
-      actor: TERMINAL,
-      actorKey: null,
+      createdAt: expect.any(String),
+      actor: { type: 'terminal', id: null, name: userInfo().username, key: null },
       action: 'plan.updated',
-      subject: 'plan:audited',
-      subjectKey: null,
+      subject: { type: 'plan', id: 'audited', name: 'audited', key: null },
       before: { perMinute: 1, perDay: 2 },
       after: { perMinute: 1, perDay: 3 },
     });
-    expect(rows(await succeed('audit', '--limit', '21')).at(-1)).toEqual([
+    expect(rows(await succeed('audit', 'list', '--limit', '21')).at(-1)).toEqual([
       expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
-      TERMINAL,
+      `terminal ${userInfo().username}`,
       'plan.created',
-      'plan:audited',
+      'plan audited',
       'perDay: 2, perMinute: 1',
     ]);
-    const filters = `--action plan.updated --actor ${TERMINAL} --since ${shown.at(-1).at}`;
-    expect(await readJson(`audit ${filters}`)).toEqual([shown.at(-1)]);
-    expect(await readJson(`audit ${filters} --until ${shown.at(-1).at}`)).toStrictEqual([]);
+    const since = `--since ${shown.at(-1).createdAt}`;
+    const filters = `--action plan.updated --actor-name ${userInfo().username} ${since}`;
+    expect(await readJson(`audit list ${filters}`)).toEqual([shown.at(-1)]);
+    expect(await readJson(`audit list ${filters} --actor-type service`)).toStrictEqual([]);
+    expect(await readJson(`audit list ${filters} --until ${shown.at(-1).createdAt}`)).toStrictEqual([]);
     const { id } = await issue('--plan free --as Ann');
-    expect(await readJson(`audit --key ${id.slice(-8)}`)).toMatchObject([{ actor: 'terminal:Ann' }]);
+    expect(await readJson(`audit list --key ${id.slice(-8)}`)).toMatchObject([{ actor: { name: 'Ann' } }]);
+    expect(await readJson(`audit list --actor-key ${id.slice(-8)}`)).toStrictEqual([]);
     const stored = await database.query('SELECT FROM audit_events');
-    expect(await readJson('audit --limit 2147483647')).toHaveLength(stored.length);
+    expect(await readJson('audit list --limit 2147483647')).toHaveLength(stored.length);
   });
 });
 
@@ -562,7 +561,7 @@ describe('animal-store on a terminal', () => {
 
   it('prints tables with the endings of ids, by which commands find keys', async () => {
     const { id } = await issue('--plan pro --as Ann');
-    for (const command of ['keys list --search test', 'audit --actor terminal:Ann --limit 1']) {
+    for (const command of ['keys list --search test', 'audit list --actor-name Ann --limit 1']) {
       const { code, lines } = await typed('', ...command.split(' '));
       expect(code).toBe(0);
       expect(lines.join('\n')).toContain(`…${id.slice(-8)}`);
@@ -649,7 +648,7 @@ describe('control characters', () => {
     for (const text of [
       list,
       await succeed('keys', 'show', id),
-      await succeed('audit', '--limit', '1'),
+      await succeed('audit', 'list', '--limit', '1'),
       (await admin('keys', HOSTILE.replaceAll('\n', ''))).stderr,
       noKey,
     ]) {
@@ -705,8 +704,8 @@ describe('a command', () => {
     [`quotas update ${NOBODY} --per-day 0`, NUMBER],
     [`quotas update ${NOBODY} --no-limits --per-day 5`, '--no-limits cannot be used with'],
     ['plans set startup', 'give --per-minute or --per-day'],
-    ['audit --limit 0', NUMBER],
-    ['audit --action key.lost', 'Allowed choices are key.issued'],
+    ['audit list --limit 0', NUMBER],
+    ['audit list --action key.lost', 'Allowed choices are key.issued'],
     ['keys list --sort age', 'Allowed choices are createdAt, -createdAt, name, -lastUsedAt, expiresAt'],
     [`keys update ${NOBODY}`, 'give --name, --note, --no-note, --scopes or --networks'],
     [`${ISSUE} --scopes pets:burn`, 'It must be one of pets:read'],
@@ -714,7 +713,7 @@ describe('a command', () => {
     ['usage', 'Usage: animal-store usage'],
     ['usage list --since 2027-01-01T00:00:00Z --days 7', 'cannot be used with option'],
     ['usage list --days 401', 'It must be a whole number from 1 to 400.'],
-        ['keys revoke', 'give the id of a key, or --key'],
+    ['keys revoke', 'give the id of a key, or --key'],
     ['probe', "missing required argument 'path'"],
     ['probe healthz', 'Allowed choices are livez, readyz'],
     ['probe livez readyz', 'too many arguments'],
@@ -728,7 +727,17 @@ describe('a command', () => {
   it('has help, with an example for options that belong together', async () => {
     const ofKeys = ['issue', 'list', 'show', 'update', 'rotate', 'revoke'].map((name) => `keys ${name}`);
     const ofQuotas = ['show', 'update', 'unban', 'rate-limit'].map((name) => `quotas ${name}`);
-    const others = ['plans list', 'plans set', 'audit', 'keys', 'quotas', 'plans', 'migrate', 'probe'];
+    const others = [
+      'plans list',
+      'plans set',
+      'audit list',
+      'audit',
+      'keys',
+      'quotas',
+      'plans',
+      'migrate',
+      'probe',
+    ];
     for (const command of [...ofKeys, ...ofQuotas, ...others]) {
       const help = await succeed(...command.split(' '), '--help');
       expect(help).toContain(`Usage: animal-store ${command} `);
@@ -911,7 +920,7 @@ describe('the commands migrate and seed', () => {
 describe('a command whose output is not read', () => {
   const shell = promisify(execFile);
   const audit = (rest: string) =>
-    shell('bash', ['-c', `"$0" dist/cli/admin.js audit --json ${rest}`, process.execPath], {
+    shell('bash', ['-c', `"$0" dist/cli/admin.js audit list --json ${rest}`, process.execPath], {
       env: { ...process.env, DATABASE_URL: database.url, APP_ENV: 'staging' },
     }).then(
       ({ stderr }) => ({ code: 0, stderr }),

@@ -23,12 +23,13 @@ async function json(...args: string[]): Promise<any> {
 }
 
 describe('animal-store webhooks', () => {
-  it('creates, lists, rotates and deletes a webhook, and shows its secrets only then', async () => {
+  it('creates, lists, shows and deletes a webhook, and prints each of its secrets once', async () => {
     const { secret, ...webhook } = await json(...CREATE, '--as', 'ann');
     expect(secret).toMatch(/^whsec_/);
     expect(webhook).toMatchObject({ events: ['key.revoked', 'quota.banned'] });
     expect(await json('list')).toEqual([webhook]);
-    const rotated = await json('rotate', webhook.id);
+    expect(await json('show', webhook.id)).toEqual(webhook);
+    const rotated = await json('rotate-secret', webhook.id);
     expect(Math.round((Date.parse(rotated.previousSecretExpiresAt) - Date.now()) / 3_600_000)).toBe(24);
     const table = (await webhooks('list')).stdout;
     expect(table).toMatch(/^ID +URL +EVENTS +/);
@@ -70,19 +71,20 @@ describe('animal-store webhooks', () => {
 
   it('changes, pauses and resumes a webhook', async () => {
     const { secret: _secret, ...webhook } = await json(...CREATE);
-    const changed = { ...webhook, url: 'https://new.example/', events: ['key.rotated'] };
+    const changed = { ...webhook, url: 'https://new.example/', events: ['*'] };
     const update = (...args: string[]) => json('update', webhook.id, ...args);
-    expect(await update('--url', changed.url, '--events', 'key.rotated', '--as', 'ann')).toEqual(changed);
+    expect(await update('--url', changed.url, '--events', '*', '--as', 'ann')).toEqual(changed);
     const [event] = await database.query('SELECT actor, action FROM audit_events ORDER BY id DESC LIMIT 1');
-    expect(event).toEqual({ actor: 'terminal:ann', action: 'webhook.changed' });
-    expect(await update('--pause')).toEqual({ ...changed, paused: true });
+    expect(event).toEqual({ actor: 'terminal:ann', action: 'webhook.updated' });
+    const pause = { paused: true, pausedAt: expect.any(String), pauseReason: 'administrator' };
+    expect(await update('--pause')).toEqual({ ...changed, ...pause });
     expect(await update('--resume')).toEqual(changed);
   });
 
   it('sends a test event, and shows the response in the list of deliveries', async () => {
     const { id } = await json(...CREATE);
     const sent = await json('test', id, '--as', 'ann');
-    expect(sent).toMatchObject({ event: 'webhook.test', state: 'pending' });
+    expect(sent).toMatchObject({ eventType: 'webhook.test', state: 'pending' });
     const [event] = await database.query('SELECT actor, action FROM audit_events ORDER BY id DESC LIMIT 1');
     expect(event).toEqual({ actor: 'terminal:ann', action: 'webhook.tested' });
     const response = { responseStatus: 400, responseBody: '\u001B[2Jno' };
@@ -104,7 +106,7 @@ describe('animal-store webhooks', () => {
     ['update x', 2, 'give --url, --events, --pause or --resume'],
     ['update x --pause --resume', 2, 'cannot be used with'],
     ['update x --url http://localhost/', 1, 'url: localhost is a private address'],
-    ['rotate x', 1, 'There is no webhook with the id "x"'],
+    ['rotate-secret x', 1, 'There is no webhook with the id "x"'],
     ['test x', 1, 'There is no webhook with the id "x"'],
     ['resend x y', 1, 'There is no webhook with the id "x"'],
   ])('fails and says why: %s', async (command, code, reason) => {

@@ -202,7 +202,7 @@ describe('the page of the audit of the console', () => {
   it('shows a name that looks like a time, but is none, as it is', async () => {
     const name = '2026-99-99T99:99:99Z';
     const { id } = await store.issue({ name });
-    const page = await open(`/admin/audit?key=${id}`);
+    const page = await open(`/admin/audit?keyId=${id}`);
     await page.getByText(`Name: ${name}`).waitFor();
   });
 
@@ -217,7 +217,7 @@ describe('the page of the audit of the console', () => {
       key: admin.key,
       body: { scopes: ['pets:read', 'orders:read'] },
     });
-    const page = await open(`/admin/audit?key=${id}`);
+    const page = await open(`/admin/audit?keyId=${id}`);
     await page.getByText('Permissions changed from all of its role to pets:read, orders:read').waitFor();
     await page.getByText('Name changed from Old name to New name').waitFor();
     await page.getByRole('row', { name: /Changed the note.*Note changed from Old note to none/ }).waitFor();
@@ -232,7 +232,7 @@ describe('the page of the audit of the console', () => {
     const { id } = await store.issue();
     const actor = await store.issue({ role: 'admin', plan: 'business', name: LONGEST_NAME });
     await send(`${store.url}/admin/keys/${id}/revoke`, { method: 'POST', key: actor.key });
-    const page = await open(`/admin/audit?key=${id}`);
+    const page = await open(`/admin/audit?keyId=${id}`);
     const row = page.getByRole('row', { name: /Revoked a key/ });
     const ending = await row.getByText(`${actor.prefix}…${actor.lastFour}`).boundingBox();
     const { y = 0, height = 0 } = (await row.boundingBox()) ?? {};
@@ -253,7 +253,7 @@ describe('the page of the audit of the console', () => {
     const { key } = await store.issue({ role: 'admin', plan: 'business' });
     await send(labelUrl, { method: 'PUT', key: admin.key, body: { name: 'Renamed by Ann' } });
     await send(labelUrl, { method: 'PUT', key, body: { name: 'Renamed by another' } });
-    const page = await open(`/admin/audit?key=${id}`);
+    const page = await open(`/admin/audit?keyId=${id}`);
     const rows = page.getByRole('row');
     await page.getByText('Issued a key').last().waitFor();
     expect(await rows.count()).toBe(4);

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
-import { TERMINAL } from '../../src/audit/audit.js';
+import { SERVICE } from '../../src/audit/audit.js';
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { KeyService } from '../../src/keys/key.service.js';
 import { UsageRecorder } from '../../src/usage/usage.recorder.js';
@@ -23,7 +23,7 @@ beforeAll(async () => {
   // Pages show the requests until now by the `Date` of responses, which is never ahead.
   store.clock.travelTo(new Date());
   old = await store.issue({ plan: 'pro', name: LONGEST_NAME });
-  next = await store.app.get(KeyService).rotate(old.id, {}, TERMINAL);
+  next = await store.app.get(KeyService).rotate(old.id, {}, SERVICE);
   await store.database.query('UPDATE api_keys SET name = $2 WHERE id = $1', [next.id, HOSTILE_NAME]);
   for (const [path, { key }] of [
     ['/v1/pets', old],

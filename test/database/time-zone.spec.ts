@@ -49,7 +49,7 @@ describe('a database whose time zone is that of New York', () => {
     await admin.store.app.get(UsageRecorder).flush();
     expect(hoursFromNow((await read(`keys/${key.id}`)).lastUsedAt)).toBeLessThan(1 / 2);
 
-    const since = (offsetMs: number) => read(`audit?key=${key.id}&since=${instant(offsetMs)}`);
+    const since = (offsetMs: number) => read(`audit?keyId=${key.id}&since=${instant(offsetMs)}`);
     expect(await since(-HOUR_MS / 2)).toMatchObject([{ action: 'key.issued' }]);
     expect(await since(HOUR_MS / 2)).toStrictEqual([]);
     const [{ at }] = await since(-HOUR_MS / 2);

@@ -29,7 +29,7 @@ const [reading, changing] = [true, false].map((isRead) =>
 
 const WEBHOOK = {
   url: 'https://webhooks.invalid/',
-  events: ['key.revoked', 'quota.banned', 'key.expiring', 'operation.deprecated_called'],
+  events: ['key.revoked', 'quota.banned', 'key.expiring', 'key.deprecated_operation_called'],
 };
 
 /** The role of the service. The log of a service that is not ready says what to grant it. */

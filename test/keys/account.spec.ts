@@ -2,7 +2,7 @@ import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { type CachedApiKey, ApiKeyCache } from '../../src/auth/api-key-cache.js';
 import { hashApiKey } from '../../src/auth/rules/api-key.js';
 import { KeyService } from '../../src/keys/key.service.js';
-import { TERMINAL } from '../../src/audit/audit.js';
+import { SERVICE } from '../../src/audit/audit.js';
 
 import { DAY_MS, MINUTE_MS } from '../support/time/clock.js';
 import { recordUsage } from '../support/keys/usage.js';
@@ -25,7 +25,7 @@ beforeEach(() => store.clock.travelTo(NOON));
 
 const get = (path: string, { key }: Pick<IssuedKey, 'key'>) => send(`${store.url}${path}`, { key });
 
-const rotate = ({ id }: IssuedKey, options = {}) => store.app.get(KeyService).rotate(id, options, TERMINAL);
+const rotate = ({ id }: IssuedKey, options = {}) => store.app.get(KeyService).rotate(id, options, SERVICE);
 
 const totals = (startsAt: string, requests: number, statuses: Record<string, number>, denied = 0) => ({
   startsAt,

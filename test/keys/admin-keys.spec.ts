@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { SERVICE } from '../../src/audit/audit.js';
 import type { IssuedKey, Key } from '../../src/keys/key.schemas.js';
 import { KeyService } from '../../src/keys/key.service.js';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../support/time/clock.js';
@@ -44,8 +45,8 @@ const update = ({ id }: { id: string }, body: unknown) => sendAsAdmin(`PATCH /ad
 
 const unchanged = (work: () => Promise<HttpResponse>) => changingNothing(admin.store.database, work);
 
-const listAuditEvents = async ({ id }: IssuedKey, action: string): Promise<unknown[]> =>
-  (await sendAsAdmin(`GET /admin/audit?key=${id}&action=${action}`)).json;
+const listAuditEvents = async ({ id, quotaId }: IssuedKey, action: string): Promise<unknown[]> =>
+  (await sendAsAdmin(`GET /admin/audit?keyId=${id}&quotaId=${quotaId}&action=${action}`)).json;
 
 const createPlan = (name: string) =>
   sendAsAdmin(`PUT /admin/plans/${name}`, { perMinute: 100, perDay: 1000 });
@@ -507,11 +508,11 @@ describe('an issued key', () => {
     const keys = admin.store.app.get(KeyService);
     await admin.store.database.query('ALTER TABLE rate_limit_counters RENAME TO counters_away');
     try {
-      const { id, key } = await keys.issue({ name: 'x', plan: 'free' }, 'terminal');
+      const { id, key } = await keys.issue({ name: 'x', plan: 'free' }, SERVICE);
       expect(key).toMatch(/^ask_test_/);
       // A response must not show a banned quota as not banned, so the rotation fails and changes nothing.
       await changingNothing(admin.store.database, () =>
-        expect(keys.rotate(id, {}, 'terminal')).rejects.toThrow('rate_limit_counters'),
+        expect(keys.rotate(id, {}, SERVICE)).rejects.toThrow('rate_limit_counters'),
       );
     } finally {
       await admin.store.database.query('ALTER TABLE counters_away RENAME TO rate_limit_counters');

@@ -67,7 +67,7 @@ describe('administration of large and damaged tables', () => {
       json: { plan: 'free', perMinute: 60, perDay: 1000 },
     });
     expect((await admin.send('GET /admin/audit?limit=1')).json).toMatchObject([
-      { action: 'key.plan_changed', before: { perMinute: null, perDay: null }, after: { perMinute: 60 } },
+      { action: 'quota.updated', before: { perMinute: null, perDay: null }, after: { perMinute: 60 } },
     ]);
     expect((await send(`${admin.store.url}/v1/pets`, { key })).status).toBe(200);
   });

@@ -35,7 +35,7 @@ const issueBy = (holder: Keyed, input = {}) => call(holder, 'POST /v1/keys', { n
 const find = async ({ id }: { id: string }) => (await admin.send(`GET /admin/keys/${id}`)).json;
 const restrict = ({ id }: Keyed, body: unknown) => admin.send(`PATCH /admin/keys/${id}`, body);
 const statusOf = async (key: Pick<Keyed, 'key'>) => (await call(key, 'GET /v1/pets')).status;
-const listEvents = async ({ id }: { id: string }) => (await admin.send(`GET /admin/audit?key=${id}`)).json;
+const listEvents = async ({ id }: { id: string }) => (await admin.send(`GET /admin/audit?keyId=${id}`)).json;
 
 describe('POST /v1/keys', () => {
   it('issues a key on the quota of the holder, which shows it once, and counts with it', async () => {

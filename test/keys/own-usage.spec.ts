@@ -1,4 +1,4 @@
-import { TERMINAL } from '../../src/audit/audit.js';
+import { SERVICE } from '../../src/audit/audit.js';
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { KeyService } from '../../src/keys/key.service.js';
 import type { Usage } from '../../src/usage/usage.schemas.js';
@@ -26,7 +26,7 @@ let next: IssuedKey;
 beforeAll(async () => {
   store.clock.travelTo(TODAY);
   old = await store.issue({ ...UNLIMITED, name: '=HYPERLINK("https://evil.example")' });
-  next = await store.app.get(KeyService).rotate(old.id, {}, TERMINAL);
+  next = await store.app.get(KeyService).rotate(old.id, {}, SERVICE);
   await store.database.query('UPDATE api_keys SET name = $2 WHERE id = $1', [next.id, 'Ann, "the\nfirst"']);
   const other = await store.issue(UNLIMITED);
   const rows: [IssuedKey, string, string, boolean, number, number, number][] = [

@@ -201,6 +201,41 @@ describe('the OpenAPI documents', () => {
     expect(schema.enum).toEqual(['placed', 'approved', 'delivered']);
   });
 
+  it('have the request that a receiver gets for each event, with its headers and its payload', () => {
+    const { webhooks, components } = documents.administration;
+    expect(Object.keys(webhooks)).toEqual([
+      'quota.day_limit_approaching',
+      'quota.day_limit_reached',
+      'quota.banned',
+      'key.expiring',
+      'key.rotated',
+      'key.revoked',
+      'key.deprecated_operation_called',
+      'webhook.test',
+    ]);
+    for (const [type, { post }] of Object.entries<Json>(webhooks)) {
+      expect(post.parameters.map(({ name }: Json) => name)).toEqual([
+        'webhook-id',
+        'webhook-timestamp',
+        'webhook-signature',
+      ]);
+      expect(post).toMatchObject({ security: [], responses: { '2XX': expect.anything() } });
+      const { $ref } = post.requestBody.content['application/json'].schema;
+      const { required, properties } = components.schemas[$ref.split('/').at(-1)];
+      expect(required).toEqual(['type', 'timestamp', 'data']);
+      expect(properties.type.const).toBe(type);
+      // It may have more fields in later versions.
+      expect(properties.data).not.toHaveProperty('additionalProperties');
+    }
+    expect(components.schemas.KeyRevokedEvent.properties.data.required).toEqual([
+      'keyId',
+      'keyName',
+      'quotaId',
+      'revokedAt',
+    ]);
+    expect(documents.store).not.toHaveProperty('webhooks');
+  });
+
   it('require a bearer key everywhere, and mark only getPet as deprecated', () => {
     for (const { security, components } of Object.values(documents)) {
       expect(security).toEqual([{ apiKey: [] }]);

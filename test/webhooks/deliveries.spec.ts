@@ -70,7 +70,7 @@ const verify = (secret: string, { body, headers }: ReceivedRequest) =>
 const lastReceived = () => receiver.received.at(-1) as ReceivedRequest;
 
 describe('a delivery', () => {
-  it("is a POST with the delivery's id that the library of Standard Webhooks verifies", async () => {
+  it("is a POST with the event's id that the library of Standard Webhooks verifies", async () => {
     const webhook = await createWebhook();
     const sent = await sendEvent(webhook);
     const delivered = await expectNewest(webhook, { state: 'delivered' });
@@ -89,7 +89,7 @@ describe('a delivery', () => {
     expect(request).toMatchObject({
       method: 'POST',
       path: '/hook',
-      headers: { 'content-type': 'application/json', 'webhook-id': sent.id },
+      headers: { 'content-type': 'application/json', 'webhook-id': sent.eventId },
     });
     expect(verify(webhook.secret, lastReceived())).toEqual({
       type: 'key.revoked',
@@ -103,7 +103,7 @@ describe('a delivery', () => {
   it('is signed by both secrets until the overlap of a rotation ends, then by the new one', async () => {
     const webhook = await createWebhook();
     const rotate = async (): Promise<NewWebhook> =>
-      (await admin.send(`POST /admin/webhooks/${webhook.id}/rotate`)).json;
+      (await admin.send(`POST /admin/webhooks/${webhook.id}/rotate-secret`)).json;
     const { secret } = await rotate();
     await sendEvent(webhook);
     await expectNewest(webhook, { state: 'delivered' });
@@ -118,8 +118,8 @@ describe('a delivery', () => {
 
   it('is no longer signed by a secret that was rotated twice', async () => {
     const webhook = await createWebhook();
-    await admin.send(`POST /admin/webhooks/${webhook.id}/rotate`);
-    await admin.send(`POST /admin/webhooks/${webhook.id}/rotate`);
+    await admin.send(`POST /admin/webhooks/${webhook.id}/rotate-secret`);
+    await admin.send(`POST /admin/webhooks/${webhook.id}/rotate-secret`);
     await sendEvent(webhook);
     await expectNewest(webhook, { state: 'delivered' });
     expect(() => verify(webhook.secret, lastReceived())).toThrow('No matching signature found');
@@ -144,7 +144,7 @@ describe('a delivery', () => {
   it('is repeated for a day, with growing waits, then fails; administrators may send it again', async () => {
     receiver.respond = respondWith(500);
     const webhook = await createWebhook();
-    const { id } = await sendEvent(webhook);
+    const { id, eventId } = await sendEvent(webhook);
     const lastFailure = 'The response was 500';
     for (const [index, seconds] of WAITS_SECONDS.entries()) {
       const sent = await expectNewest(webhook, { state: 'pending', attempts: index + 1, lastFailure });
@@ -158,7 +158,9 @@ describe('a delivery', () => {
     const resent = await admin.send(`POST /admin/webhooks/${webhook.id}/deliveries/${id}/resend`);
     expect([resent.status, resent.json]).toMatchObject([200, { id, state: 'pending', attempts: 0 }]);
     await expectNewest(webhook, { id, state: 'delivered', attempts: 1 });
-    expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([id]));
+    expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).toEqual(
+      new Set([eventId]),
+    );
   });
 
   it('is counted by the outcome of each attempt: failed, given up at the last, or delivered', async () => {
@@ -289,7 +291,7 @@ describe('a delivery', () => {
     }
     const ids = receiver.received.map(({ headers }) => headers['webhook-id']);
     expect(ids).toHaveLength(sent.length);
-    expect(new Set(ids)).toEqual(new Set(sent.map(({ id }) => id)));
+    expect(new Set(ids)).toEqual(new Set(sent.map(({ eventId }) => eventId)));
   });
 });
 
@@ -303,7 +305,7 @@ describe('the delivery of a test event', () => {
     await endWaits();
     await expectNewest(webhook, { id: sent.id, state: 'delivered', attempts: 2, responseStatus: 204 });
     expect(verify(webhook.secret, lastReceived())).toEqual(sent.payload);
-    expect(lastReceived().headers['webhook-id']).toBe(sent.id);
+    expect(lastReceived().headers['webhook-id']).toBe(sent.eventId);
   });
 });
 

@@ -4,7 +4,7 @@ import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import type { WebhookDelivery } from '../../src/webhooks/webhook.schemas.js';
 import { UsageJournal } from '../../src/usage/usage.journal.js';
 import { WebhookEventWatch } from '../../src/webhooks/event-watch.js';
-import { EVENT_TYPES } from '../../src/webhooks/event-types.js';
+import { PAYLOADS, SUBSCRIPTIONS } from '../../src/webhooks/events.js';
 import { ban } from '../support/keys/bans.js';
 import { send } from '../support/http/http.js';
 import { useAdministration } from '../support/keys/administration.js';
@@ -24,19 +24,28 @@ beforeEach(async () => {
   noon = new Date(noon.getTime() + 7 * DAY_MS);
   admin.store.clock.travelTo(noon);
   await admin.store.database.query('DELETE FROM webhooks');
-  webhookId = await createWebhook(EVENT_TYPES);
+  webhookId = await createWebhook(SUBSCRIPTIONS.filter((type) => type !== '*'));
 });
 
 async function createWebhook(events: readonly string[]): Promise<string> {
   return (await admin.send('POST /admin/webhooks', { url: NOWHERE, events })).json.id;
 }
 
-/** Returns the types and the data of the events that a webhook receives, the oldest first. */
-async function listEvents(id = webhookId): Promise<[string, unknown][]> {
+async function listDeliveries(id: string): Promise<z.infer<typeof WebhookDelivery>[]> {
   const { json } = await admin.send(`GET /admin/webhooks/${id}/deliveries?limit=100`);
-  return (json as z.infer<typeof WebhookDelivery>[])
-    .toReversed()
-    .map(({ event, payload }) => [event, payload['data']]);
+  return json;
+}
+
+/**
+ * Returns the types and the data of the events that a webhook receives, the oldest first. Their payloads have
+ * exactly the fields of the document.
+ */
+async function listEvents(id = webhookId): Promise<[string, unknown][]> {
+  return (await listDeliveries(id)).toReversed().map(({ eventType, payload }) => {
+    const described = PAYLOADS.find(({ type }) => type === eventType)?.schema;
+    expect(described?.parse(payload)).toEqual(payload);
+    return [eventType, payload['data']];
+  });
 }
 
 const findEvents = ({ app }: Pick<TestApplication, 'app'> = admin.store) =>
@@ -55,7 +64,7 @@ describe('the event key.rotated', () => {
     const key = await admin.issue({ name: 'Ann' });
     const { json: successor } = await act(key, 'rotate', { overlapSeconds: 0 });
     const { json: rotated } = await admin.send(`GET /admin/keys/${key.id}`);
-    const data = { keyId: key.id, name: 'Ann', quotaId: key.quotaId, successorId: successor.id };
+    const data = { keyId: key.id, keyName: 'Ann', quotaId: key.quotaId, successorId: successor.id };
     expect(await listEvents()).toEqual([['key.rotated', { ...data, expiresAt: rotated.expiresAt }]]);
   });
 });
@@ -65,7 +74,7 @@ describe('the event key.revoked', () => {
     const key = await admin.issue({ name: 'Ann' });
     const { json: revoked } = await act(key, 'revoke');
     await act(key, 'revoke');
-    const data = { keyId: key.id, name: 'Ann', quotaId: key.quotaId, revokedAt: revoked.revokedAt };
+    const data = { keyId: key.id, keyName: 'Ann', quotaId: key.quotaId, revokedAt: revoked.revokedAt };
     expect(await listEvents()).toEqual([['key.revoked', data]]);
   });
 
@@ -79,6 +88,18 @@ describe('the event key.revoked', () => {
       [webhookId, receiving, other].map(async (id) => (await listEvents(id)).length),
     );
     expect(counts).toEqual([1, 1, 0]);
+  });
+
+  it('has the same id for each webhook, another one for each key', async () => {
+    const other = await createWebhook(['key.revoked']);
+    await act(await admin.issue(), 'revoke');
+    await act(await admin.issue(), 'revoke');
+    const [one, two] = await Promise.all(
+      [webhookId, other].map(async (id) => (await listDeliveries(id)).map(({ eventId }) => eventId)),
+    );
+    expect(one?.toSorted()).toEqual(two?.toSorted());
+    expect(new Set(one).size).toBe(2);
+    expect(one?.[0]).toMatch(/^[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-8[\da-f]{3}-[\da-f]{12}$/);
   });
 
   it('is not queued if the revocation is rolled back', async () => {
@@ -111,24 +132,23 @@ describe('the events of a day limit', () => {
     await use(key, 1);
     await Promise.all([findEvents(), findEvents(replica)]);
     await findEvents();
-    const data = (used: number) => ({
-      keyId: key.id,
-      name: 'Ann',
+    const data = (used: number, thresholdPercent: number) => ({
       quotaId: key.quotaId,
       plan: 'enterprise',
       limit: 10,
       used,
+      thresholdPercent,
     });
-    const first = ['quota.day_limit_80', data(8)];
+    const first = ['quota.day_limit_approaching', data(8, 80)];
     expect(await listEvents()).toEqual([first]);
     await use(key, 5);
     await Promise.all([findEvents(), findEvents(replica)]);
-    expect(await listEvents()).toEqual([first, ['quota.day_limit_reached', data(10)]]);
+    expect(await listEvents()).toEqual([first, ['quota.day_limit_reached', data(10, 100)]]);
     clock.travel(DAY_MS);
     await findEvents();
     await use(key, 9);
     await findEvents();
-    expect((await listEvents()).slice(2)).toEqual([['quota.day_limit_80', data(9)]]);
+    expect((await listEvents()).slice(2)).toEqual([['quota.day_limit_approaching', data(9, 80)]]);
     await replica.close();
   });
 
@@ -149,8 +169,6 @@ describe('the event quota.banned', () => {
     await findEvents();
     await findEvents();
     const data = (end: Date) => ({
-      keyId: key.id,
-      name: 'Ann',
       quotaId: key.quotaId,
       plan: 'free',
       bannedUntil: end.toISOString(),
@@ -178,9 +196,20 @@ describe('the event key.expiring', () => {
     admin.store.clock.travel(DAY_MS);
     await findEvents();
     await findEvents();
-    const data = { keyId: key.id, name: 'Ann', quotaId: key.quotaId, expiresAt };
+    const data = { keyId: key.id, keyName: 'Ann', quotaId: key.quotaId, expiresAt };
     expect((await listEvents()).filter(isExpiring)).toEqual([['key.expiring', data]]);
     await admin.store.database.query('UPDATE api_keys SET expires_at = NULL');
+  });
+});
+
+describe('a webhook that subscribes to *', () => {
+  it('receives every event', async () => {
+    const id = await createWebhook(['*']);
+    const key = await admin.issue({ expiresAt: inFuture(DAY_MS).toISOString() });
+    await findEvents();
+    await act(key, 'revoke');
+    expect((await listEvents(id)).map(([type]) => type)).toEqual(['key.expiring', 'key.revoked']);
+    expect(await listEvents(id)).toEqual(await listEvents());
   });
 });
 
@@ -228,7 +257,7 @@ describe('many events for all webhooks that there may be', () => {
   });
 });
 
-describe('the event operation.deprecated_called', () => {
+describe('the event key.deprecated_operation_called', () => {
   it('is queued once a day, key and operation, within 30 days of the removal', async () => {
     const key = await admin.issue({ name: 'Ann' });
     const call = async (day: string) => {
@@ -245,13 +274,13 @@ describe('the event operation.deprecated_called', () => {
     await call('2030-11-07');
     const data = {
       operation: 'getPet',
-      removedAt: '2030-12-05T00:00:00.000Z',
+      sunsetAt: '2030-12-05T00:00:00.000Z',
       keyId: key.id,
-      name: 'Ann',
+      keyName: 'Ann',
       quotaId: key.quotaId,
     };
     expect(await listEvents()).toEqual(
-      Array.from({ length: 2 }, () => ['operation.deprecated_called', data]),
+      Array.from({ length: 2 }, () => ['key.deprecated_operation_called', data]),
     );
   });
 
@@ -265,6 +294,6 @@ describe('the event operation.deprecated_called', () => {
     await app.get(UsageJournal).aggregate();
     await findEvents();
     await findEvents();
-    expect((await listEvents()).map(([type]) => type)).toEqual(['operation.deprecated_called']);
+    expect((await listEvents()).map(([type]) => type)).toEqual(['key.deprecated_operation_called']);
   });
 });

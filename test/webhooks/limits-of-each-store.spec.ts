@@ -24,7 +24,7 @@ describe.each(sharedStores)('the events of a quota that %s counts', (_name, star
   it('are those of its day limit and its ban, each once', async () => {
     const { key: administrator } = await store.issue({ plan: 'business', role: 'admin' });
     const key = await store.issue({ plan: 'enterprise', perMinute: 10, perDay: 10 });
-    const events = ['quota.day_limit_80', 'quota.day_limit_reached', 'quota.banned'];
+    const events = ['quota.day_limit_approaching', 'quota.day_limit_reached', 'quota.banned'];
     const body = { url: 'https://webhooks.invalid/', events };
     await send(`${store.url}/admin/webhooks`, { method: 'POST', key: administrator, body });
     const use = async (times: number) => {
@@ -38,14 +38,14 @@ describe.each(sharedStores)('the events of a quota that %s counts', (_name, star
     };
     const found = async () => {
       const rows = await home.database.query<{ payload: { type: string; data: Record<string, unknown> } }>(
-        'SELECT payload FROM webhook_deliveries ORDER BY created_at, event',
+        'SELECT payload FROM webhook_deliveries ORDER BY created_at, event_type',
       );
       return rows.map(({ payload: { type, data } }) => [type, data['quotaId'], data['used']]);
     };
     await use(7);
     expect(await found()).toStrictEqual([]);
     await use(2);
-    expect(await found()).toEqual([['quota.day_limit_80', key.quotaId, 9]]);
+    expect(await found()).toEqual([['quota.day_limit_approaching', key.quotaId, 9]]);
     await use(requestsBeforeBan(10));
     expect((await found()).slice(1)).toEqual([
       ['quota.banned', key.quotaId, undefined],

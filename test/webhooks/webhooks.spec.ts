@@ -39,14 +39,17 @@ describe('POST /admin/webhooks', () => {
     expect(shown).toEqual({
       ...INPUT,
       paused: false,
+      pausedAt: null,
+      pauseReason: null,
       previousSecretExpiresAt: null,
       createdAt: expect.any(String),
     });
     const listed = await admin.send('GET /admin/webhooks');
     expect([listed.status, listed.json]).toEqual([200, [{ id, ...shown }]]);
+    expect((await admin.send(`GET /admin/webhooks/${id}`)).json).toEqual({ id, ...shown });
     expect(await listAudit(id)).toEqual([
       {
-        actor: admin.administrator.id,
+        actor: `key:${admin.administrator.id}`,
         action: 'webhook.created',
         before: null,
         after: { ...INPUT, url: 'https://ops.example', paused: false },
@@ -76,13 +79,16 @@ describe('POST /admin/webhooks', () => {
     'returns 400 for the events %j',
     async (events) => {
       const response = await admin.send('POST /admin/webhooks', { ...INPUT, events });
-      expectInvalid(response, /^events(\[0\])? must be a list of one or more of quota\.day_limit_80, /);
+      expectInvalid(
+        response,
+        /^events(\[0\])? must be a list of one or more of quota\.day_limit_approaching, .*, \*$/,
+      );
     },
   );
 });
 
 describe('GET /admin/webhooks', () => {
-  it('returns 200 with all webhooks, the oldest first, of which there may be 20', async () => {
+  it('returns 200 with the webhooks over all pages, the oldest first, of which there may be 20', async () => {
     const ids: string[] = [];
     while (ids.length < 19) {
       ids.push((await create()).id);
@@ -90,8 +96,12 @@ describe('GET /admin/webhooks', () => {
     const [one, other] = await Promise.all([0, 0].map(() => admin.send('POST /admin/webhooks', INPUT)));
     const [last, excess] = one?.status === 201 ? [one, other] : [other, one];
     expectError(excess as HttpResponse, 409, 'conflict');
-    const { json } = await admin.send('GET /admin/webhooks');
-    expect(json.map(({ id }: { id: string }) => id)).toEqual([...ids, last?.json.id]);
+    const pages = await readPages<{ id: string }>(
+      (target) => admin.send(`GET ${target}`),
+      '/admin/webhooks?limit=8',
+    );
+    expect(pages.map(({ length }) => length)).toEqual([8, 8, 4]);
+    expect(pages.flat().map(({ id }) => id)).toEqual([...ids, last?.json.id]);
   });
 });
 
@@ -101,9 +111,21 @@ describe('PATCH /admin/webhooks/{webhookId}', () => {
     const url = 'https://new.example:8443/hook';
     const moved = await change(id, { url });
     expect([moved.status, moved.json]).toEqual([200, { id, ...shown, url }]);
-    const changed = await change(id, { events: ['key.rotated'], paused: true });
-    expect(changed.json).toEqual({ id, ...shown, url, events: ['key.rotated'], paused: true });
+    const changed = await change(id, { events: ['*'], paused: true });
+    const pause = { paused: true, pausedAt: expect.any(String), pauseReason: 'administrator' };
+    expect(changed.json).toEqual({ id, ...shown, url, events: ['*'], ...pause });
     expect((await admin.send('GET /admin/webhooks')).json).toEqual([changed.json]);
+    const resumed = await change(id, { paused: false });
+    expect(resumed.json).toEqual({ id, ...shown, url, events: ['*'] });
+  });
+
+  it('returns 200 with the first time of a pause and its reason, even if it is paused again', async () => {
+    const { id } = await create();
+    const { json: first } = await change(id, { paused: true });
+    expect(Math.abs(Date.parse(first.pausedAt) - admin.store.clock.now())).toBeLessThan(60_000);
+    await admin.store.database.query("UPDATE webhooks SET pause_reason = 'failing'");
+    const { json: again } = await change(id, { paused: true });
+    expect(again).toEqual({ ...first, pauseReason: 'failing' });
   });
 
   it('records the values before and after, if anything changed', async () => {
@@ -112,10 +134,10 @@ describe('PATCH /admin/webhooks/{webhookId}', () => {
     await change(id, { ...INPUT, paused: true });
     await change(id, {});
     const before = { ...INPUT, url: 'https://ops.example', paused: false };
-    const actor = admin.administrator.id;
+    const actor = `key:${admin.administrator.id}`;
     expect(await listAudit(id)).toEqual([
       { actor, action: 'webhook.created', before: null, after: before },
-      { actor, action: 'webhook.changed', before, after: { ...before, paused: true } },
+      { actor, action: 'webhook.updated', before, after: { ...before, paused: true } },
     ]);
   });
 
@@ -129,11 +151,11 @@ describe('PATCH /admin/webhooks/{webhookId}', () => {
   });
 });
 
-describe('POST /admin/webhooks/{webhookId}/rotate', () => {
+describe('POST /admin/webhooks/{webhookId}/rotate-secret', () => {
   it('returns 200 with a new secret, and the end of the old one', async () => {
     const { id, secret } = await create();
     const before = admin.store.clock.now();
-    const { status, json, headers } = await admin.send(`POST /admin/webhooks/${id}/rotate`);
+    const { status, json, headers } = await admin.send(`POST /admin/webhooks/${id}/rotate-secret`);
     expect([status, headers.get('cache-control')]).toEqual([200, 'no-store']);
     expect(json.secret).toMatch(SECRET);
     expect(json.secret).not.toBe(secret);
@@ -151,7 +173,7 @@ describe('a replica whose clock is wrong', () => {
     const replica = await startApplication({ database, clock });
     const { id } = await create();
     const { key } = admin.administrator;
-    const { json } = await send(`${replica.url}/admin/webhooks/${id}/rotate`, { method: 'POST', key });
+    const { json } = await send(`${replica.url}/admin/webhooks/${id}/rotate-secret`, { method: 'POST', key });
     await replica.close();
     const aheadMs = Date.parse(json.previousSecretExpiresAt) - admin.store.clock.now();
     expect(Math.round(aheadMs / 60_000)).toBe(24 * 60);
@@ -176,7 +198,7 @@ describe('POST /admin/webhooks/{webhookId}/test', () => {
     const { status, json } = await admin.send(`POST /admin/webhooks/${other.id}/test`);
     expect(status).toBe(201);
     expect(json).toMatchObject({
-      event: 'webhook.test',
+      eventType: 'webhook.test',
       payload: { type: 'webhook.test', data: { webhookId: other.id } },
       state: 'pending',
       responseStatus: null,
@@ -186,10 +208,10 @@ describe('POST /admin/webhooks/{webhookId}/test', () => {
     expect(await listAudit(other.id)).toMatchObject([
       {},
       {
-        actor: admin.administrator.id,
+        actor: `key:${admin.administrator.id}`,
         action: 'webhook.tested',
         before: null,
-        after: { delivery: json.id, event: 'webhook.test' },
+        after: { deliveryId: json.id, eventType: 'webhook.test' },
       },
     ]);
   });
@@ -220,7 +242,7 @@ describe('the audit of a webhook', () => {
   it('has scheme and host of its URL only, because the rest may contain a secret', async () => {
     const { id } = await create({ ...INPUT, url: SECRET_URL });
     await change(id, { url: `${SECRET_URL}2` });
-    await admin.send(`POST /admin/webhooks/${id}/rotate`);
+    await admin.send(`POST /admin/webhooks/${id}/rotate-secret`);
     await admin.send(`DELETE /admin/webhooks/${id}`);
     const shown = { ...INPUT, url: 'https://hooks.example:8443', paused: false };
     const [created, changed, rotated, deleted] = await listAudit(id);
@@ -266,9 +288,10 @@ describe('GET /admin/webhooks/{webhookId}/deliveries', () => {
 
 describe('a request on a webhook that does not exist', () => {
   it.each([
+    'GET /admin/webhooks/ID',
     'PATCH /admin/webhooks/ID',
     'DELETE /admin/webhooks/ID',
-    'POST /admin/webhooks/ID/rotate',
+    'POST /admin/webhooks/ID/rotate-secret',
     'POST /admin/webhooks/ID/test',
     'GET /admin/webhooks/ID/deliveries',
     `POST /admin/webhooks/ID/deliveries/${UNKNOWN_ID}/resend`,
@@ -297,10 +320,10 @@ describe('a request on a webhook that does not exist', () => {
     expect(await listAudit(one.id)).toMatchObject([
       { action: 'webhook.created' },
       {
-        actor: admin.administrator.id,
+        actor: `key:${admin.administrator.id}`,
         action: 'webhook.delivery_resent',
         before: null,
-        after: { delivery: delivery.id, event: 'key.revoked' },
+        after: { deliveryId: delivery.id, eventType: 'key.revoked' },
       },
     ]);
   });

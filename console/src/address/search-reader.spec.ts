@@ -10,7 +10,7 @@ const ID = '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11';
 describe('the search parameters of an address', () => {
   it.each([
     [animalsSearch, { status: 'sold', animal: '9223372036854775807' }],
-    [auditSearch, { actor: 'terminal:ann', action: 'key.issued', key: ID, since: '2026-01-01T00:00' }],
+    [auditSearch, { actor: 'ann', action: 'key.issued', keyId: ID, quotaId: ID, since: '2026-01-01T00:00' }],
     [keysSearch, { search: 'shop', plan: 'pro', state: 'active', banned: 'yes', sort: 'name' }],
     [ordersSearch, { status: 'placed' }],
     [plansSearch, { plan: 'pro' }],
@@ -22,7 +22,10 @@ describe('the search parameters of an address', () => {
 
   it.each([
     [animalsSearch, { status: 'constructor', animal: '1.5' }],
-    [auditSearch, { actor: '', action: 'constructor', key: 'x', since: '2026-13-01T00:00', until: 'x' }],
+    [
+      auditSearch,
+      { actor: '', action: 'constructor', keyId: 'x', quotaId: '1', since: '2026-13-01T00:00', until: 'x' },
+    ],
     [keysSearch, { search: 'x'.repeat(65), plan: '../keys', state: 'x', banned: 'no', sort: 'constructor' }],
     [keysSearch, { cursor: 'x' }],
     [keysSearch, { cursor: 'x', page: '-1' }],

@@ -37,7 +37,8 @@ export const localTime: Reader<string> = (value) =>
     ? String(value)
     : undefined;
 
-export const keyId = matching(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i);
+/** Accepts an id of a key, a quota or a webhook. */
+export const uuid = matching(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i);
 
 export const quotaId = keyId;
 

@@ -4,17 +4,20 @@ import { KeyName } from '../keys/key-name';
 import { TextLink } from '../layout/text-link';
 import { useOwnKey } from '../session/own-key';
 
-/** Shows who acted: a key, with a link to it, or a person at the terminal. */
-export function ActorText({ entry: { actor, actorKey } }: { entry: AuditEvent }) {
+/** Shows who acted: a key, with a link to it, a person at the terminal, or the service. */
+export function ActorText({ actor: { type, id, name, key } }: Pick<AuditEvent, 'actor'>) {
   const { data: ownKey } = useOwnKey();
-  if (actor === 'terminal' || actor.startsWith('terminal:')) {
-    const person = actor.slice('terminal:'.length);
-    return person === '' ? 'the service' : <UntrustedText>{`${person} at the terminal`}</UntrustedText>;
+  if (type === 'key' && id !== null) {
+    const other = key === null ? 'a deleted key' : <KeyName apiKey={{ name: name ?? '', ...key }} />;
+    return (
+      <TextLink to="/admin/keys/$id" params={{ id }} inherit>
+        {id === ownKey?.id ? 'this console’s key' : other}
+      </TextLink>
+    );
   }
-  const other = actorKey === null ? 'a deleted key' : <KeyName apiKey={actorKey} />;
-  return (
-    <TextLink to="/admin/keys/$id" params={{ id: actor }} inherit>
-      {actor === ownKey?.id ? 'this console’s key' : other}
-    </TextLink>
-  );
+  if (type === 'service') {
+    return 'the service';
+  }
+  const who = name ?? id ?? '';
+  return <UntrustedText>{type === 'terminal' ? `${who} at the terminal` : `${type} ${who}`}</UntrustedText>;
 }

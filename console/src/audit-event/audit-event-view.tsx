@@ -14,7 +14,7 @@ export function AuditEventView({ entry }: { entry: AuditEvent }) {
           {actionText(entry)}
         </Text>
         <Text size="sm" c="dimmed" component="div">
-          <Instant at={entry.at} />, by <ActorText entry={entry} />
+          <Instant at={entry.createdAt} />, by <ActorText actor={entry.actor} />
         </Text>
       </Group>
       <Changes entry={entry} />

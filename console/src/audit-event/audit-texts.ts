@@ -11,19 +11,22 @@ export const ACTIONS: Record<string, string> = {
   'plan.created': 'Created a plan',
   'plan.updated': 'Changed a plan',
   'webhook.created': 'Created a webhook',
-  'webhook.changed': 'Changed a webhook',
+  'webhook.updated': 'Changed a webhook',
   'webhook.secret_rotated': 'Rotated the secret of a webhook',
   'webhook.tested': 'Sent a test event',
   'webhook.deleted': 'Deleted a webhook',
   'webhook.delivery_resent': 'Sent a delivery again',
 };
 
-/** Changes of a key, by what was changed. */
-const KEY_UPDATES: Record<string, string> = {
+/** What was done to a key or a quota, by the first field that it changed. */
+const UPDATES: Record<string, string> = {
   name: 'Renamed a key',
   note: 'Changed the note of a key',
   scopes: 'Changed the permissions of a key',
   allowedNetworks: 'Changed the networks of a key',
+  plan: 'Changed the plan of a quota',
+  perMinute: 'Changed the limits of a quota',
+  perDay: 'Changed the limits of a quota',
 };
 
 /** How a field is called, and what it means that it has no value. */
@@ -49,8 +52,8 @@ const FIELDS: Record<string, Field> = {
   successorExpiresAt: { label: 'Expiry of the successor', none: 'never' },
   url: { label: 'URL', none: 'none' },
   events: { label: 'Events', none: 'none' },
-  delivery: { label: 'Delivery', none: 'none' },
-  event: { label: 'Event', none: 'none' },
+  deliveryId: { label: 'Delivery', none: 'none' },
+  eventType: { label: 'Event', none: 'none' },
   paused: { label: 'Paused', none: 'no' },
   previousSecretExpiresAt: { label: 'Old secret', none: 'none' },
 };
@@ -64,16 +67,11 @@ export interface Change extends Field {
 }
 
 /** Returns what was done in words, or the name of an action that this console does not know. */
-export function actionText({
-  action,
-  before,
-  after,
-}: Pick<AuditEvent, 'action' | 'before' | 'after'>): string {
-  if (action === 'key.updated') {
-    const names = listChanges({ before, after }).map(({ name }) => name);
-    return KEY_UPDATES[names.join(' ')] ?? ACTIONS[action] ?? action;
-  }
-  return ACTIONS[action] ?? action;
+export function actionText(entry: Pick<AuditEvent, 'action' | 'before' | 'after'>): string {
+  const [first] = listChanges(entry);
+  const isUpdate = entry.action === 'key.updated' || entry.action === 'quota.updated';
+  const update = isUpdate && first !== undefined ? UPDATES[first.name] : undefined;
+  return update ?? ACTIONS[entry.action] ?? entry.action;
 }
 
 /**

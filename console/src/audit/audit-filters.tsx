@@ -1,7 +1,7 @@
 import { Button, NativeSelect, SimpleGrid, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useRef, useState } from 'react';
-import { keyId } from '../address/search-reader';
+import { uuid } from '../address/search-reader';
 import { ACTIONS } from '../audit-event/audit-texts';
 import type { AuditSearch } from './audit-search';
 
@@ -41,10 +41,22 @@ export function AuditFilters({ search, onChange }: AuditFiltersProps) {
         label="Key id"
         placeholder="All"
         autoComplete="off"
-        error={(values.key ?? '') !== '' && keyId(values.key?.trim()) === undefined && 'Enter a whole key id'}
-        {...field('key')}
+        error={isPart(values.keyId) && 'Enter a whole key id'}
+        {...field('keyId')}
       />
-      <TextInput label="Actor" placeholder="Key id or terminal:name" autoComplete="off" {...field('actor')} />
+      <TextInput
+        label="Quota id"
+        placeholder="All"
+        autoComplete="off"
+        error={isPart(values.quotaId) && 'Enter a whole quota id'}
+        {...field('quotaId')}
+      />
+      <TextInput
+        label="Actor"
+        placeholder="Key id, or name at the terminal"
+        autoComplete="off"
+        {...field('actor')}
+      />
       <TextInput label="From" type="datetime-local" {...field('since')} />
       <TextInput label="Until" type="datetime-local" {...field('until')} />
       <Button
@@ -63,6 +75,11 @@ export function AuditFilters({ search, onChange }: AuditFiltersProps) {
       </Button>
     </SimpleGrid>
   );
+}
+
+/** Returns whether a text is given that is not a whole id. */
+function isPart(text = ''): boolean {
+  return text !== '' && uuid(text.trim()) === undefined;
 }
 
 function trimmed(search: AuditSearch): AuditSearch {

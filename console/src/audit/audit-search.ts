@@ -1,11 +1,13 @@
-import { keyId, localTime, oneOf, searchReader, textUpTo } from '../address/search-reader';
+import { localTime, oneOf, searchReader, textUpTo, uuid } from '../address/search-reader';
 import { ACTIONS } from '../audit-event/audit-texts';
 import { withPage } from '../table/use-address-position';
 
 const readFilters = searchReader({
+  /** The id of a key, else the name of a person at the terminal. */
   actor: textUpTo(255),
   action: oneOf(Object.keys(ACTIONS)),
-  key: keyId,
+  keyId: uuid,
+  quotaId: uuid,
   since: localTime,
   until: localTime,
 });

@@ -2,6 +2,7 @@ import { Box, Text } from '@mantine/core';
 import { IconHistory } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import type { AuditEvent, ListAuditQuery } from 'animal-store-client';
+import { uuid } from '../address/search-reader';
 import { ActorText } from '../audit-event/actor-text';
 import { actionText } from '../audit-event/audit-texts';
 import { Changes } from '../audit-event/changes';
@@ -21,11 +22,11 @@ import type { AuditSearch } from './audit-search';
 const route = getRouteApi('/admin/audit');
 
 const COLUMNS: Column<AuditEvent>[] = [
-  { header: 'Time', id: 'at', cell: ({ row: { original } }) => <Instant at={original.at} /> },
+  { header: 'Time', id: 'createdAt', cell: ({ row: { original } }) => <Instant at={original.createdAt} /> },
   {
     header: 'Actor',
     id: 'actor',
-    cell: ({ row: { original } }) => <Actor entry={original} />,
+    cell: ({ row: { original } }) => <Actor actor={original.actor} />,
   },
   {
     header: 'Action',
@@ -37,27 +38,26 @@ const COLUMNS: Column<AuditEvent>[] = [
     id: 'subject',
     cell: ({ row: { original } }) => (
       <Box maw={200}>
-        <Subject entry={original} />
+        <Subject subject={original.subject} />
       </Box>
     ),
   },
   { header: 'Change', id: 'change', cell: ({ row: { original } }) => <Changes entry={original} /> },
 ];
 
-function Actor({ entry }: { entry: AuditEvent }) {
-  const { actor, actorKey } = entry;
-  return actorKey === null ? (
+function Actor({ actor }: Pick<AuditEvent, 'actor'>) {
+  return actor.id === null || actor.key === null ? (
     <Text component="div" inherit lineClamp={2} maw={180}>
-      <ActorText entry={entry} />
+      <ActorText actor={actor} />
     </Text>
   ) : (
     <Box maw={180}>
-      <KeyLink id={actor} apiKey={actorKey} />
+      <KeyLink id={actor.id} apiKey={{ name: actor.name, ...actor.key }} />
     </Box>
   );
 }
 
-/** Lists what administrators did, newest first. The address has the filters and the page. */
+/** Lists what administrators and holders did, newest first. The address has the filters and the page. */
 export function AuditPage() {
   const store = useStore();
   const search = route.useSearch();
@@ -90,9 +90,10 @@ export function AuditPage() {
 }
 
 /** Returns the query of the filters, with times in UTC. */
-function toQuery({ since, until, action, ...rest }: AuditSearch): ListAuditQuery {
+function toQuery({ since, until, action, actor, ...rest }: AuditSearch): ListAuditQuery {
   return {
     ...rest,
+    ...(actor !== undefined && (uuid(actor) ? { actorId: actor } : { actorName: actor })),
     ...(action !== undefined && { action: action as NonNullable<ListAuditQuery['action']> }),
     ...(since !== undefined && { since: new Date(since).toISOString() }),
     ...(until !== undefined && { until: new Date(until).toISOString() }),

@@ -1,6 +1,7 @@
 import { Skeleton } from '@mantine/core';
 import { IconHistory } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
+import type { Key } from 'animal-store-client';
 import { AuditEventView } from '../audit-event/audit-event-view';
 import { EmptyState } from '../feedback/empty-state';
 import { Loaded } from '../feedback/loaded';
@@ -10,15 +11,15 @@ import { TextLink } from '../layout/text-link';
 import { useStore } from '../session/session';
 import { keyAuditQuery } from './key-query';
 
-/** Shows what administrators last did with a key. */
-export function KeyAuditPanel({ id }: { id: string }) {
-  const query = useQuery(keyAuditQuery(useStore(), id));
+/** Shows the last actions on a key and its quota. */
+export function KeyAuditPanel({ apiKey }: { apiKey: Pick<Key, 'id' | 'quotaId'> }) {
+  const query = useQuery(keyAuditQuery(useStore(), apiKey));
   return (
     <Panel
       title="Audit"
-      description="The last changes of this key"
+      description="The last changes of this key and its quota"
       actions={
-        <TextLink to="/admin/audit" search={{ key: id }} size="sm">
+        <TextLink to="/admin/audit" search={{ keyId: apiKey.id, quotaId: apiKey.quotaId }} size="sm">
           Show in the audit
         </TextLink>
       }

@@ -26,12 +26,12 @@ export const quotaKeysQuery = (store: AnimalStore, quotaId: string) =>
     },
   });
 
-/** The last entries of the audit on a key. */
-export const keyAuditQuery = (store: AnimalStore, id: string) =>
+/** The last entries of the audit on a key and its quota. */
+export const keyAuditQuery = (store: AnimalStore, { id, quotaId }: Pick<Key, 'id' | 'quotaId'>) =>
   queryOptions({
     queryKey: ['keys', 'audit', id],
     queryFn: async ({ signal }) =>
-      (await store.admin.audit.list({ key: id, limit: AUDIT_LATEST }, { signal })).items,
+      (await store.admin.audit.list({ keyId: id, quotaId, limit: AUDIT_LATEST }, { signal })).items,
   });
 
 /** The windows and the ban of a quota, read again when the minute ends, or less often. */

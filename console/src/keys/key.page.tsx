@@ -86,7 +86,7 @@ function LoadedKey({ apiKey, children }: { apiKey: KeyWithUsage; children: React
         </Grid>
         <KeyUsagePanels apiKey={apiKey} />
         <WhatIfPanel apiKey={apiKey} />
-        <KeyAuditPanel id={apiKey.id} />
+        <KeyAuditPanel apiKey={apiKey} />
       </Stack>
     </Page>
   );

@@ -109,7 +109,7 @@ function columnsFor(
           ta="start"
           onClick={() => open(original.id)}
         >
-          {eventText(original.event)}
+          {eventText(original.eventType)}
         </Anchor>
       ),
     },

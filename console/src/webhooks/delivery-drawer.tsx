@@ -34,11 +34,11 @@ export function DeliveryDrawer({ id, listed, onClose }: DeliveryDrawerProps) {
 }
 
 function Delivery({ delivery }: { delivery: WebhookDelivery }) {
-  const { id, event, state, attempts, createdAt, lastAttemptAt, lastFailure, payload } = delivery;
+  const { eventId, eventType, state, attempts, createdAt, lastAttemptAt, lastFailure, payload } = delivery;
   return (
     <Stack gap="xl">
       <Stack gap={6}>
-        <Fact label="Event">{eventText(event)}</Fact>
+        <Fact label="Event">{eventText(eventType)}</Fact>
         <Fact label="State">
           <DeliveryState state={state} />
         </Fact>
@@ -56,7 +56,7 @@ function Delivery({ delivery }: { delivery: WebhookDelivery }) {
             <Instant at={lastAttemptAt} />
           </Fact>
         )}
-        <Fact label="webhook-id">{id}</Fact>
+        <Fact label="webhook-id">{eventId}</Fact>
       </Stack>
       <Section title="Response">
         <Response delivery={delivery} />

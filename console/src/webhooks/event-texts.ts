@@ -2,15 +2,19 @@ import type { NewWebhook } from 'animal-store-client';
 
 export type EventType = NewWebhook['events'][number];
 
+/** Stands for all events. */
+export const ALL = '*';
+
 /** The types of events that a webhook can receive, in words. */
 export const EVENTS: Record<EventType, string> = {
-  'quota.day_limit_80': '80 % of a day’s limit is used',
+  [ALL]: 'All events, also those of later versions',
+  'quota.day_limit_approaching': '80 % of a day’s limit is used',
   'quota.day_limit_reached': 'A day’s limit is used up',
-  'quota.banned': 'A key is banned',
+  'quota.banned': 'A quota is banned',
   'key.expiring': 'A key expires in 14 days',
   'key.rotated': 'A key is rotated',
   'key.revoked': 'A key is revoked',
-  'operation.deprecated_called': 'An operation is called that is removed within 30 days',
+  'key.deprecated_operation_called': 'A key calls an operation that is removed within 30 days',
 };
 
 const TEXTS: Record<string, string> = { ...EVENTS, 'webhook.test': 'A test event' };

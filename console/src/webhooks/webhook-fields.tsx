@@ -1,7 +1,7 @@
 import { Checkbox, Stack, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import type { NewWebhook, Webhook } from 'animal-store-client';
-import { type EventType, EVENTS } from './event-texts';
+import { ALL, type EventType, EVENTS } from './event-texts';
 
 interface WebhookValues {
   url: string;
@@ -12,6 +12,7 @@ interface WebhookValues {
 /** Asks for the URL of a webhook, and for the events that it receives. */
 export function WebhookFields<Values extends WebhookValues>({ form }: { form: UseFormReturnType<Values> }) {
   const { onChange } = form.getInputProps('events') as { onChange: (value: string) => void };
+  const chosen = form.values.events.split(',');
   return (
     <>
       <TextInput
@@ -27,13 +28,13 @@ export function WebhookFields<Values extends WebhookValues>({ form }: { form: Us
       <Checkbox.Group
         label="Events"
         withAsterisk
-        value={form.values.events.split(',')}
+        value={chosen}
         error={form.errors['events']}
-        onChange={(chosen) => onChange(chosen.filter(Boolean).join(','))}
+        onChange={(types) => onChange(types.filter(Boolean).join(','))}
       >
         <Stack gap="xs" my="xs">
           {Object.entries(EVENTS).map(([type, text]) => (
-            <Checkbox key={type} value={type} label={text} />
+            <Checkbox key={type} value={type} label={text} disabled={type !== ALL && chosen.includes(ALL)} />
           ))}
         </Stack>
       </Checkbox.Group>

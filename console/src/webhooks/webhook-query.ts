@@ -1,12 +1,20 @@
 import { queryOptions, useQueryClient } from '@tanstack/react-query';
-import type { AnimalStore } from 'animal-store-client';
+import { type AnimalStore, NotFoundError } from 'animal-store-client';
 
 /** Loads a webhook; null if there is none with this id. */
 export const webhookQuery = (store: AnimalStore, id: string) =>
   queryOptions({
     queryKey: ['webhooks', 'one', id],
-    queryFn: async ({ signal }) =>
-      (await store.admin.webhooks.list({ signal })).find((webhook) => webhook.id === id) ?? null,
+    queryFn: async ({ signal }) => {
+      try {
+        return await store.admin.webhooks.get(id, { signal });
+      } catch (error) {
+        if (error instanceof NotFoundError) {
+          return null;
+        }
+        throw error;
+      }
+    },
   });
 
 /** Returns a function that reloads webhooks and the audit. */

@@ -15,6 +15,13 @@ import { WebhookActions } from './webhook-actions';
 import { webhookQuery } from './webhook-query';
 import { WebhookState } from './webhook-state';
 
+/** Why a webhook is paused, in words. */
+const PAUSE_REASONS: Record<string, string> = {
+  administrator: 'by an administrator',
+  gone: 'because the receiver responded 410',
+  failing: 'because no delivery succeeded for days',
+};
+
 const route = getRouteApi('/admin/webhooks/$id');
 
 /** One webhook: what it receives, what was delivered, and what can be done with it. */
@@ -57,7 +64,7 @@ function OneWebhook({ id }: { id: string }) {
 }
 
 function FactsPanel({ webhook }: { webhook: Webhook }) {
-  const { url, events, paused, createdAt, previousSecretExpiresAt } = webhook;
+  const { url, events, pausedAt, pauseReason, createdAt, previousSecretExpiresAt } = webhook;
   return (
     <Panel title="About">
       <Stack gap={6}>
@@ -69,11 +76,16 @@ function FactsPanel({ webhook }: { webhook: Webhook }) {
             </Text>
           ))}
         </Fact>
-        {paused && <Fact label="Paused">No events are queued for it, and pending deliveries wait</Fact>}
+        {pausedAt !== null && (
+          <Fact label="Paused">
+            since <Instant at={pausedAt} />, {PAUSE_REASONS[pauseReason ?? ''] ?? pauseReason}. No events are
+            queued for it, and pending deliveries wait.
+          </Fact>
+        )}
         <Fact label="Created">
           <Instant at={createdAt} />
         </Fact>
-        {previousSecretExpiresAt !== null && Date.parse(previousSecretEndsAt) > Date.now() && (
+        {previousSecretExpiresAt !== null && Date.parse(previousSecretExpiresAt) > Date.now() && (
           <Fact label="Old secret">
             signs too until <Instant at={previousSecretExpiresAt} />
           </Fact>

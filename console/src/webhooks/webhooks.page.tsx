@@ -54,10 +54,7 @@ export function WebhooksPage() {
   const opener = useRef<HTMLButtonElement>(null);
   const pages = useCursorPages({
     queryKey: ['webhooks', 'list'],
-    load: async (_cursor, signal) => ({
-      items: await store.admin.webhooks.list({ signal }),
-      nextCursor: null,
-    }),
+    load: (cursor, signal) => store.admin.webhooks.list({ limit: 20, ...(cursor && { cursor }) }, { signal }),
   });
   const forgetCreated = () => {
     setCreated(null);

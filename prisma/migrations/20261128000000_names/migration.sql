@@ -115,8 +115,59 @@ UPDATE "usage_batches" SET "entries" = (
 WHERE "size" > 0;
 DROP TABLE "renamed_operations";
 
--- Audit.
+-- Audit. It is append only, so its trigger is off for the conversion.
 ALTER TABLE "audit_events" RENAME COLUMN "at" TO "created_at";
+ALTER TABLE "audit_events" DISABLE TRIGGER "audit_events_append_only";
+
+UPDATE "audit_events"
+SET "actor" = CASE WHEN "actor" = 'terminal' THEN 'service' ELSE 'key:' || "actor" END
+WHERE "actor" NOT LIKE 'terminal:%';
+
+-- A change of a plan and the end of a ban are actions on the quota. A key that was deleted stays the subject.
+UPDATE "audit_events"
+SET "subject" = 'quota:' || "quota_id"
+FROM "api_keys"
+WHERE "action" IN ('key.plan_changed', 'key.unbanned') AND "subject" = 'key:' || "api_keys"."id";
+
+UPDATE "audit_events" AS event
+SET "action" = renamed."new"
+FROM (VALUES
+    ('key.labeled', 'key.updated'),
+    ('key.restricted', 'key.updated'),
+    ('key.plan_changed', 'quota.updated'),
+    ('key.unbanned', 'quota.unbanned'),
+    ('plan.changed', 'plan.updated'),
+    ('webhook.changed', 'webhook.updated')
+) AS renamed ("old", "new")
+WHERE event."action" = renamed."old";
+
+-- The values of actions on keys, quotas and webhooks. A quotation mark within a text is escaped, so a text as the
+-- administrator wrote it contains none of these.
+DO $$
+DECLARE
+    old_text TEXT;
+    new_text TEXT;
+    actions TEXT;
+BEGIN
+    FOR actions, old_text, new_text IN
+        VALUES
+            ('(key|quota)', '"ownLimits": true', '"limitsSource": "quota"'),
+            ('(key|quota)', '"ownLimits": false', '"limitsSource": "plan"'),
+            ('webhook', '"previousSecretEndsAt": ', '"previousSecretExpiresAt": '),
+            ('webhook', '"delivery": ', '"deliveryId": '),
+            ('webhook', '"event": ', '"eventType": '),
+            ('webhook', '"quota.day_limit_80"', '"quota.day_limit_approaching"'),
+            ('webhook', '"operation.deprecated_called"', '"key.deprecated_operation_called"')
+    LOOP
+        UPDATE "audit_events"
+        SET
+            "before" = replace("before"::text, old_text, new_text)::jsonb,
+            "after" = replace("after"::text, old_text, new_text)::jsonb
+        WHERE "action" ~ ('^' || actions) AND strpos(concat("before", "after"), old_text) > 0;
+    END LOOP;
+END
+$$;
+ALTER TABLE "audit_events" ENABLE ALWAYS TRIGGER "audit_events_append_only";
 
 -- Webhooks.
 ALTER TABLE "webhooks" RENAME COLUMN "previous_secret_ends_at" TO "previous_secret_expires_at";
@@ -138,3 +189,47 @@ FROM (
 ) AS event
 WHERE event."dedupe_key" = delivery."dedupe_key";
 ALTER TABLE "webhook_deliveries" ALTER COLUMN "event_id" SET NOT NULL;
+
+-- Events. Those of a quota describe the quota instead of its newest key, and those of a key name it `keyName`. All
+-- deliveries are converted, because any may be sent again.
+UPDATE "webhooks"
+SET "events" = array_replace(
+    array_replace("events", 'quota.day_limit_80', 'quota.day_limit_approaching'),
+    'operation.deprecated_called', 'key.deprecated_operation_called'
+);
+UPDATE "webhook_deliveries" AS delivery
+SET
+    "event_type" = event."type",
+    -- An event that was queued once is found by it, and not queued again.
+    "dedupe_key" = event."type" || substr("dedupe_key", length("event_type") + 1),
+    "payload" = json_build_object(
+        'type', event."type", 'timestamp', "payload" -> 'timestamp', 'data', event."data" || event."added"
+    )
+FROM (
+    SELECT "id", coalesce(renamed."type", "event_type") AS "type",
+        CASE
+            WHEN "event_type" LIKE 'quota.%' THEN facts - 'keyId' - 'name'
+            ELSE facts - 'name' - 'removedAt'
+        END AS "data",
+        CASE "event_type"
+            WHEN 'quota.day_limit_80' THEN '{"thresholdPercent": 80}'
+            WHEN 'quota.day_limit_reached' THEN '{"thresholdPercent": 100}'
+            ELSE '{}'
+        END::jsonb
+        || CASE
+            WHEN "event_type" LIKE 'quota.%' OR NOT facts ? 'name' THEN '{}'
+            ELSE jsonb_build_object('keyName', facts -> 'name')
+        END
+        || CASE
+            WHEN facts ? 'removedAt' THEN jsonb_build_object('sunsetAt', facts -> 'removedAt')
+            ELSE '{}'
+        END AS "added"
+    FROM
+        "webhook_deliveries"
+        CROSS JOIN LATERAL (SELECT ("payload" -> 'data')::jsonb) AS payload_data (facts)
+        LEFT JOIN (VALUES
+            ('quota.day_limit_80', 'quota.day_limit_approaching'),
+            ('operation.deprecated_called', 'key.deprecated_operation_called')
+        ) AS renamed ("old", "type") ON renamed."old" = "event_type"
+) AS event
+WHERE event."id" = delivery."id";

@@ -2,7 +2,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Logger } from '@nestjs/common';
-import { TERMINAL } from '../../audit/audit.js';
+import { SERVICE } from '../../audit/audit.js';
 import type { CreateKeyInput } from '../../keys/key.schemas.js';
 import type { KeyService } from '../../keys/key.service.js';
 import { type Scope, scopesForRole } from '../../auth/rules/scope.js';
@@ -58,7 +58,7 @@ export async function seedDemo(
     if (!(await keys.exists(key))) {
       const quotaOwner = QUOTA_OF[name as DemoKeyName];
       const quotaId = quotaOwner && (await keys.find(await keys.findId(demoKeys[quotaOwner]))).quotaId;
-      await keys.issue({ ...input, quotaId }, TERMINAL, key);
+      await keys.issue({ ...input, quotaId }, SERVICE, key);
     } else if ('scopes' in input) {
       await addScopes(prisma, keys, key, input.scopes);
     }
@@ -79,7 +79,7 @@ export async function seedDemo(
 async function addScopes(prisma: PrismaService, keys: KeyService, key: string, scopes: Scope[]) {
   const id = await keys.findId(key);
   if ((await prisma.apiKey.count({ where: { id, scopes: { equals: null } } })) > 0) {
-    await keys.update(id, { scopes }, TERMINAL);
+    await keys.update(id, { scopes }, SERVICE);
   }
 }
 

@@ -10,7 +10,7 @@ export function generateSecret(): string {
  * Returns the headers of a delivery, among them those of Standard Webhooks, with one signature by each
  * secret.
  *
- * @param id the same in every attempt.
+ * @param id identifies the event, the same for every receiver and in every attempt.
  * @param at the time of this attempt.
  */
 export function signedHeaders(id: string, at: Date, body: string, secrets: string[]): Record<string, string> {

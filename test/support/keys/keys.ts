@@ -1,4 +1,4 @@
-import { TERMINAL } from '../../../src/audit/audit.js';
+import { SERVICE } from '../../../src/audit/audit.js';
 import type { IssuedKey, CreateKeyInput } from '../../../src/keys/key.schemas.js';
 import { KeyService } from '../../../src/keys/key.service.js';
 import { openServices } from '../../../src/cli/services.js';
@@ -18,7 +18,7 @@ export async function issueKey(
   const services = await openServices(readEnvironment({ APP_ENV: 'staging', DATABASE_URL: url }));
   try {
     const keys = services.get(KeyService);
-    return await patiently(() => keys.issue({ name: 'test', plan: 'free', ...input }, TERMINAL, key));
+    return await patiently(() => keys.issue({ name: 'test', plan: 'free', ...input }, SERVICE, key));
   } finally {
     await services.close();
   }

@@ -1,6 +1,6 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createApplication } from '../../../src/app.js';
-import { TERMINAL } from '../../../src/audit/audit.js';
+import { SERVICE } from '../../../src/audit/audit.js';
 import type { IssuedKey, CreateKeyInput } from '../../../src/keys/key.schemas.js';
 import { KeyService } from '../../../src/keys/key.service.js';
 import { type Environment, readEnvironment } from '../../../src/settings/environment.js';
@@ -63,7 +63,7 @@ export async function startApplication({
     app,
     database: store,
     clock,
-    issue: (input) => patiently(() => keys.issue({ name: 'test', plan: 'free', ...input }, TERMINAL)),
+    issue: (input) => patiently(() => keys.issue({ name: 'test', plan: 'free', ...input }, SERVICE)),
     close: async () => {
       await app.close();
       if (database === undefined) {
