@@ -5,7 +5,7 @@ import type pg from 'pg';
 import { findSchema } from '../../prisma/session-settings.mjs';
 import { hasCode } from './availability.js';
 import { createPool } from './connection-pool.js';
-import { findSchemaFaults, HOW_TO_COMPARE } from './schema-faults.js';
+import { findSchemaFaults, HOW_TO_REPAIR } from './schema-faults.js';
 import { namedStatement, type Statement } from './statement.js';
 import { requireUtf8 } from './server-encoding.js';
 
@@ -143,8 +143,7 @@ async function requireSchema(pool: pg.Pool): Promise<void> {
   );
   if (faults !== null) {
     throw new MigrationError(
-      `The database ${faults}, though every migration is recorded as applied: it was changed by hand or ` +
-        `restored in part. ${HOW_TO_COMPARE}.`,
+      `The database ${faults}, though every migration is recorded as applied: ${HOW_TO_REPAIR}.`,
     );
   }
 }

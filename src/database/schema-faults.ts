@@ -4,10 +4,11 @@ import { loadSql, type Statement } from './statement.js';
 /** The advice in messages about pending migrations. Prisma's commands are not in the image. */
 export const HOW_TO_MIGRATE = 'run "npx prisma migrate deploy", or in a container "animal-store migrate"';
 
-/** The advice when the database lacks something though every migration was applied. */
-export const HOW_TO_COMPARE =
-  '"npx prisma migrate diff --from-config-datasource --to-schema prisma/schema.prisma --script", in a ' +
-  'checkout of this version, prints the statements that are missing (docs/operating.md)';
+/** The advice when the database lacks something though every migration is recorded as applied. */
+export const HOW_TO_REPAIR =
+  'either a migration was recorded only (delete its row in _prisma_migrations, and migrate again), or ' +
+  'tables were changed by hand ("npx prisma migrate diff --from-config-datasource --to-schema ' +
+  'prisma/schema.prisma --script", in a checkout of this version, prints the difference)';
 
 const FIND = loadSql<{ fault: string }>(import.meta.url, 'schema-faults');
 const NEEDED = JSON.stringify(COLUMNS);

@@ -5,7 +5,7 @@ import { databaseReason, isDatabaseUnavailable } from '../database/availability.
 import { withinDeadline } from '../database/deadline.js';
 import { MigrationError, pendingMigrations } from '../database/migrations.js';
 import { PrismaService } from '../database/prisma.service.js';
-import { findSchemaFaults, HOW_TO_COMPARE, HOW_TO_MIGRATE } from '../database/schema-faults.js';
+import { findSchemaFaults, HOW_TO_MIGRATE, HOW_TO_REPAIR } from '../database/schema-faults.js';
 import { SchemaState } from '../database/schema-state.js';
 import { loadSql, namedStatement, type Statement } from '../database/statement.js';
 import { declaredTables, EVERY_PRIVILEGE } from '../database/tables.js';
@@ -103,9 +103,7 @@ export class DatabaseHealth {
       return faults === null
         ? { ...UP, pending }
         : {
-            ...down(
-              `the database ${faults}; ${HOW_TO_MIGRATE}; if that applies no migration, ${HOW_TO_COMPARE}`,
-            ),
+            ...down(`the database ${faults}; ${HOW_TO_MIGRATE}; if that applies nothing, ${HOW_TO_REPAIR}`),
             pending,
           };
     } catch (error) {

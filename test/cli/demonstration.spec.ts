@@ -110,9 +110,7 @@ describe('the keys of the demonstration', () => {
     );
     expect(await readFile(path.join(folder, kept), 'utf8')).toBe(text);
     expect(warn.mock.calls).toEqual([
-      [
-        `${file} is not a JSON object: it was renamed to ${path.join(folder, kept)}, and new keys were issued`,
-      ],
+      [`${file} is not a JSON object: it was renamed to ${folder}/${kept}, and new keys were issued`],
     ]);
   });
 
@@ -125,7 +123,7 @@ describe('the keys of the demonstration', () => {
     });
   });
 
-  it('may issue further keys with that of Business, even one that an earlier version issued', async () => {
+  it('may issue further keys by that of Business, even if an earlier version issued it', async () => {
     const earlier = generate(EARLIER_NAMES);
     await write(earlier);
     const { id } = await store.app

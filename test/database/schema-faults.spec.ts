@@ -9,9 +9,10 @@ import { type HttpResponse, send } from '../support/http/http.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 
 const MESSAGE = 'The database is not ready for this version of the service. Try again later.';
-const HOW_TO_COMPARE =
-  '"npx prisma migrate diff --from-config-datasource --to-schema prisma/schema.prisma --script", in a ' +
-  'checkout of this version, prints the statements that are missing (docs/operating.md)';
+const HOW_TO_REPAIR =
+  'either a migration was recorded only (delete its row in _prisma_migrations, and migrate again), or ' +
+  'tables were changed by hand ("npx prisma migrate diff --from-config-datasource --to-schema ' +
+  'prisma/schema.prisma --script", in a checkout of this version, prints the difference)';
 
 let database: TestDatabase;
 beforeEach(async () => {
@@ -48,6 +49,13 @@ describe('findSchemaFaults', () => {
     expect(await find()).toBe(fault);
   });
 
+  it('names what is missing first', async () => {
+    await database.query('ALTER TABLE api_keys ALTER name TYPE varchar, DROP COLUMN note');
+    expect(await find()).toBe(
+      'lacks the column api_keys.note, has character varying instead of text in the column api_keys.name',
+    );
+  });
+
   it('names ten faults, and counts the others', async () => {
     await database.query('DROP SCHEMA public CASCADE');
     await database.query('CREATE SCHEMA public');
@@ -62,7 +70,7 @@ describe('applyPendingMigrations', () => {
       constructor: MigrationError,
       message:
         'The database lacks the column webhooks.paused_at, though every migration is recorded as applied: ' +
-        `it was changed by hand or restored in part. ${HOW_TO_COMPARE}.`,
+        `${HOW_TO_REPAIR}.`,
     });
   });
 });
@@ -93,7 +101,7 @@ describe('a service whose database lacks a column', () => {
     expect([status, json.message]).toEqual([503, 'Not ready.']);
     const message =
       'the database lacks the column stored_responses.location; run "npx prisma migrate deploy", or in a ' +
-      `container "animal-store migrate"; if that applies no migration, ${HOW_TO_COMPARE}`;
+      `container "animal-store migrate"; if that applies nothing, ${HOW_TO_REPAIR}`;
     const health = await send(`${store.url}/admin/health`, { key });
     expect([health.status, health.json]).toMatchObject([200, { status: 'not_ready' }]);
     expect(health.text).toContain(JSON.stringify(message));

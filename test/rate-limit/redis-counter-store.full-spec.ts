@@ -75,6 +75,21 @@ async function quickRejection(pending: Promise<unknown>): Promise<unknown> {
 }
 
 describeOnMovableRedisAndValkey('RedisCounterStore', (program) => {
+  it('counts on, and goes on to ban, by the hashes that earlier versions wrote', async () => {
+    const server = await startServer(program);
+    const store = await open(server.url);
+    const windows = { minute: NOON / MINUTE_MS, minuteUsed: 3, day: Math.floor(NOON / DAY_MS), dayUsed: 40 };
+    const [counted, banned] = [newBucket(5, 1000), newBucket(5, 1000)];
+    await server.operator.hset(redisKey(counted.bucketKey), { ...windows, refusals: 4 });
+    const ban = { refusals: 0, bannedUntil: NOON + MINUTE_MS, banLevel: 1 };
+    await server.operator.hset(redisKey(banned.bucketKey), { ...windows, ...ban });
+    expect(remaining(await store.consume(counted))).toEqual([1, 959]);
+    expect(remaining(await store.consume(counted))).toEqual([0, 958]);
+    // The fifth denial of its minute.
+    expect((await store.consume(counted)).ban).toMatchObject({ started: true });
+    expect((await store.consume(banned)).ban).toEqual({ untilMs: NOON + MINUTE_MS, started: false });
+  });
+
   it('fails only the requests of a bucket that Redis rejects, and does not count as away', async () => {
     const server = await startServer(program);
     const store = await open(server.url);

@@ -28,9 +28,14 @@ export function readFacts(commit: EarlierCommit): Facts {
   return JSON.parse(readFileSync(path.join(FOLDER, `${commit}.json`), 'utf8'));
 }
 
+/** Returns the dump of a commit's database, as SQL. */
+export function readDump(commit: EarlierCommit): string {
+  return readFileSync(path.join(FOLDER, `${commit}.sql`), 'utf8');
+}
+
 /** Creates a database from the dump of a commit. */
 export async function createEarlierDatabase(commit: EarlierCommit): Promise<TestDatabase> {
   const database = await createDatabase('template0');
-  await query(database.url, readFileSync(path.join(FOLDER, `${commit}.sql`), 'utf8'));
+  await query(database.url, readDump(commit));
   return database;
 }
