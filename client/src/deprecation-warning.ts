@@ -1,7 +1,7 @@
 import type { Middleware } from 'openapi-fetch';
 import { AnimalStoreError } from './error.js';
 import type { ClientDeprecationEvent } from './hooks.js';
-import { linkTarget } from './link-header.js';
+import { linkTargets } from './link-header.js';
 
 /** The operations that a client of this process has warned of. */
 const warned = new Set<string>();
@@ -25,14 +25,14 @@ export function deprecationWarning(onDeprecation: (event: ClientDeprecationEvent
   };
 }
 
-/** Reads `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and the link to the successor. */
+/** Reads `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and the links to the successors. */
 function readDeprecation(operation: string, headers: Headers): ClientDeprecationEvent {
   const [, sinceSeconds] = /^@(-?\d+)/.exec(headers.get('Deprecation') ?? '') ?? [];
   const facts = {
     operation,
     deprecatedAt: validDate(Number(sinceSeconds) * 1000),
     sunsetAt: validDate(Date.parse(headers.get('Sunset') ?? '')),
-    successor: linkTarget(headers.get('Link'), 'successor-version'),
+    successors: linkTargets(headers.get('Link'), 'successor-version'),
   };
   return { ...facts, message: describeDeprecation(facts) };
 }
@@ -41,11 +41,11 @@ function describeDeprecation({
   operation,
   deprecatedAt,
   sunsetAt,
-  successor,
+  successors,
 }: Omit<ClientDeprecationEvent, 'message'>): string {
   const since = deprecatedAt === null ? '' : ` since ${formatDate(deprecatedAt)}`;
   const sunset = sunsetAt === null ? '' : ` and removed on ${formatDate(sunsetAt)}`;
-  const replacement = successor === null ? '' : ` Use ${successor} instead.`;
+  const replacement = successors.length === 0 ? '' : ` Use ${successors.join(' or ')} instead.`;
   return `Animal Store: ${operation} is deprecated${since}${sunset}.${replacement}`;
 }
 

@@ -38,7 +38,7 @@ export interface ClientDeprecationEvent {
   /** When it is removed; null if the response does not say. */
   sunsetAt: Date | null;
   /** The path or address of what replaces it; null if the response does not say. */
-  successor: string | null;
+  successors: string[];
 }
 
 /**

@@ -88,9 +88,9 @@ describe('deprecations.list', () => {
     while (calls.length === 0) {
       calls = (await store.deprecations.list()).items;
     }
-    const [{ operation, path, successor, requests }] = calls;
+    const [{ operation, path, successors, requests }] = calls;
     assert.deepEqual([operation, path, requests], ['getPet', '/v1/pets/{petId}', 1]);
-    assert.equal(successor, '/v1/pets?status=available');
+    assert.deepEqual(successors, ['/v1/pets?id={petId}', '/v1/pets?status=available']);
   });
 });
 

@@ -11,12 +11,12 @@ describe('the warning about a deprecated operation', () => {
     assert.deepEqual(warnings, [
       [
         'Animal Store: GET /pets/{petId} is deprecated since 2025-12-05 and removed on 2030-12-05. ' +
-          'Use /v1/pets?status=available instead.',
+          `Use /v1/pets?id=${Number.MAX_SAFE_INTEGER} or /v1/pets?status=available instead.`,
         {
           operation: 'GET /pets/{petId}',
           deprecatedAt: new Date('2025-12-05T00:00:00Z'),
           sunsetAt: new Date('2030-12-05T00:00:00Z'),
-          successor: '/v1/pets?status=available',
+          successors: [`/v1/pets?id=${Number.MAX_SAFE_INTEGER}`, '/v1/pets?status=available'],
         },
       ],
     ]);

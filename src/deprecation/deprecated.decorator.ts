@@ -14,7 +14,7 @@ export function Deprecated(deprecation: Deprecation) {
     ApiOperation({ deprecated: true }),
     ApiExtension('x-deprecated-since', formatDate(deprecation.since)),
     ApiExtension('x-sunset', formatDate(deprecation.removal)),
-    ApiExtension('x-replacement', deprecation.replacement),
+    ApiExtension('x-successors', deprecation.successors),
   );
 }
 

@@ -10,7 +10,7 @@ const CONFIG = {
   deprecation: {
     since: new Date('2025-12-05T00:00:00Z'),
     removal: new Date('2030-12-05T00:00:00Z'),
-    replacement: '/v1/animals',
+    successors: ['/v1/animals'],
     docs: '/docs#/pets/listPets',
   },
 } as const;

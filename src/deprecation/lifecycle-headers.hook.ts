@@ -6,14 +6,15 @@ import { lifecycleHeaders } from './rules/lifecycle.js';
  * handler sets come first.
  */
 export function addLifecycleHeaders(route: RouteOptions): void {
-  const headers = Object.entries(lifecycleHeaders(route.config ?? {}));
-  const addHeaders: onSendHookHandler = (_request, reply, _payload, done) => {
-    for (const [name, value] of headers) {
+  const lifecycle = route.config ?? {};
+  const addHeaders: onSendHookHandler = (request, reply, _payload, done) => {
+    const headers = lifecycleHeaders(lifecycle, request.params as Record<string, string>);
+    for (const [name, value] of Object.entries(headers)) {
       reply.header(name, name === 'Link' ? [reply.getHeader('Link') ?? [], value].flat().join(', ') : value);
     }
     done();
   };
-  if (headers.length > 0) {
+  if (Object.keys(lifecycleHeaders(lifecycle)).length > 0) {
     route.onSend = [route.onSend ?? [], addHeaders].flat();
   }
 }

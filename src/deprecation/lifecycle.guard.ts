@@ -17,10 +17,10 @@ export class LifecycleGuard implements CanActivate {
 
   /** @throws ApiError `not_found`, or `endpoint_removed` from the removal on. */
   canActivate(context: ExecutionContext): boolean {
-    const { method, routeOptions } = context.switchToHttp().getRequest<FastifyRequest>();
+    const { method, params, routeOptions } = context.switchToHttp().getRequest<FastifyRequest>();
     const error = lifecycleError(
       routeOptions.config,
-      method,
+      { method, parameters: params as Record<string, string> },
       this.clock.now(),
       this.environment.EXPERIMENTAL,
     );

@@ -133,9 +133,11 @@ export class AccountController {
       if (declared === undefined) {
         return [];
       }
-      const { method, path, since, removal, replacement: successor } = declared;
+      const { method, path, since, removal, successors } = declared;
       const [deprecatedAt, sunsetAt] = [since.toISOString(), removal.toISOString()];
-      return [{ operation, method, path, deprecatedAt, sunsetAt, successor, requests, lastCalledAt }];
+      return [
+        { operation, method, path, deprecatedAt, sunsetAt, successors: [...successors], requests, lastCalledAt },
+      ];
     });
   }
 }

@@ -26,6 +26,7 @@ import {
 } from '../usage/usage.schemas.js';
 
 const PATH_MAX_LENGTH = 1024;
+const SUCCESSORS_MAX = 100;
 
 const successor = {
   ...keyHints,
@@ -169,7 +170,9 @@ export const DeprecatedCalls = z
     path: plainText('Its path.', PATH_MAX_LENGTH),
     deprecatedAt: dateTime('When it was deprecated.'),
     sunsetAt: dateTime('From this time, it returns 410.'),
-    successor: plainText('Path and query of what to call instead, by the same method.', PATH_MAX_LENGTH),
+    successors: z.string().max(PATH_MAX_LENGTH).array().max(SUCCESSORS_MAX).meta({
+      description: 'Path and query of each operation to call instead, by the same method, the nearest first.',
+    }),
     requests: DeprecatedCaller.shape.requests,
     lastCalledAt: DeprecatedCaller.shape.lastCalledAt,
   })
@@ -183,7 +186,7 @@ export const DeprecatedCalls = z
         path: '/v1/pets/{petId}',
         deprecatedAt: '2025-12-05T00:00:00.000Z',
         sunsetAt: '2030-12-05T00:00:00.000Z',
-        successor: '/v1/pets?status=available',
+        successors: ['/v1/pets?id={petId}', '/v1/pets?status=available'],
         requests: 12,
         lastCalledAt: '2026-11-21T08:30:00.000Z',
       },

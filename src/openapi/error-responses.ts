@@ -119,11 +119,11 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
   },
   {
     name: 'Removed',
-    description: 'The operation was removed. The message names its replacement.',
+    description: 'The operation was removed. The message names its successors.',
     messages: {
       endpoint_removed:
-        'This operation was removed on 2030-12-05. Use GET /v1/pets?status=available instead. ' +
-        'To read one animal, use GET /v1/pets?id=7.',
+        'This operation was removed on 2030-12-05. ' +
+        'Use GET /v1/pets?id=7 or GET /v1/pets?status=available instead.',
     },
     appliesTo: ({ deprecated }) => deprecated === true,
   },

@@ -111,10 +111,10 @@ export const headers = {
   ),
   'X-Total-Count': integer('The number of entries on all pages, when this page was read.', 134),
   DeprecationLinks: text(
-    'Links (RFC 8288): `rel="successor-version"` to the replacement, `rel="deprecation"` to the ' +
-      'documentation.',
-    '</v1/pets?status=available>; rel="successor-version", </docs#/pets/getPet>; rel="deprecation"; ' +
-      'type="text/html"',
+    'Links (RFC 8288): `rel="successor-version"` to each operation to call instead, the nearest first, ' +
+      '`rel="deprecation"` to the documentation.',
+    '</v1/pets?id=7>; rel="successor-version", </v1/pets?status=available>; rel="successor-version", ' +
+      '</docs#/pets/getPet>; rel="deprecation"; type="text/html"',
     { maxLength: LINKS_MAX_LENGTH },
   ),
   'X-Stability': optional(

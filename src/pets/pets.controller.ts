@@ -74,14 +74,13 @@ export class PetsController {
     'stable',
     'pets:read',
     'Get an animal',
-    'Removed on 5 December 2030. Use `GET /pets` with the filter `status` instead. ' +
-      'To read one animal, use `GET /pets?id=7`.',
+    'Removed on 5 December 2030. Use `GET /pets?id=7` to read one animal, or `GET /pets` with the filter ' +
+      '`status`.',
   )
   @Deprecated({
     since: new Date('2025-12-05T00:00:00Z'),
     removal: new Date('2030-12-05T00:00:00Z'),
-    replacement: `${PATH}?status=available`,
-    advice: `To read one animal, use GET ${PATH}?id=7.`,
+    successors: [`${PATH}?id={petId}`, `${PATH}?status=available`],
     docs: '/docs#/pets/getPet',
   })
   @ApiParam({

@@ -15,12 +15,14 @@ beforeAll(async () => {
   await store.database.query(`INSERT INTO pets (name, category_id) VALUES ('Rex', 7)`);
 });
 
-function expectDeprecation({ headers }: HttpResponse): void {
+/** @param id the identifier of the request if that is an int64. */
+function expectDeprecation({ headers }: HttpResponse, id: string | null): void {
   expect(headers.get('deprecation')).toBe('@1764892800');
   expect(headers.get('sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT');
+  const byId = id === null ? '' : `</v1/pets?id=${id}>; rel="successor-version", `;
   expect(headers.get('link')).toBe(
-    '</v1/pets?status=available>; rel="successor-version", </docs#/pets/getPet>; rel="deprecation"; ' +
-      'type="text/html"',
+    `${byId}</v1/pets?status=available>; rel="successor-version", </docs#/pets/getPet>; ` +
+      'rel="deprecation"; type="text/html"',
   );
 }
 
@@ -39,7 +41,7 @@ describe('GET /v1/pets/{petId}, which is deprecated', () => {
   ])('has the deprecation headers on %s', async (_name, status, init) => {
     const response = await request(init);
     expect(response.status).toBe(status);
-    expectDeprecation(response);
+    expectDeprecation(response, '1');
   });
 
   it.each([
@@ -54,6 +56,8 @@ describe('GET /v1/pets/{petId}, which is deprecated', () => {
     ['an escaped slash', '1%2F2'],
     ['a semicolon', '7;x'],
     ['an escaped percent sign', '%2561'],
+    ['a link of its own', '7%3E;%20rel=%22next%22,%20%3Celsewhere'],
+    ['a header of its own', '7%0d%0aX-Own:%20yes'],
   ])(
     'has the deprecation headers on 404 and 401, by GET, by HEAD and with an absolute target, for %s',
     async (_name, id) => {
@@ -64,7 +68,9 @@ describe('GET /v1/pets/{petId}, which is deprecated', () => {
       expectError(anonymous, 401, 'missing_api_key');
       const head = await request({ method: 'HEAD' }, target);
       expect(head.status).toBe(404);
-      [missing, anonymous, head].forEach(expectDeprecation);
+      const known = id === '999999' ? id : null;
+      [missing, anonymous, head].forEach((response) => expectDeprecation(response, known));
+      expect(missing.headers.get('x-own')).toBeNull();
 
       const absolute = await sendRaw(
         store.url,
@@ -82,7 +88,7 @@ describe('GET /v1/pets/{petId}, which is deprecated', () => {
     const failed = await whileBroken(store.database, 'pets', () => request());
     expectError(denied, 429, 'rate_limit_exceeded');
     expectError(failed, 500, 'internal_error');
-    [denied, failed].forEach(expectDeprecation);
+    [denied, failed].forEach((response) => expectDeprecation(response, '1'));
   });
 });
 
@@ -106,7 +112,7 @@ describe('operations that are not deprecated', () => {
     expectNoDeprecation(await store.send(target, init));
   });
 
-  it('include the replacement, which has only its own links', async () => {
+  it('include the successors, which have only their own links', async () => {
     const { headers } = await store.send('/v1/pets?status=available');
     expect(headers.get('link')).toBe('</v1/pets?limit=20&status=available>; rel="first"');
   });
@@ -115,19 +121,21 @@ describe('operations that are not deprecated', () => {
 describe('GET /v1/pets/{petId} at its removal', () => {
   beforeAll(() => store.clock.travelTo(REMOVAL));
 
-  it.each([path, '/v1/pets/999999', '/v1/pets/rex', '/v1/pets/%zz'])(
-    'returns 410 endpoint_removed naming its replacement: %s',
-    async (target) => {
-      const response = await store.send(target);
-      const message =
-        'This operation was removed on 2030-12-05. Use GET /v1/pets?status=available instead. ' +
-        'To read one animal, use GET /v1/pets?id=7.';
-      expectError(response, 410, 'endpoint_removed', message);
-      const head = await store.send(target, { method: 'HEAD' });
-      expect([head.status, head.text]).toEqual([410, '']);
-      [response, head].forEach(expectDeprecation);
-    },
-  );
+  it.each([
+    [path, '1'],
+    ['/v1/pets/999999', '999999'],
+    ['/v1/pets/rex', null],
+    ['/v1/pets/%zz', null],
+  ])('returns 410 endpoint_removed naming its successors: %s', async (target, id) => {
+    const response = await store.send(target);
+    const byId = id === null ? '' : `GET /v1/pets?id=${id} or `;
+    const message =
+      `This operation was removed on 2030-12-05. Use ${byId}` + 'GET /v1/pets?status=available instead.';
+    expectError(response, 410, 'endpoint_removed', message);
+    const head = await store.send(target, { method: 'HEAD' });
+    expect([head.status, head.text]).toEqual([410, '']);
+    [response, head].forEach((each) => expectDeprecation(each, id));
+  });
 
   it('still authenticates and counts first', async () => {
     const { key: narrow } = await store.issue(NARROW);
@@ -139,7 +147,7 @@ describe('GET /v1/pets/{petId} at its removal', () => {
     ] as const) {
       const response = await store.send(path, { key: as });
       expectError(response, status, code);
-      expectDeprecation(response);
+      expectDeprecation(response, '1');
     }
   });
 
@@ -149,7 +157,7 @@ describe('GET /v1/pets/{petId} at its removal', () => {
     expectNoDeprecation(response);
   });
 
-  it('leaves the replacement and all else unchanged', async () => {
+  it('leaves the other successor and all else unchanged', async () => {
     const list = await store.send('/v1/pets');
     expect(list.json[0]).toEqual({ id: 1, name: 'Rex', categoryId: 7 });
     expectNoDeprecation(list);

@@ -74,6 +74,9 @@ describe('a service behind a proxy that removes a prefix', () => {
       `${PREFIX}/docs#/pets/getPet`,
     ]);
     expect([(await follow(successor, key)).status, (await follow(deprecation)).status]).toEqual([200, 200]);
+    const byId = `${PREFIX}/v1/pets?id=999`;
+    expect(headers.get('link')).toContain(`<${byId}>; rel="successor-version"`);
+    expect((await follow(byId, key)).json).toEqual([]);
   });
 
   it('leads a browser from / to the reference, and names it where there is nothing', async () => {

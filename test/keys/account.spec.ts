@@ -186,13 +186,16 @@ describe('GET /v1/deprecations', () => {
         path: '/v1/pets/{petId}',
         deprecatedAt: '2025-12-05T00:00:00.000Z',
         sunsetAt: '2030-12-05T00:00:00.000Z',
-        successor: '/v1/pets?status=available',
+        successors: ['/v1/pets?id={petId}', '/v1/pets?status=available'],
         requests: 2,
         lastCalledAt: expect.stringMatching(/^2027-03-06T00:00:3\d/),
       },
     ]);
-    const [{ deprecatedAt, sunsetAt, successor }] = response.json;
-    expect(called.headers.get('link')).toContain(`<${successor}>; rel="successor-version"`);
+    const [{ deprecatedAt, sunsetAt, successors }] = response.json;
+    for (const successor of successors) {
+      const link = `<${successor.replace('{petId}', '1')}>; rel="successor-version"`;
+      expect(called.headers.get('link')).toContain(link);
+    }
     expect(called.headers.get('deprecation')).toBe(`@${Date.parse(deprecatedAt) / 1000}`);
     expect(Date.parse(called.headers.get('sunset') ?? '')).toBe(Date.parse(sunsetAt));
   });

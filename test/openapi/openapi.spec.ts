@@ -246,7 +246,7 @@ describe('the OpenAPI documents', () => {
       deprecated: true,
       'x-deprecated-since': '2025-12-05',
       'x-sunset': '2030-12-05',
-      'x-replacement': '/v1/pets?status=available',
+      'x-successors': ['/v1/pets?id={petId}', '/v1/pets?status=available'],
     });
     expect(document.paths['/pets'].get).not.toHaveProperty('deprecated');
     expect(document.paths['/pets'].post).not.toHaveProperty('deprecated');

@@ -55,17 +55,21 @@ describe('the declaration of an operation', () => {
     }
   });
 
-  it('has a replacement with the same method that is neither deprecated nor experimental', () => {
+  it('has successors with the same method that are neither deprecated nor experimental', () => {
     const router = FindMyWay();
     for (const operation of routes) {
       router.on(operation.method, operation.url, () => {}, operation);
     }
     for (const { method, deprecation } of deprecated) {
-      const route = router.find(method, deprecation.replacement);
-      expect(Object.values(route?.params ?? {})).not.toContain('');
-      const replacement = route?.store as Operation | undefined;
-      expect(replacement?.config?.deprecation).toBeUndefined();
-      expect(replacement?.config?.stability).toMatch(/^(stable|beta)$/);
+      // One is there for every request.
+      expect(deprecation.successors.some((successor) => !successor.includes('{'))).toBe(true);
+      for (const successor of deprecation.successors) {
+        const route = router.find(method, successor.replace(/\{\w+\}/, '7'));
+        expect(Object.values(route?.params ?? {})).not.toContain('');
+        const operation = route?.store as Operation | undefined;
+        expect(operation?.config?.deprecation).toBeUndefined();
+        expect(operation?.config?.stability).toMatch(/^(stable|beta)$/);
+      }
     }
   });
 });

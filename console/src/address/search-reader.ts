@@ -40,7 +40,5 @@ export const localTime: Reader<string> = (value) =>
 /** Accepts an id of a key, a quota or a webhook. */
 export const uuid = matching(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i);
 
-export const quotaId = keyId;
-
 /** Accepts a name as the service does. Other names could also lead to other paths. */
 export const planName = matching(/^[a-z][a-z0-9-]{0,62}$/);

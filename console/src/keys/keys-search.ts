@@ -1,5 +1,5 @@
 import type { ListKeysQuery } from 'animal-store-client';
-import { oneOf, planName, quotaId, searchReader, textUpTo } from '../address/search-reader';
+import { oneOf, planName, searchReader, textUpTo, uuid } from '../address/search-reader';
 import { withPage } from '../table/use-address-position';
 
 export const STATES = ['active', 'rotating', 'expired', 'revoked'] as const;
@@ -32,7 +32,7 @@ const yes = oneOf(['yes']);
 const readFilters = searchReader({
   search: textUpTo(SEARCH_MAX_LENGTH),
   plan: planName,
-  quotaId,
+  quotaId: uuid,
   state: oneOf(STATES),
   banned: yes,
   expiring: yes,

@@ -2,6 +2,7 @@ import { Anchor, Code, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { IconCircleCheck } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import type { DeprecatedCalls } from 'animal-store-client';
+import { Fragment } from 'react';
 import { EmptyState } from '../feedback/empty-state';
 import { Loaded } from '../feedback/loaded';
 import { Instant } from '../format/instant';
@@ -42,7 +43,7 @@ export function DeprecationsPanel() {
 }
 
 function DeprecatedOperation({ calls }: { calls: DeprecatedCalls }) {
-  const { method, path, sunsetAt, successor, requests, lastCalledAt } = calls;
+  const { method, path, sunsetAt, successors, requests, lastCalledAt } = calls;
   return (
     <Stack gap={6}>
       <Group gap="xs">
@@ -51,7 +52,14 @@ function DeprecatedOperation({ calls }: { calls: DeprecatedCalls }) {
         </Code>
       </Group>
       <Text size="sm">
-        Removed on <Instant at={sunsetAt} dateOnly />. Use <Code>{successor}</Code> instead.
+        Removed on <Instant at={sunsetAt} dateOnly />. Use{' '}
+        {successors.map((successor, index) => (
+          <Fragment key={successor}>
+            {index > 0 && ' or '}
+            <Code>{successor}</Code>
+          </Fragment>
+        ))}{' '}
+        instead.
       </Text>
       <Text size="sm" c="dimmed">
         {countText(requests, 'request')}, the last one <Instant at={lastCalledAt} />.{' '}

@@ -4,12 +4,12 @@ const REMOVAL_MS = Date.parse('2030-12-05T00:00:00Z');
 const DEPRECATION = {
   since: new Date('2025-12-05T00:00:00Z'),
   removal: new Date(REMOVAL_MS),
-  replacement: '/v1/pets?status=available',
+  successors: ['/v1/pets?id={petId}', '/v1/pets?status=available'],
   docs: '/docs#/pets/getPet',
 };
 
 const errorAt = (nowMs: number, method = 'GET') =>
-  lifecycleError({ deprecation: DEPRECATION }, method, nowMs, false);
+  lifecycleError({ deprecation: DEPRECATION }, { method }, nowMs, false);
 
 describe('lifecycleError', () => {
   const removed = (method: string) => ({
@@ -27,53 +27,77 @@ describe('lifecycleError', () => {
     [1, 'HEAD', 'GET'],
     [1e12, 'POST', 'POST'],
   ])(
-    'returns 410 from the time of the removal, with the method of the replacement: %d ms after, %s names %s',
+    'returns 410 from the time of the removal, with the method of the successor: %d ms after, %s names %s',
     (afterMs, method, named) => {
       expect(errorAt(REMOVAL_MS + afterMs, method)?.body).toEqual(removed(named));
     },
   );
 
-  it('returns 410 with the advice, if there is any, behind the replacement', () => {
-    const deprecation = { ...DEPRECATION, advice: 'To read one animal, use GET /v1/pets?id=7.' };
-    expect(lifecycleError({ deprecation }, 'GET', REMOVAL_MS, false)?.body).toEqual({
-      ...removed('GET'),
-      message: `${removed('GET').message} To read one animal, use GET /v1/pets?id=7.`,
-    });
+  it('returns 410 with all successors, the nearest first, for a request with the parameter of one', () => {
+    const request = { method: 'GET', parameters: { petId: '7' } };
+    expect(lifecycleError({ deprecation: DEPRECATION }, request, REMOVAL_MS, false)?.message).toBe(
+      'This operation was removed on 2030-12-05. Use GET /v1/pets?id=7 or ' +
+        'GET /v1/pets?status=available instead.',
+    );
   });
 
   it.each(['stable', 'beta'] as const)(
     'returns null for a %s operation, whether experimental ones are offered or not',
     (stability) => {
-      expect(lifecycleError({ stability }, 'GET', REMOVAL_MS, false)).toBeNull();
-      expect(lifecycleError({ stability }, 'GET', REMOVAL_MS, true)).toBeNull();
+      expect(lifecycleError({ stability }, { method: 'GET' }, REMOVAL_MS, false)).toBeNull();
+      expect(lifecycleError({ stability }, { method: 'GET' }, REMOVAL_MS, true)).toBeNull();
     },
   );
 
   it('returns 404 for an experimental operation, unless experimental ones are offered', () => {
-    expect(lifecycleError({ stability: 'experimental' }, 'GET', REMOVAL_MS, true)).toBeNull();
-    expect(lifecycleError({ stability: 'experimental' }, 'GET', REMOVAL_MS, false)?.body).toEqual({
-      code: 'not_found',
-      message: 'This operation is experimental, and not offered in this environment.',
-      status: 404,
-    });
+    expect(lifecycleError({ stability: 'experimental' }, { method: 'GET' }, REMOVAL_MS, true)).toBeNull();
+    expect(lifecycleError({ stability: 'experimental' }, { method: 'GET' }, REMOVAL_MS, false)?.body).toEqual(
+      {
+        code: 'not_found',
+        message: 'This operation is experimental, and not offered in this environment.',
+        status: 404,
+      },
+    );
   });
 
   it('returns 404 rather than 410 for an operation that is not offered', () => {
     const lifecycle = { stability: 'experimental', deprecation: DEPRECATION } as const;
-    expect(lifecycleError(lifecycle, 'GET', REMOVAL_MS, true)?.code).toBe('endpoint_removed');
-    expect(lifecycleError(lifecycle, 'GET', REMOVAL_MS, false)?.code).toBe('not_found');
+    expect(lifecycleError(lifecycle, { method: 'GET' }, REMOVAL_MS, true)?.code).toBe('endpoint_removed');
+    expect(lifecycleError(lifecycle, { method: 'GET' }, REMOVAL_MS, false)?.code).toBe('not_found');
   });
 });
 
 describe('lifecycleHeaders', () => {
-  it('returns the dates of a deprecation, its replacement and its documentation', () => {
-    expect(lifecycleHeaders({ deprecation: DEPRECATION })).toEqual({
+  it('returns the dates of a deprecation, its successors and its documentation', () => {
+    expect(lifecycleHeaders({ deprecation: DEPRECATION }, { petId: '-7' })).toEqual({
       Deprecation: '@1764892800',
       Sunset: 'Thu, 05 Dec 2030 00:00:00 GMT',
       Link:
-        '</v1/pets?status=available>; rel="successor-version", </docs#/pets/getPet>; rel="deprecation"; ' +
-        'type="text/html"',
+        '</v1/pets?id=-7>; rel="successor-version", </v1/pets?status=available>; rel="successor-version", ' +
+        '</docs#/pets/getPet>; rel="deprecation"; type="text/html"',
     });
+  });
+
+  it.each([
+    'rex',
+    '',
+    '7>; rel="x"',
+    '9223372036854775808',
+    '%zz',
+    '7\r\nX: y',
+    '7 ',
+    '1e3',
+    '9'.repeat(5000),
+  ])('leaves out a successor whose parameter is no int64: %j', (petId) => {
+    expect(lifecycleHeaders({ deprecation: DEPRECATION }, { petId })['Link']).toBe(
+      '</v1/pets?status=available>; rel="successor-version", </docs#/pets/getPet>; rel="deprecation"; ' +
+        'type="text/html"',
+    );
+  });
+
+  it('writes the integer of a parameter in its shortest form', () => {
+    const link = lifecycleHeaders({ deprecation: DEPRECATION }, { petId: '0007' })['Link'];
+    expect(link).toMatch(/^<\/v1\/pets\?id=7>;/);
   });
 
   it('returns whole seconds: Deprecation by RFC 9745 and Sunset by RFC 8594', () => {

@@ -1,4 +1,5 @@
 import { ApiError } from '../../http/api-error.js';
+import { parseInt64 } from '../../schemas/int64.js';
 
 /** What a client may rely on; `docs/versioning.md` defines each. */
 export type Stability = 'stable' | 'beta' | 'experimental';
@@ -8,10 +9,11 @@ export interface Deprecation {
   since: Date;
   /** From this instant, 00:00 UTC of a day, the operation returns 410. */
   removal: Date;
-  /** Path and query of what to call instead, by the method of this operation. */
-  replacement: string;
-  /** A sentence for those whom the replacement alone does not serve, with the 410. */
-  advice?: string;
+  /**
+   * Path and query of each operation to call instead, by the same method, the nearest first. It may name a
+   * path parameter of the deprecated operation, such as `{petId}`, which is an integer.
+   */
+  successors: readonly string[];
   /** Path of the section that documents the deprecation. */
   docs: string;
 }
@@ -26,19 +28,41 @@ declare module 'fastify' {
   interface FastifyContextConfig extends Lifecycle {}
 }
 
+/** The values of a request's path parameters, as the client gave them. */
+type PathParameters = Readonly<Record<string, string>>;
+
+/**
+ * Returns the successors of a request with these path parameters. One that names a parameter is left out if
+ * the value is not an int64: the text may be anything, and the successor would reject it.
+ */
+function successorPaths({ successors }: Deprecation, parameters: PathParameters): string[] {
+  return successors.flatMap((successor) => {
+    const [placeholder, name = ''] = /\{(\w+)\}/.exec(successor) ?? [];
+    if (placeholder === undefined) {
+      return successor;
+    }
+    const value = parseInt64(parameters[name] ?? '');
+    return value === null ? [] : successor.replace(placeholder, String(value));
+  });
+}
+
 /**
  * Returns `X-Stability` of an operation that is not stable, and `Deprecation` (RFC 9745), `Sunset` (RFC 8594)
  * and their links.
  */
-export function lifecycleHeaders({ stability, deprecation }: Lifecycle): Record<string, string> {
+export function lifecycleHeaders(
+  { stability, deprecation }: Lifecycle,
+  parameters: PathParameters = {},
+): Record<string, string> {
   return {
     ...(stability !== undefined && stability !== 'stable' && { 'X-Stability': stability }),
     ...(deprecation !== undefined && {
       Deprecation: `@${Math.floor(deprecation.since.getTime() / 1000)}`,
       Sunset: deprecation.removal.toUTCString(),
-      Link:
-        `<${deprecation.replacement}>; rel="successor-version", <${deprecation.docs}>; ` +
-        'rel="deprecation"; type="text/html"',
+      Link: [
+        ...successorPaths(deprecation, parameters).map((path) => `<${path}>; rel="successor-version"`),
+        `<${deprecation.docs}>; rel="deprecation"; type="text/html"`,
+      ].join(', '),
     }),
   };
 }
@@ -46,13 +70,13 @@ export function lifecycleHeaders({ stability, deprecation }: Lifecycle): Record<
 /**
  * Returns the error of a request to an operation that is removed or not offered, else null.
  *
- * @param method of the request.
+ * @param request its method and path parameters.
  * @param nowMs milliseconds since the Unix epoch.
  * @param offersExperimental whether this service has experimental operations.
  */
 export function lifecycleError(
   { stability, deprecation }: Lifecycle,
-  method: string,
+  { method, parameters = {} }: { method: string; parameters?: PathParameters },
   nowMs: number,
   offersExperimental: boolean,
 ): ApiError | null {
@@ -62,9 +86,10 @@ export function lifecycleError(
   if (deprecation === undefined || nowMs < deprecation.removal.getTime()) {
     return null;
   }
-  const { removal, replacement, advice } = deprecation;
-  const removalDay = removal.toISOString().slice(0, 10);
-  const successor = `${method === 'HEAD' ? 'GET' : method} ${replacement}`;
-  const message = `This operation was removed on ${removalDay}. Use ${successor} instead.`;
-  return new ApiError('endpoint_removed', advice === undefined ? message : `${message} ${advice}`);
+  const removalDay = deprecation.removal.toISOString().slice(0, 10);
+  const successors = successorPaths(deprecation, parameters)
+    .map((path) => `${method === 'HEAD' ? 'GET' : method} ${path}`)
+    .join(' or ');
+  const message = `This operation was removed on ${removalDay}. Use ${successors} instead.`;
+  return new ApiError('endpoint_removed', message);
 }
