@@ -37,7 +37,7 @@ export interface ClientDeprecationEvent {
   deprecatedAt: Date | null;
   /** When it is removed; null if the response does not say. */
   sunsetAt: Date | null;
-  /** The path or address of what replaces it; null if the response does not say. */
+  /** The paths or addresses of what replaces it, the nearest first. */
   successors: string[];
 }
 

@@ -15,7 +15,8 @@ const LIMITS = `\
 **Limits.** The service counts requests per UTC minute and per UTC day. Every response reports the limits in
 \`X-RateLimit-*\` and in \`RateLimit\`. A request over a limit gets 429; wait for \`Retry-After\` before the
 next attempt, and longer each time. A key that keeps sending without waiting, as many requests as its limit
-per minute, is banned for a while.`;
+per minute, is banned for a while. More requests in flight than a client's share of a server get 429
+\`too_many_concurrent_requests\`: send fewer at once.`;
 
 const PLANS = `| Plan | Requests per minute | Requests per day |
 |---|---|---|
@@ -42,6 +43,11 @@ const ERRORS = `\
 **Errors.** Every error has the same three fields: \`code\` for a program, \`message\` for a human,
 \`status\`. Quote the \`X-Request-Id\` of a response when you report it.`;
 
+const VERSIONS = `\
+**Versions.** Operations, optional parameters, response fields, headers, error codes of the same status and
+values of enumerations in responses (except \`PetStatus\`) may be added at any time. Ignore what you do not
+know.`;
+
 const INTEGERS = `**Integers.** Identifiers are 64-bit. Read them with a parser that keeps all their digits.`;
 
 const OPENAPI = '3.1.0';
@@ -67,6 +73,7 @@ export const about = {
       REVALIDATION,
       `${LISTS} Entries are oldest first, those of usage newest first.`,
       ERRORS,
+      VERSIONS,
       INTEGERS,
     ].join('\n\n'),
     license: LICENSE,
@@ -80,7 +87,7 @@ export const aboutAdministration = {
   info: {
     title: 'Animal Store administration',
     version: VERSION,
-    description: [ADMINISTRATION, KEYS, LIMITS, LISTS, ERRORS].join('\n\n'),
+    description: [ADMINISTRATION, KEYS, LIMITS, LISTS, ERRORS, VERSIONS].join('\n\n'),
     license: LICENSE,
   },
   security: SECURITY,

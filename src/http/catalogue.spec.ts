@@ -1,0 +1,17 @@
+import { statusOfCode } from './catalogue.js';
+
+/** The codes of errors that the client makes itself; docs/versioning.md reserves them. */
+const CODES_OF_CLIENT = ['no_response', 'unexpected_response', 'rate_limit_wait'];
+
+describe('the error codes', () => {
+  it('are none of those that the client makes itself', () => {
+    expect(Object.keys(statusOfCode).filter((code) => CODES_OF_CLIENT.includes(code))).toStrictEqual([]);
+  });
+
+  it('are words of lower case with an error status', () => {
+    for (const [code, status] of Object.entries(statusOfCode)) {
+      expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/);
+      expect(status).toBeGreaterThanOrEqual(400);
+    }
+  });
+});
