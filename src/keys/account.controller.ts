@@ -17,6 +17,7 @@ import {
   CurrentKey,
   CurrentKeySuccessor,
   DeprecatedCalls,
+  deprecatedCallsPosition,
   DeprecatedCallsQuery,
   RotateCurrentKeyInput,
   usagePosition,
@@ -121,13 +122,7 @@ export class AccountController {
   ): Promise<DeprecatedCalls[]> {
     const operations = [...this.deprecated.keys()];
     const page = this.usage.deprecatedCalls({ quotaId: quota.id, operations, limit, after: cursor });
-    const calls = await respondWithPage(
-      reply,
-      page,
-      '/v1/deprecations',
-      { limit },
-      ({ operation }) => operation,
-    );
+    const calls = await respondWithPage(reply, page, '/v1/deprecations', { limit }, deprecatedCallsPosition);
     return calls.flatMap(({ operation, requests, lastCalledAt }) => {
       const declared = this.deprecated.get(operation);
       if (declared === undefined) {
@@ -136,7 +131,16 @@ export class AccountController {
       const { method, path, since, removal, successors } = declared;
       const [deprecatedAt, sunsetAt] = [since.toISOString(), removal.toISOString()];
       return [
-        { operation, method, path, deprecatedAt, sunsetAt, successors: [...successors], requests, lastCalledAt },
+        {
+          operation,
+          method,
+          path,
+          deprecatedAt,
+          sunsetAt,
+          successors: [...successors],
+          requests,
+          lastCalledAt,
+        },
       ];
     });
   }

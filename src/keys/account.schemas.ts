@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
 import { IssuedKey, overlapSeconds, shownRole } from './key.schemas.js';
-import { CURSOR_MESSAGE, cursorParameter, enumParameter, limitParameter } from '../schemas/pagination.js';
+import { CURSOR_MESSAGE, enumParameter, limitParameter } from '../schemas/pagination.js';
 import { instant } from '../schemas/instant.js';
 import { openEnum } from '../schemas/open-enum.js';
 import { limitsSource } from './quota.schemas.js';
@@ -42,8 +42,7 @@ export const CurrentKey = z
     role: shownRole,
     ...shownRestrictions,
     state: openEnum(['active', 'rotating']).meta({
-      description:
-        'State of the key now. A `rotating` key has a successor, and is valid until it expires.',
+      description: 'State of the key now. A `rotating` key has a successor, and is valid until it expires.',
     }),
     ...keyHints,
     plan: plainText('The plan that the quota of the key is on.', PLAN_NAME_MAX_LENGTH),
@@ -156,11 +155,21 @@ export function usagePosition({ startsAt, operation, deprecated, keyId }: Usage)
   return [startsAt, operation, deprecated, keyId].filter((part) => part !== undefined).join(SEPARATOR);
 }
 
+/** An operation as other lists have it, whose cursors differ from those of names. */
+const DeprecatedCallsPositionText = z
+  .tuple([operationPart, z.literal('true')])
+  .transform(([operation]) => operation);
+
 export const DeprecatedCallsQuery = z.object({
   limit: limitParameter('Maximum number of operations returned.'),
-  cursor: cursorParameter((text) => operationPart.safeParse(text).data ?? null),
+  cursor: positionCursor(DeprecatedCallsPositionText),
 });
 export type DeprecatedCallsQuery = z.infer<typeof DeprecatedCallsQuery>;
+
+/** Returns the position of an entry as the text of a cursor. */
+export function deprecatedCallsPosition({ operation }: Pick<DeprecatedCalls, 'operation'>): string {
+  return [operation, true].join(SEPARATOR);
+}
 
 /** The calls of a quota's keys to a deprecated operation. */
 export const DeprecatedCalls = z

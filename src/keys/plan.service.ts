@@ -54,7 +54,10 @@ export class PlanService {
       await transaction.$executeRaw`LOCK TABLE plans IN SHARE ROW EXCLUSIVE MODE`;
       const old = await transaction.plan.findUnique({ where: { name } });
       if (old !== null && old.perMinute === null) {
-        throw new ApiError('conflict', `Plan "${name}" has no limits: each of its quotas has its own limits.`);
+        throw new ApiError(
+          'conflict',
+          `Plan "${name}" has no limits: each of its quotas has its own limits.`,
+        );
       }
       const limits = {
         perMinute: requireLimit('perMinute', input.perMinute ?? old?.perMinute),

@@ -58,10 +58,7 @@ export class QuotasController {
   @QuotaId()
   @Operation('stable', 'admin:write', 'Lift a ban', 'Ends the ban of a quota, if there is one.')
   @Responses({ status: 200, schema: Quota, description: 'The quota, without a ban.' })
-  unbanQuota(
-    @Param('quotaId') quotaId: string,
-    @CurrentActor() actor: Actor,
-  ): Promise<Quota> {
+  unbanQuota(@Param('quotaId') quotaId: string, @CurrentActor() actor: Actor): Promise<Quota> {
     return this.quotas.unban(quotaId, actor);
   }
 

@@ -44,9 +44,7 @@ describe('the page of traffic of the console', () => {
     const rotated = page.getByRole('list', { name: 'Top keys' }).getByText('Rotated');
     await rotated.nth(1).waitFor();
     await page.getByRole('switch', { name: 'Group by quota' }).click();
-    const quota = page
-      .getByRole('list', { name: 'Top quotas' })
-      .getByText(`Quota …${old.quotaId.slice(-8)}`);
+    const quota = page.getByRole('list', { name: 'Top quotas' }).getByText(`Quota …${old.quotaId.slice(-8)}`);
     await quota.waitFor();
     expect(await quota.count()).toBe(1);
     await expectSound(page);

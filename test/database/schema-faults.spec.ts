@@ -88,7 +88,9 @@ describe('a service whose database lacks a column', () => {
   });
 
   const isReady = async (ready: boolean) =>
-    eventually(async () => expect((await store.app.get(Readiness).check()).status).toBe(ready ? 'ready' : 'not_ready'));
+    eventually(async () =>
+      expect((await store.app.get(Readiness).check()).status).toBe(ready ? 'ready' : 'not_ready'),
+    );
   const expectNotReady = (response: HttpResponse) =>
     expectError(response, 503, 'service_unavailable', MESSAGE);
 

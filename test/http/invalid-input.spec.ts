@@ -76,6 +76,7 @@ const fillPath = (name: string) =>
     .replace('{plan}', 'pro')
     .replace('{webhookId}', webhookId)
     .replace('{keyId}', admin.administrator.id)
+    .replace('{quotaId}', admin.administrator.quotaId)
     .replaceAll(/\{\w+\}/g, '1');
 
 function wrongChoice(choices: unknown[]): Wrong {

@@ -232,7 +232,7 @@ describe('GET /v1/deprecations', () => {
     others.forEach((operation) => operations.delete(operation));
   });
 
-  it.each(['', 'get Pet', 'getPet|x', 'get\0Pet'])(
+  it.each(['', 'getPet', 'getPet|false', 'get Pet|true', 'get\0Pet|true'])(
     'returns 400 for a forged cursor: %j',
     async (position) => {
       const key = await store.issue();

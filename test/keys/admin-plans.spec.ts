@@ -108,7 +108,10 @@ describe('PUT /admin/plans/{plan}', () => {
 
   it('changes and records nothing when the limits are the same', async () => {
     const response = await putInVain('free', { perMinute: 60, perDay: 1000 });
-    expect([response.status, response.json]).toEqual([200, { name: 'free', perMinute: 60, perDay: 1000, warnings: [] }]);
+    expect([response.status, response.json]).toEqual([
+      200,
+      { name: 'free', perMinute: 60, perDay: 1000, warnings: [] },
+    ]);
   });
 
   it('applies within a second to keys on the plan, keeps their usage, and not to own limits', async () => {

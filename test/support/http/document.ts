@@ -172,11 +172,15 @@ function closed(part: unknown, document: unknown): unknown {
   });
 }
 
-/** Returns the numbers that are no int64. Reads their digits, because a parsed number may have lost some. */
+/**
+ * Returns the integers that are no int64. Reads their digits, because a parsed number may have lost some. The
+ * schema says where a fraction may be.
+ */
 function numberFaults(text: string): string[] {
   const faults: string[] = [];
   parse(text, null, (digits) => {
-    if (!/^-?\d+$/.test(digits) || BigInt.asIntN(64, BigInt(digits)) !== BigInt(digits)) {
+    const isInt64 = /^-?\d+$/.test(digits) && BigInt.asIntN(64, BigInt(digits)) === BigInt(digits);
+    if (Number.isInteger(Number(digits)) && !isInt64) {
       faults.push(`${digits} is no int64`);
     }
     return digits;
