@@ -184,7 +184,7 @@ export class KeysResource {
   /** @internal */
   constructor(private readonly connection: Connection<paths>) {}
 
-  /** List issued keys. Returns one page of the keys of your quota that holders issued, oldest first, those that are no longer valid too. Beta. `for await` iterates over this page and all after it. */
+  /** List issued keys. Returns one page of the keys of your quota that holders issued, oldest first, even if they are no longer valid. Beta. `for await` iterates over this page and all after it. */
   list(query: ListIssuedKeysQuery = {}, options: CallOptions = {}): PagePromise<FurtherKey> {
     return this.connection.list(query, options, (client, page, sending) =>
       client.GET('/keys', { params: { query: page }, ...sending }),

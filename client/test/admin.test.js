@@ -22,28 +22,19 @@ const administrator = (options) =>
 const { admin } = administrator();
 
 describe('admin.keys', () => {
-  it('issues, gets, changes, labels, rotates, unbans and revokes a key', async () => {
+  it('issues, gets, updates, rotates and revokes a key', async () => {
     const issued = await admin.keys.issue({ name: 'admin test', plan: 'free' });
     assert.match(issued.key, /^ask_test_/);
     const { key: _key, ...shown } = issued;
-    const unused = { lastUsedAt: null, requestsByHour: Array(24).fill(0) };
-    assert.deepEqual(await admin.keys.get(issued.id), { ...shown, ...unused });
-    const changed = await admin.keys.change(issued.id, { plan: 'pro' });
-    assert.deepEqual([changed.plan, changed.perMinute], ['pro', 300]);
-    const labeled = await admin.keys.label(issued.id, { name: 'labeled', note: 'calls at night' });
-    assert.deepEqual([labeled.name, labeled.note], ['labeled', 'calls at night']);
+    const { lastUsedAt, recentUsage, ...got } = await admin.keys.get(issued.id);
+    assert.deepEqual(got, shown);
+    assert.deepEqual([lastUsedAt, recentUsage.length, recentUsage.at(-1).requests], [null, 24, 0]);
+    const updated = await admin.keys.update(issued.id, { name: 'updated', note: 'calls at night' });
+    assert.deepEqual([updated.name, updated.note], ['updated', 'calls at night']);
     const successor = await admin.keys.rotate(issued.id, { overlapSeconds: 60 });
     assert.equal(successor.predecessorId, issued.id);
+    assert.equal(successor.overlapEndsAt, (await admin.keys.get(issued.id)).expiresAt);
     assert.ok((await catchError(admin.keys.rotate(issued.id))) instanceof ConflictError);
-    const { windows } = await admin.keys.rateLimit(issued.id);
-    assert.deepEqual(
-      windows.map(({ limit, remaining }) => [limit, remaining]),
-      [
-        [300, 300],
-        [10_000, 10_000],
-      ],
-    );
-    assert.equal((await admin.keys.unban(issued.id)).bannedUntil, null);
     assert.equal((await admin.keys.revoke(successor.id)).state, 'revoked');
   });
 
@@ -77,15 +68,15 @@ describe('admin.keys', () => {
     const { id, quotaId } = await admin.keys.issue({ name, plan: 'free', expiresAt: '2999-01-01T00:00:00Z' });
     const { id: newest } = await admin.keys.issue({ name, plan: 'free' });
     for (const [sort, ids] of [
-      ['-created', [newest, id]],
+      ['-createdAt', [newest, id]],
       ['name', [id, newest]],
-      ['lastUsed', [newest, id]],
-      ['expires', [id, newest]],
+      ['-lastUsedAt', [newest, id]],
+      ['expiresAt', [id, newest]],
     ]) {
       const found = await collect(admin.keys.list({ limit: 1, search: name, sort }));
       assert.deepEqual([sort, found.map((key) => key.id)], [sort, ids]);
     }
-    for (const filter of [{ quota: quotaId }, { search: name, expiresBefore: '2999-01-02T00:00:00Z' }]) {
+    for (const filter of [{ quotaId }, { search: name, expiresBefore: '2999-01-02T00:00:00Z' }]) {
       const { items } = await admin.keys.list(filter);
       assert.deepEqual(
         items.map((key) => key.id),
@@ -100,17 +91,17 @@ describe('admin.keys', () => {
     const store = await connect();
     await store.pets.list({ limit: 1 });
     const { id } = (await collect(admin.keys.list({ limit: 100 }))).at(-1);
-    const { status } = await admin.keys.usageOf(id, { days: 1 }).withResponse();
+    const { status } = await admin.keys.usage(id, { period: 'minute' }).withResponse();
     assert.equal(status, 200);
   });
 
   it('restricts a key, keeps what is left out, suggests scopes, and revokes a key that leaked', async () => {
     const { id, key } = await admin.keys.issue({ name: 'restricted', plan: 'free', scopes: ['pets:read'] });
-    const { scopes, allowedNetworks } = await admin.keys.restrict(id, { allowedNetworks: ['203.0.113.7'] });
+    const { scopes, allowedNetworks } = await admin.keys.update(id, { allowedNetworks: ['203.0.113.7'] });
     assert.deepEqual([scopes, allowedNetworks], [['pets:read'], ['203.0.113.7/32']]);
-    assert.equal((await admin.keys.restrict(id, { scopes: null })).scopes, null);
-    const suggestion = await admin.keys.suggestScopes(id, { days: 1 });
-    assert.ok(suggestion.scopes.every(({ requests, lastAt }) => requests === 0 && lastAt === null));
+    assert.equal((await admin.keys.update(id, { scopes: null })).scopes, null);
+    const { scopes: suggested } = await admin.keys.scopeSuggestion(id);
+    assert.ok(suggested.every(({ requests, lastRequestAt }) => requests === 0 && lastRequestAt === null));
     assert.equal((await admin.keys.revokeLeaked({ key })).id, id);
   });
 
@@ -211,13 +202,13 @@ describe('admin.usage', () => {
     const store = new AnimalStore({ baseUrl, apiKey: key });
     await store.pets.list({ limit: 1 });
     await store.pets.list({ limit: 1 });
-    const range = { period: 'minute', since: new Date(Date.now() - 3_600_000).toISOString(), key: id };
+    const range = { period: 'minute', since: new Date(Date.now() - 3_600_000).toISOString(), keyId: id };
     let totals = [];
     while (totals.reduce((sum, { requests }) => sum + requests, 0) < 2) {
       totals = await collect(admin.usage.totals({ ...range, limit: 1 }));
     }
     assert.ok(totals.every(({ statuses, requests }) => statuses['2xx'] === requests));
-    const [operation, ...others] = await admin.usage.byOperation(range);
+    const [operation, ...others] = await collect(admin.usage.byOperation({ ...range, limit: 1 }));
     assert.deepEqual([operation.operation, operation.requests, others], ['listPets', 2, []]);
     const until = new Date().toISOString();
     const [first, second] = await collect(admin.usage.top({ until, limit: 1 }));
@@ -227,9 +218,28 @@ describe('admin.usage', () => {
   });
 });
 
+describe('admin.quotas', () => {
+  it('gets, updates and unbans a quota, and gets its rate-limit status', async () => {
+    const { quotaId } = await admin.keys.issue({ name: 'on a quota', plan: 'free' });
+    const quota = await admin.quotas.get(quotaId);
+    assert.deepEqual([quota.plan, quota.limitsSource, quota.validKeys], ['free', 'plan', 1]);
+    const updated = await admin.quotas.update(quotaId, { plan: 'pro' });
+    assert.deepEqual([updated.plan, updated.perMinute], ['pro', 300]);
+    const { windows } = await admin.quotas.rateLimit(quotaId);
+    assert.deepEqual(
+      windows.map(({ limit, remaining }) => [limit, remaining]),
+      [
+        [300, 300],
+        [10_000, 10_000],
+      ],
+    );
+    assert.equal((await admin.quotas.unban(quotaId)).bannedUntil, null);
+  });
+});
+
 describe('admin.health.get', () => {
   it('returns the health of the replica', async () => {
-    const { ready, parts } = await admin.health.get();
-    assert.deepEqual([ready, parts.database], [true, { status: 'up' }]);
+    const { status, components } = await admin.health.get();
+    assert.deepEqual([status, components.database], ['ready', { status: 'up' }]);
   });
 });

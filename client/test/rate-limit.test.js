@@ -197,7 +197,12 @@ describe('a call that has to wait for the limit', () => {
 
 describe('a limit that lasts longer than a minute', () => {
   it('is checked by one call a minute, because an administrator may lift it', async () => {
-    const { key, id } = await admin.keys.issue({ name: 'day', plan: 'enterprise', perMinute: 60, perDay: 3 });
+    const { key, quotaId } = await admin.keys.issue({
+      name: 'day',
+      plan: 'enterprise',
+      perMinute: 60,
+      perDay: 3,
+    });
     const { store, responses } = connect(key);
     await Promise.all([store.pets.list(), store.pets.list(), store.pets.list()]);
     assert.ok((await catchError(store.pets.list())) instanceof RateLimitWaitError);
@@ -205,7 +210,7 @@ describe('a limit that lasts longer than a minute', () => {
     const [first, second] = await Promise.all([catchError(store.pets.list()), catchError(store.pets.list())]);
     assert.deepEqual([first.status, first.attempts], [429, 1]);
     assert.deepEqual([second.status, second.attempts], [null, 0]);
-    await admin.keys.change(id, { plan: 'free' });
+    await admin.quotas.update(quotaId, { plan: 'free', perMinute: null, perDay: null });
     await setTimeout(1100);
     assert.ok((await catchError(store.pets.list())) instanceof RateLimitWaitError);
     assert.equal(responses.length, 4);

@@ -47,7 +47,7 @@ export async function calls(store: AnimalStore, signal: AbortSignal): Promise<vo
   await promised.catch((error: unknown) => (error instanceof RateLimitError ? error.retryAfterMs : null));
   for await (const key of store.admin.keys.list({ banned: true, state: 'rotating', search: 'shop' })) {
     const same: Key = key;
-    await store.admin.keys.unban(same.id, { signal });
+    await store.admin.quotas.unban(same.quotaId, { signal });
   }
   // @ts-expect-error: a name is required
   await store.admin.keys.issue({ plan: 'pro' });

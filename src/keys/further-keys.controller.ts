@@ -25,8 +25,8 @@ export class FurtherKeysController {
     'beta',
     'keys:write',
     'List issued keys',
-    'Returns one page of the keys of your quota that holders issued, oldest first, those that are no longer ' +
-      'valid too.',
+    'Returns one page of the keys of your quota that holders issued, oldest first, even if they are no ' +
+      'longer valid.',
   )
   @PageResponse(FurtherKey, 'A page of keys.')
   listIssuedKeys(

@@ -134,7 +134,8 @@ export async function usageOfKeys(
       FROM (
         SELECT
           hour.number,
-          coalesce(sum(u.succeeded + u.redirected + u.client_errors + u.server_errors), 0)::float8 AS requests,
+          coalesce(sum(u.succeeded + u.redirected + u.client_errors + u.server_errors), 0)::float8
+            AS requests,
           coalesce(sum(u.denied), 0)::float8 AS denied
         FROM generate_series(0, ${RECENT_HOURS - 1}::int) AS hour (number)
         LEFT JOIN usage u ON

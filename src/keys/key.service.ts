@@ -67,8 +67,8 @@ export class KeyService {
    * Issues a key with a quota of its own, or on the quota `quotaId`.
    *
    * @param key the key itself; a generated key by default.
-   * @throws ApiError `invalid_request` if there is no such plan or quota, if neither the plan nor the input has
-   *   limits, or if `expiresAt` is in the past; `conflict` if the quota has as many keys as it may.
+   * @throws ApiError `invalid_request` if there is no such plan or quota, if neither the plan nor the input
+   *   has limits, or if `expiresAt` is in the past; `conflict` if the quota has as many keys as it may.
    */
   async issue(input: CreateKeyInput & IssuedBy, actor: Actor, key = this.newKey()): Promise<IssuedKey> {
     const { name, note = null, role = 'client', expiresAt = null, issuerId = null } = input;

@@ -50,8 +50,8 @@ export class PlansController {
     'stable',
     'admin:write',
     'Set a plan',
-    'Sets the limits of a plan, and creates it if it does not exist. A limit that the body leaves out stays; ' +
-      'a new plan needs both. The limits apply within a second.',
+    'Sets the limits of a plan, and creates it if it does not exist. A limit that the body leaves out ' +
+      'stays; a new plan needs both. The limits apply within a second.',
   )
   @Responses({ status: 200, schema: Plan, description: 'The changed plan.' })
   @Responses({ status: 201, schema: Plan, description: 'The new plan.', headers: ['Location'] })

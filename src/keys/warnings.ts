@@ -15,7 +15,7 @@ export const warnings = z
   .array()
   .max(WARNINGS_MAX)
   .meta({ description: 'What may be wrong; empty if nothing is.' });
-export type Warning = z.infer<typeof warnings>[number];
+type Warning = z.infer<typeof warnings>[number];
 
 /** Returns a warning of limits of which the minute's can never be reached. */
 export function limitWarnings({ perMinute, perDay }: { [Name in keyof Limits]: number | null }): Warning[] {

@@ -464,7 +464,7 @@ describe('POST /v1/key/rotate', () => {
     expect((await call(successor, 'GET /v1/pets')).status).toBe(200);
     expect((await call(key, 'GET /v1/pets')).status).toBe(200);
     const [event] = (await sendAsAdmin(`GET /admin/audit?keyId=${key.id}&action=key.rotated`)).json;
-    expect(event.actor).toBe(key.id);
+    expect(event.actor).toMatchObject({ type: 'key', id: key.id });
   });
 
   it('returns 400 with an Idempotency-Key, because no response is stored, and rotates nothing', async () => {

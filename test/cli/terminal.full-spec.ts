@@ -19,7 +19,11 @@ const NOBODY = '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11';
 /** The usage of a key without requests. */
 const UNUSED = {
   lastUsedAt: null,
-  recentUsage: Array<unknown>(24).fill({ startsAt: expect.any(String), requests: 0, denied: 0 }),
+  recentUsage: Array.from({ length: 24 }, () => ({
+    startsAt: expect.any(String),
+    requests: 0,
+    denied: 0,
+  })),
 };
 /** The migration that is applied once more. */
 const REDONE = '20261123000000_init';

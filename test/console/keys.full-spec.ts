@@ -98,8 +98,8 @@ describe('the list of keys of the console', () => {
   });
 
   it('shows the plan and the ban once for keys on one quota that are beside each other', async () => {
-    const { id } = await store.issue({ name: 'Sharing: first', plan: 'pro' });
-    const body = { name: 'Sharing: second', quotaOf: id };
+    const { quotaId } = await store.issue({ name: 'Sharing: first', plan: 'pro' });
+    const body = { name: 'Sharing: second', quotaId };
     await send(`${store.url}/admin/keys`, { method: 'POST', key: admin.key, body });
     await store.issue({ name: 'Sharing: none', plan: 'pro' });
     const page = await open('/admin/keys?search=sharing');

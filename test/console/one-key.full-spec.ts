@@ -45,7 +45,7 @@ async function issueBanned(name: string) {
 
 /** Returns the keys of a quota, the oldest first. */
 async function listKeysOf(quotaId: string): Promise<{ id: string; name: string }[]> {
-  return (await send(`${store.url}/admin/keys?quota=${quotaId}`, { key: admin.key })).json;
+  return (await send(`${store.url}/admin/keys?quotaId=${quotaId}`, { key: admin.key })).json;
 }
 
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
@@ -380,7 +380,7 @@ describe('the dialog that restricts a key', () => {
     await press(page, 'Restrict');
     await page.getByText('Selected', { exact: true }).click();
     await page.getByLabel('Read animals').check();
-    await send(`${store.url}/admin/keys/${id}/restrictions`, {
+    await send(`${store.url}/admin/keys/${id}`, {
       method: 'PATCH',
       key: admin.key,
       body: { allowedNetworks: ['127.0.0.0/8'] },

@@ -30,7 +30,7 @@ describe('the page of webhooks of the console', () => {
     await dialog.getByRole('button', { name: 'Create webhook' }).click();
     await dialog.getByText('Choose at least one').waitFor();
     await dialog.getByLabel('A key is revoked').check();
-    await dialog.getByLabel('A key is banned').check();
+    await dialog.getByLabel('A quota is banned').check();
     await dialog.getByRole('button', { name: 'Create webhook' }).click();
     await dialog.getByText(/^Must be an http\(s\) address/).waitFor();
     await expectSound(page);
@@ -95,6 +95,9 @@ describe('the page of one webhook of the console', () => {
     expect(await dialog.getByLabel('URL').inputValue()).toBe(receiver.url);
     await dialog.getByLabel('URL').fill('ftp://ops.example/');
     await dialog.getByLabel('A key is rotated').check();
+    await dialog.getByLabel('All events').check();
+    expect(await dialog.getByLabel('A key is rotated').isDisabled()).toBe(true);
+    await dialog.getByLabel('All events').uncheck();
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.getByText(/^Must be an http\(s\) address/).waitFor();
     await expectSound(page);
@@ -105,7 +108,7 @@ describe('the page of one webhook of the console', () => {
     // The second click of a double click does not resume it.
     await page.getByRole('button', { name: 'Pause' }).dblclick({ delay: 50 });
     await page.getByRole('button', { name: 'Resume' }).waitFor();
-    await page.getByText('No events are queued for it').waitFor();
+    await page.getByText(/by an administrator\. No events are queued for it/).waitFor();
     expect(await page.getByRole('button', { name: 'Send a test event' }).isDisabled()).toBe(true);
     await expectSound(page);
     await page.goto(`${store.url}/console/admin/webhooks`);

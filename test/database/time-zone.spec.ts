@@ -52,7 +52,7 @@ describe('a database whose time zone is that of New York', () => {
     const since = (offsetMs: number) => read(`audit?keyId=${key.id}&since=${instant(offsetMs)}`);
     expect(await since(-HOUR_MS / 2)).toMatchObject([{ action: 'key.issued' }]);
     expect(await since(HOUR_MS / 2)).toStrictEqual([]);
-    const [{ at }] = await since(-HOUR_MS / 2);
-    expect(hoursFromNow(at)).toBeLessThan(1 / 2);
+    const [{ createdAt }] = await since(-HOUR_MS / 2);
+    expect(hoursFromNow(createdAt)).toBeLessThan(1 / 2);
   });
 });

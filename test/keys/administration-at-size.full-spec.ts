@@ -62,7 +62,7 @@ describe('administration of large and damaged tables', () => {
       denialsUntilBan: null,
       bannedUntil: null,
     });
-    expect(await admin.send(`PATCH /admin/keys/${id}`, { plan: 'free' })).toMatchObject({
+    expect(await admin.send(`PATCH /admin/quotas/${quotaId}`, { plan: 'free' })).toMatchObject({
       status: 200,
       json: { plan: 'free', perMinute: 60, perDay: 1000 },
     });

@@ -1,3 +1,4 @@
+import type { AuditEvent } from '../../src/audit/audit.schemas.js';
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { hold } from '../support/database/holding.js';
 import { expectLocksWaitedFor } from '../support/database/locks.js';
@@ -77,7 +78,7 @@ describe('POST /v1/keys', () => {
     const holder = await issueHolder();
     const { json } = await issueBy(holder, { scopes: ['pets:read'] });
     expect(await listEvents(json)).toMatchObject([
-      { actor: holder.id, action: 'key.issued', after: { name: 'team', scopes: ['pets:read'] } },
+      { actor: { id: holder.id }, action: 'key.issued', after: { name: 'team', scopes: ['pets:read'] } },
     ]);
   });
 
@@ -317,7 +318,7 @@ describe('POST /v1/keys/{id}/revoke', () => {
     expect(response.json).toMatchObject({ id: key.id, state: 'revoked', revokedAt: expect.any(String) });
     await eventually(async () => expect(await statusOf(key)).toBe(401));
     const [event] = await listEvents(key);
-    expect(event).toMatchObject({ actor: holder.id, action: 'key.revoked' });
+    expect(event).toMatchObject({ actor: { id: holder.id }, action: 'key.revoked' });
     expect((await call(holder, `POST /v1/keys/${key.id}/revoke`)).json).toEqual(response.json);
   });
 
@@ -360,7 +361,7 @@ describe('a key that a holder issued', () => {
       expect([await statusOf(key), await statusOf(successor), await statusOf(kept)]).toEqual([401, 401, 200]);
     });
     expect(await listEvents(successor)).toMatchObject([
-      { action: 'key.revoked', actor: admin.administrator.id },
+      { action: 'key.revoked', actor: { id: admin.administrator.id } },
     ]);
   });
 
@@ -404,9 +405,9 @@ describe('POST /v1/key/rotate of a leaked key', () => {
     expect(old).toMatchObject({ state: 'revoked', successorId: response.json.id });
     expect(response.json.overlapEndsAt).toBe(old.expiresAt);
     expect(await find(response.json)).toMatchObject({ scopes: SCOPES, state: 'active' });
-    const actions = (await listEvents(holder)).map(({ action, actor }: { action: string; actor: string }) => [
+    const actions = (await listEvents(holder)).map(({ action, actor }: AuditEvent) => [
       action,
-      actor === holder.id,
+      actor.id === holder.id,
     ]);
     expect(actions.slice(0, 2)).toEqual([
       ['key.rotated', true],
@@ -470,7 +471,7 @@ describe('POST /admin/keys with quotaId', () => {
     expect(further).toMatchObject({ quotaId: key.quotaId, plan: 'pro', perMinute: 300, issuerId: null });
     expect((await call(further, 'GET /v1/pets')).headers.get('x-ratelimit-remaining')).toBe('298');
     const [event] = await listEvents(further);
-    expect(event).toMatchObject({ actor: admin.administrator.id, action: 'key.issued' });
+    expect(event).toMatchObject({ actor: { id: admin.administrator.id }, action: 'key.issued' });
   });
 
   it('may be an administrator on the quota of a client, and on that of a revoked key', async () => {

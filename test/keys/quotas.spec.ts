@@ -40,7 +40,7 @@ async function listAuditEvents({ quotaId }: OnQuota, action: string) {
 }
 
 describe('GET /admin/quotas/{quotaId}', () => {
-  it('returns 200 with the plan, the limits and the ban of a quota, and the number of its valid keys', async () => {
+  it('returns 200 with the plan, the limits and the ban of a quota, and its valid keys', async () => {
     const key = await issue({ plan: 'pro' });
     const { status, json } = await sendAsAdmin(`GET /admin/quotas/${key.quotaId.toUpperCase()}`);
     expect(status).toBe(200);
@@ -151,7 +151,7 @@ describe('PATCH /admin/quotas/{quotaId}', () => {
     }, SECOND_MS);
   });
 
-  it('keeps what the body leaves out, own limits too if the plan changes, until null removes them', async () => {
+  it('keeps what the body leaves out, own limits too, until null removes them', async () => {
     const key = await issue({ perMinute: 5, perDay: 50 });
     const own = { limitsSource: 'quota', perMinute: 5, perDay: 50 };
     expect((await update(key, { plan: 'pro' })).json).toMatchObject({ plan: 'pro', ...own });
@@ -233,7 +233,7 @@ describe('GET /admin/quotas/{quotaId}/rate-limit', () => {
     expect((await rateLimit(key)).json).toMatchObject(banned);
   });
 
-  it('returns 503 while the counter store is unavailable, because only this replica would count', async () => {
+  it('returns 503 while the counter store is unavailable, as only this replica would count', async () => {
     const key = await issue();
     const counters = admin.store.app.get(FallbackCounterStore);
     const known = await counters.peek({ bucketKey: 'quota:x', perMinute: 1, perDay: 1 });

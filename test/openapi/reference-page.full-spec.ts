@@ -206,7 +206,7 @@ const run = promisify(execFile);
   it.each([
     // The two documents have one style sheet, so each scheme is seen at each width.
     ['light', 'desktop', ''],
-    ['dark', 'phone', '', 'listPets', 'createPet', 'getPet', 'rotateOwnKey'],
+    ['dark', 'phone', '', 'listPets', 'createPet', 'getPet', 'rotateCurrentKey'],
     ['light', 'phone', '?document=administration', 'listKeys', 'updateQuota', 'setPlan', 'deleteWebhook'],
     ['dark', 'desktop', '?document=administration', 'listKeys', 'updateQuota', 'setPlan', 'deleteWebhook'],
   ] as const)(

@@ -14,7 +14,8 @@ export function Sparkline({ requests }: { requests: number[] }) {
   const label =
     sum === 0
       ? `No requests in the last ${requests.length} hours`
-      : `${countText(sum, 'request')} in the last ${requests.length} hours, at most ${numberText(highest)} in an hour`;
+      : `${countText(sum, 'request')} in the last ${requests.length} hours, ` +
+        `at most ${numberText(highest)} in an hour`;
   const width = requests.length * (BAR_WIDTH + GAP) - GAP;
   const bars = requests.map((count, hour) => ({
     x: hour * (BAR_WIDTH + GAP),

@@ -23,9 +23,9 @@ declare module 'fastify' {
 }
 
 /**
- * Returns whether a key with these scopes has `scope`. Without a set, null, it has all but `keys:write`. A new
- * scope that creates credentials or reads other customers' data must be named likewise, because old keys
- * without a set would get it; an empty set has no scope.
+ * Returns whether a key with these scopes has `scope`. An empty set has none. Without a set, null, it has all
+ * but `keys:write`; a new scope that creates credentials or reads other customers' data must be excluded
+ * likewise, because old keys without a set would get it.
  */
 export function hasScope(scopes: readonly Scope[] | null, scope: Scope): boolean {
   return scopes === null ? scope !== 'keys:write' : scopes.includes(scope);
