@@ -6,7 +6,7 @@ import { openEnum } from '../schemas/open-enum.js';
 import { count } from '../usage/usage.schemas.js';
 import { planName, quotaLimits } from './quota.schemas.js';
 import { restrictions, shownRestrictions } from './restrictions.js';
-import { warnings } from './warnings.js';
+import { keyWarnings } from './warnings.js';
 import {
   BODY_MESSAGE,
   bodyLine,
@@ -173,7 +173,7 @@ export const Key = z
     issuerId: uuid(
       'Identifier of the key by which a holder issued this one; null if an administrator issued it.',
     ).nullable(),
-    warnings,
+    warnings: keyWarnings,
   })
   .meta({ id: 'Key', description: 'An API key, without the key itself.' });
 export type Key = z.infer<typeof Key>;

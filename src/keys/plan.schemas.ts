@@ -3,14 +3,14 @@ import { cursorParameter, limitParameter } from '../schemas/pagination.js';
 import { BODY_MESSAGE, plainText } from '../schemas/text-schemas.js';
 import { Limits, shownLimit } from '../schemas/limits.schema.js';
 import { isPlanName, PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
-import { warnings } from './warnings.js';
+import { keyWarnings } from './warnings.js';
 
 export const Plan = z
   .object({
     name: plainText('Name of the plan.', PLAN_NAME_MAX_LENGTH),
     perMinute: shownLimit('Requests per UTC minute; null if each quota has its own limits.'),
     perDay: shownLimit('Requests per UTC day; null if each quota has its own limits.'),
-    warnings,
+    warnings: keyWarnings,
   })
   .meta({ id: 'Plan', description: 'A plan and its limits.' });
 export type Plan = z.infer<typeof Plan>;

@@ -1,17 +1,18 @@
 import { z } from 'zod';
+import { openEnum } from '../schemas/open-enum.js';
 import { PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
 import { Limits, shownLimit } from '../schemas/limits.schema.js';
 import { BODY_MESSAGE, bodyString, dateTime, uuid } from '../schemas/text-schemas.js';
-import { warnings } from './warnings.js';
+import { keyWarnings } from './warnings.js';
 
 export const planName = bodyString.meta({
   description: 'Name of the plan.',
   maxLength: PLAN_NAME_MAX_LENGTH,
 });
 
-export const limitsSource = z
-  .enum(['plan', 'quota'])
-  .meta({ description: 'Where the limits come from: the plan, or the quota, which then has its own.' });
+export const limitsSource = openEnum(['plan', 'quota']).meta({
+  description: 'Where the limits come from: the plan, or the quota, which then has its own.',
+});
 
 /** The plan and the effective limits of a quota, as administrators see them. */
 export const quotaLimits = {
@@ -36,7 +37,7 @@ export const Quota = z
       .min(0)
       .meta({ description: 'Its valid keys. `GET /admin/keys?quotaId=` lists all its keys.' }),
     createdAt: dateTime('When the quota was created, with its first key.'),
-    warnings,
+    warnings: keyWarnings,
   })
   .meta({
     id: 'Quota',

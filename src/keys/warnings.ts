@@ -1,21 +1,12 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { Limits } from '../schemas/limits.schema.js';
-import { plainText } from '../schemas/text-schemas.js';
+import { warnings } from '../schemas/warnings.js';
 
 const CODES = ['forwarded_but_untrusted', 'minute_limit_above_day_limit'] as const;
-const MESSAGE_MAX_LENGTH = 1000;
-const WARNINGS_MAX = 10;
 
-/** What may be wrong, for people by its message and for programs by its code. */
-export const warnings = z
-  .object({
-    code: z.enum(CODES).meta({ description: 'Identifies the warning.' }),
-    message: plainText('What may be wrong, and what to do.', MESSAGE_MAX_LENGTH),
-  })
-  .array()
-  .max(WARNINGS_MAX)
-  .meta({ description: 'What may be wrong; empty if nothing is.' });
-type Warning = z.infer<typeof warnings>[number];
+/** What may be wrong with a key or a quota. */
+export const keyWarnings = warnings(CODES, 'What may be wrong; empty if nothing is.');
+type Warning = z.infer<typeof keyWarnings>[number];
 
 /** Returns a warning of limits of which the minute's can never be reached. */
 export function limitWarnings({ perMinute, perDay }: { [Name in keyof Limits]: number | null }): Warning[] {

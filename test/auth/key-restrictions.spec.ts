@@ -135,7 +135,7 @@ describe('a key with an empty list', () => {
     const key = await issue({ ...WIDE, allowedNetworks: [] });
     expect(key.allowedNetworks).toEqual([]);
     for (const request of [...OPEN, ...SCOPED]) {
-      expectError(await call(key, request), 403, 'forbidden_address');
+      expectError(await call(key, request), 403, 'address_not_allowed');
     }
     expect((await restrict(key, { allowedNetworks: null })).json.allowedNetworks).toBeNull();
     await until(async () => (await call(key, 'GET /v1/key')).status === 200);

@@ -229,7 +229,7 @@ describe('GET /admin/quotas/{quotaId}/rate-limit', () => {
     });
     const end = inFuture(HOUR_MS);
     await ban(admin.store.database, key, end);
-    const banned = { bannedUntil: end.toISOString(), refusalsUntilBan: 0 };
+    const banned = { bannedUntil: end.toISOString(), denialsUntilBan: 0 };
     expect((await rateLimit(key)).json).toMatchObject(banned);
   });
 

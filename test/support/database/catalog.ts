@@ -53,7 +53,7 @@ export async function readSchema(database: TestDatabase): Promise<string[]> {
   return (await database.query<{ part: string }>(PARTS)).map(({ part }) => part).toSorted();
 }
 
-/** A row, its values as texts. */
+/** A row, its values as texts: JSON as `canonical` writes it. */
 export type Row = Record<string, string | null>;
 
 /** Returns every row of each table, sorted by its texts. */
@@ -67,15 +67,42 @@ export async function readRows(database: TestDatabase): Promise<Record<string, R
       `SELECT (SELECT json_object_agg(key, value ORDER BY key) FROM jsonb_each_text(to_jsonb(t))) AS row
        FROM "${name}" t`,
     );
-    return [name, sortRows(rows.map(({ row }) => row))];
+    return [name, sortRows(rows.map(({ row }) => withCanonicalJson(row)))];
   });
   return Object.fromEntries(await Promise.all(read));
 }
 
-const byText = (one: string, other: string) => (one < other ? -1 : 1);
+export const byText = (one: string, other: string) => (one < other ? -1 : 1);
 
 /** Sorts rows of one table, whose columns may be in any order. */
 export function sortRows(rows: Row[]): Row[] {
   const text = (row: Row) => JSON.stringify(row, Object.keys(row).toSorted(byText));
   return rows.toSorted((one, other) => byText(text(one), text(other)));
+}
+
+function withCanonicalJson(row: Row): Row {
+  const values = Object.entries(row).map(([name, value]) => [
+    name,
+    value !== null && /^[[{]/.test(value) ? canonical(JSON.parse(value)) : value,
+  ]);
+  return Object.fromEntries(values);
+}
+
+/** Returns a value as JSON. Its names are sorted, and so are lists of objects, whose order means nothing. */
+export function canonical(value: unknown): string {
+  return JSON.stringify(sorted(value));
+}
+
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) {
+    return value;
+  }
+  if (Array.isArray(value)) {
+    const items = value.map(sorted);
+    return items.every((item) => typeof item === 'object')
+      ? items.toSorted((one, other) => byText(JSON.stringify(one), JSON.stringify(other)))
+      : items;
+  }
+  const entries = Object.entries(value).map(([name, part]) => [name, sorted(part)] as const);
+  return Object.fromEntries(entries.toSorted(([one], [other]) => byText(one, other)));
 }
