@@ -85,21 +85,22 @@ describe('the page of traffic of the console', () => {
 });
 
 describe('a page of the console whose address has invalid values', () => {
-  it.each(['/admin?range=x&until=x', '/admin/keys?sort=constructor&cursor=x', '/admin/audit?since=x&keyId=x'])(
-    'drops them before it loads anything (%s)',
-    async (path) => {
-      const sent: string[] = [];
-      const page = await open(path, {
-        prepare: (each) => each.on('request', (request) => sent.push(request.url())),
-      });
-      const shown = page.getByRole('figure').or(page.getByRole('cell', { name: HOSTILE_NAME }));
-      await shown.first().waitFor();
-      expect(page.url()).toBe(`${store.url}/console${path.replace(/\?.*/, '')}`);
-      expect(
-        sent.filter((url) => /=(x|constructor)\b/.test(url) && !url.includes('/console/')),
-      ).toStrictEqual([]);
-    },
-  );
+  it.each([
+    '/admin?range=x&until=x',
+    '/admin/keys?sort=constructor&cursor=x',
+    '/admin/audit?since=x&keyId=x',
+  ])('drops them before it loads anything (%s)', async (path) => {
+    const sent: string[] = [];
+    const page = await open(path, {
+      prepare: (each) => each.on('request', (request) => sent.push(request.url())),
+    });
+    const shown = page.getByRole('figure').or(page.getByRole('cell', { name: HOSTILE_NAME }));
+    await shown.first().waitFor();
+    expect(page.url()).toBe(`${store.url}/console${path.replace(/\?.*/, '')}`);
+    expect(sent.filter((url) => /=(x|constructor)\b/.test(url) && !url.includes('/console/'))).toStrictEqual(
+      [],
+    );
+  });
 });
 
 describe('the page of plans of the console', () => {
