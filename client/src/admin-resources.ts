@@ -32,6 +32,8 @@ export type KeyRevokedEvent = Schemas['KeyRevokedEvent'];
 export type KeyRotatedEvent = Schemas['KeyRotatedEvent'];
 /** Options for the rotation of a key. */
 export type KeyRotation = Schemas['KeyRotation'];
+/** The API key that replaces another. */
+export type KeySuccessor = Schemas['KeySuccessor'];
 /** A change of a key. What is left out stays; null removes the note, or a restriction. */
 export type KeyUpdate = Schemas['KeyUpdate'];
 /** The requests of one key for one operation in one UTC minute, hour or day. */
@@ -49,7 +51,7 @@ export type OperationUsage = Schemas['OperationUsage'];
 /** A plan and its limits. */
 export type Plan = Schemas['Plan'];
 /** The limits of a plan. They apply to every quota on it without own limits. What is left out stays; a new plan needs both. */
-export type PlanLimits = Schemas['PlanLimits'];
+export type PlanUpdate = Schemas['PlanUpdate'];
 /** A quota: a plan and limits, which up to 20 valid keys share with the counts and the ban. */
 export type Quota = Schemas['Quota'];
 /** A quota was banned. Sent once for each ban. */
@@ -61,8 +63,6 @@ export type QuotaDayLimitReachedEvent = Schemas['QuotaDayLimitReachedEvent'];
 /** A change of a quota. What is left out stays, own limits too if the plan changes. A quota has both own limits or none. The counts of the current windows are kept. */
 export type QuotaUpdate = Schemas['QuotaUpdate'];
 type RateLimitStatus = Schemas['RateLimitStatus'];
-/** The API key that replaces another. */
-export type RotatedKey = Schemas['RotatedKey'];
 /** The scopes that successful requests of a key and its successors needed, and the unused ones. */
 export type ScopeSuggestion = Schemas['ScopeSuggestion'];
 /** The requests of one key, or of one quota, in a range of time. */
@@ -103,7 +103,7 @@ export type ListUsageByOperationQuery = NonNullable<operations['listUsageByOpera
 /** The query of `keys.scopeSuggestion`. */
 export type GetScopeSuggestionQuery = NonNullable<operations['getScopeSuggestion']['parameters']['query']>;
 /** The query of `audit.list`. */
-export type ListAuditQuery = NonNullable<operations['listAudit']['parameters']['query']>;
+export type ListAuditEventsQuery = NonNullable<operations['listAuditEvents']['parameters']['query']>;
 /** The query of `webhooks.list`. */
 export type ListWebhooksQuery = NonNullable<operations['listWebhooks']['parameters']['query']>;
 /** The query of `webhooks.deliveries`. */
@@ -147,7 +147,7 @@ export class AdminKeysResource {
   }
 
   /** Rotate a key. Issues a successor on the same quota. Both keys work until the overlap ends. */
-  rotate(keyId: string, body: KeyRotation = {}, options: CallOptions = {}): ApiPromise<RotatedKey> {
+  rotate(keyId: string, body: KeyRotation = {}, options: CallOptions = {}): ApiPromise<KeySuccessor> {
     return this.connection.call(
       options,
       async (client, sending) => client.POST('/admin/keys/{keyId}/rotate', { params: { path: { keyId } }, body, ...sending }),
@@ -254,7 +254,7 @@ export class AdminPlansResource {
   }
 
   /** Set a plan. Sets the limits of a plan, and creates it if it does not exist. A limit that the body leaves out stays; a new plan needs both. The limits apply within a second. */
-  set(plan: string, body: PlanLimits, options: CallOptions = {}): ApiPromise<Plan> {
+  set(plan: string, body: PlanUpdate, options: CallOptions = {}): ApiPromise<Plan> {
     return this.connection.call(
       options,
       async (client, sending) => client.PUT('/admin/plans/{plan}', { params: { path: { plan } }, body, ...sending }),
@@ -315,7 +315,7 @@ export class AdminAuditResource {
   constructor(private readonly connection: Connection<paths>) {}
 
   /** List audit events. Returns one page of the actions of administrators, newest first. `for await` iterates over this page and all after it. */
-  list(query: ListAuditQuery = {}, options: CallOptions = {}): PagePromise<AuditEvent> {
+  list(query: ListAuditEventsQuery = {}, options: CallOptions = {}): PagePromise<AuditEvent> {
     return this.connection.list(query, options, (client, page, sending) =>
       client.GET('/admin/audit', { params: { query: page }, ...sending }),
     );

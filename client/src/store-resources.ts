@@ -34,7 +34,7 @@ export type OrderStatus = Schemas['OrderStatus'];
 export type Pet = Schemas['Pet'];
 /** Availability of the animal. */
 export type PetStatus = Schemas['PetStatus'];
-/** The rate-limit status of a key. */
+/** The rate-limit status of a quota. */
 export type RateLimitStatus = Schemas['RateLimitStatus'];
 /** The requests in one UTC minute, hour or day. `operation` and `deprecated` are there by operation, `keyId`, `keyName` and `lastFour` by key. */
 export type Usage = Schemas['Usage'];
@@ -48,14 +48,14 @@ export type ListUsageQuery = NonNullable<operations['listUsage']['parameters']['
 /** The query of `deprecations.list`. */
 export type ListDeprecatedCallsQuery = NonNullable<operations['listDeprecatedCalls']['parameters']['query']>;
 /** The query of `keys.list`. */
-export type ListIssuedKeysQuery = NonNullable<operations['listIssuedKeys']['parameters']['query']>;
+export type ListFurtherKeysQuery = NonNullable<operations['listFurtherKeys']['parameters']['query']>;
 
 /** The operations of `/pets`. */
 export class PetsResource {
   /** @internal */
   constructor(private readonly connection: Connection<paths>) {}
 
-  /** List animals. One page of the animals, oldest first, optionally of one status or with some identifiers only. `for await` iterates over this page and all after it. */
+  /** List animals. Returns one page of the animals, oldest first, of one status or with some identifiers if given. `for await` iterates over this page and all after it. */
   list(query: ListPetsQuery = {}, options: CallOptions = {}): PagePromise<Pet> {
     return this.connection.list(query, options, (client, page, sending) =>
       client.GET('/pets', { params: { query: page }, ...sending }),
@@ -185,7 +185,7 @@ export class KeysResource {
   constructor(private readonly connection: Connection<paths>) {}
 
   /** List issued keys. Returns one page of the keys of your quota that holders issued, oldest first, even if they are no longer valid. Beta. `for await` iterates over this page and all after it. */
-  list(query: ListIssuedKeysQuery = {}, options: CallOptions = {}): PagePromise<FurtherKey> {
+  list(query: ListFurtherKeysQuery = {}, options: CallOptions = {}): PagePromise<FurtherKey> {
     return this.connection.list(query, options, (client, page, sending) =>
       client.GET('/keys', { params: { query: page }, ...sending }),
     );

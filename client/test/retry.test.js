@@ -49,8 +49,8 @@ describe('a failed attempt', () => {
       number === 1 ? errorResponse(429, 'too_many_concurrent_requests', { 'Retry-After': '1' }) : undefined,
     );
     const { pause, waits } = recordingPause();
-    const store = await connect({ fetch, pause, random: () => 0, budget: { limitWaitMs: 0 } });
-    await store.createPet({ name: 'Rex', categoryId: 1 });
+    const store = await connect({ fetch, pause, random: () => 0, budget: { maxRateLimitWaitMs: 0 } });
+    await store.pets.create({ name: 'Rex', categoryId: 1 });
     assert.deepEqual([requests.length, waits], [2, [1000]]);
   });
 

@@ -22,7 +22,7 @@ export class AuditController {
     'Returns one page of the actions of administrators, newest first.',
   )
   @PageResponse(AuditEvent, 'A page of audit events.')
-  listAudit(
+  listAuditEvents(
     @Query({ schema: AuditQuery }) query: AuditQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<AuditEvent[]> {

@@ -15,11 +15,8 @@ import { ACTIONS, ACTOR_TYPES, SUBJECT_TYPES } from './audit.js';
 
 const ID_MAX_LENGTH = 63;
 
-/** The schema of what tells a key apart, as it is now. */
-const key = z
-  .object(keyHints)
-  .nullable()
-  .meta({ description: 'What tells the key apart; null for another type, or if the key was deleted.' });
+/** What tells a key apart; null for another type, or if the key was deleted. */
+const hints = { prefix: keyHints.prefix.nullable(), lastFour: keyHints.lastFour.nullable() };
 
 const AuditActor = z
   .object({
@@ -34,7 +31,7 @@ const AuditActor = z
         'or if the key was deleted.',
       KEY_NAME_MAX_LENGTH,
     ).nullable(),
-    key,
+    ...hints,
   })
   .meta({ id: 'AuditActor', description: 'Who acted.' });
 
@@ -46,7 +43,7 @@ const AuditSubject = z
       'The name of the key now, or of the plan; null for another type, or if the key was deleted.',
       KEY_NAME_MAX_LENGTH,
     ).nullable(),
-    key,
+    ...hints,
   })
   .meta({ id: 'AuditSubject', description: 'What an action changed.' });
 
@@ -71,9 +68,9 @@ export const AuditEvent = z
       {
         id: '12',
         createdAt: '2026-11-21T08:30:00.000Z',
-        actor: { type: 'terminal', id: null, name: 'ann', key: null },
+        actor: { type: 'terminal', id: null, name: 'ann', prefix: null, lastFour: null },
         action: 'plan.updated',
-        subject: { type: 'plan', id: 'free', name: 'free', key: null },
+        subject: { type: 'plan', id: 'free', name: 'free', prefix: null, lastFour: null },
         before: { perMinute: 60, perDay: 1000 },
         after: { perMinute: 120, perDay: 3000 },
       },

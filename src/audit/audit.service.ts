@@ -7,9 +7,9 @@ import { keyActor, SERVICE, terminalActor } from './audit.js';
 import type { AuditEvent, AuditQuery } from './audit.schemas.js';
 
 /** Present names of keys, and what tells them apart, by their ids. */
-type KeysById = Map<string, Pick<AuditEvent['actor'], 'name' | 'key'>>;
+type KeysById = Map<string, Pick<AuditEvent['actor'], 'name' | 'prefix' | 'lastFour'>>;
 
-const NO_KEY = { name: null, key: null };
+const NO_KEY = { name: null, prefix: null, lastFour: null };
 
 /** Lists the actions of administrators and holders. */
 @Injectable()
@@ -52,7 +52,7 @@ export class AuditService {
       where: { id: { in: [...new Set(ids)] } },
       select: { id: true, name: true, prefix: true, lastFour: true },
     });
-    return new Map(keys.map(({ id, name, ...key }) => [id, { name, key }]));
+    return new Map(keys.map(({ id, ...key }) => [id, key]));
   }
 }
 
@@ -78,7 +78,7 @@ function actorView(stored: string, keys: KeysById): AuditEvent['actor'] {
   const type = text as AuditEvent['actor']['type'];
   return type === 'key'
     ? { type, id: rest, ...(keys.get(rest) ?? NO_KEY) }
-    : { type, id: null, name: rest || null, key: null };
+    : { type, id: null, ...NO_KEY, name: rest || null };
 }
 
 function subjectView(stored: string, keys: KeysById): AuditEvent['subject'] {
@@ -86,7 +86,7 @@ function subjectView(stored: string, keys: KeysById): AuditEvent['subject'] {
   const type = text as AuditEvent['subject']['type'];
   return type === 'key'
     ? { type, id, ...(keys.get(id) ?? NO_KEY) }
-    : { type, id, name: type === 'plan' ? id : null, key: null };
+    : { type, id, ...NO_KEY, name: type === 'plan' ? id : null };
 }
 
 /** Returns the type of a stored actor or subject, and what follows it. */

@@ -55,7 +55,7 @@ export const overlap = parsedBy(
     .transform(parseDuration)
     .pipe(z.number(DURATION_MESSAGE))
     .transform((overlapMs) => overlapMs / 1000)
-    .pipe(z.number().max(OVERLAP_MAX_SECONDS, 'must be 365 days at the most')),
+    .pipe(z.number().max(OVERLAP_MAX_SECONDS, 'must be at most 365 days')),
 );
 
 /** Parses when a key expires: an instant, or a duration from now. */

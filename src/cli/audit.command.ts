@@ -3,11 +3,11 @@ import { ACTIONS, ACTOR_TYPES } from '../audit/audit.js';
 import { actorName, type AuditEvent, type AuditQuery } from '../audit/audit.schemas.js';
 import { AuditService } from '../audit/audit.service.js';
 import { instant } from '../schemas/instant.js';
-import { uuidParameter } from '../schemas/uuid.js';
 import { parsedBy, positiveInteger } from './arguments.js';
 import { command, group, withServices } from './command.js';
 import { findGivenKeyId, idCell } from './key-id.js';
 import { tableText } from './output/text.js';
+import { findGivenQuotaId } from './quota-id.js';
 
 /** The options of `audit list`, beside those that are named as in the query. */
 interface ListOptions extends AuditQuery {
@@ -25,13 +25,14 @@ export const auditCommand = group('audit', 'the actions of administrators and ho
     .option('--actor-name <name>', 'only of this person at the terminal', parsedBy(actorName))
     .addOption(new Option('--action <action>', 'only of this action').choices(ACTIONS))
     .option('--key <id>', 'only on this key; with --quota, those on either')
-    .option('--quota <id>', 'only on this quota', parsedBy(uuidParameter('')))
+    .option('--quota <id>', 'only on this quota')
     .option('--since <instant>', 'only since then, such as 2027-01-01T00:00:00Z', parsedBy(instant))
     .option('--until <instant>', 'only before then', parsedBy(instant))
     .action(
-      withServices(async (services, { actorKey, key, quota: quotaId, ...filters }: ListOptions) => {
+      withServices(async (services, { actorKey, key, quota, ...filters }: ListOptions) => {
         const actorId = await findGivenKeyId(services, actorKey);
         const keyId = await findGivenKeyId(services, key);
+        const quotaId = await findGivenQuotaId(services, quota);
         const query = { ...filters, actorId, keyId, quotaId };
         const { entries: events } = await services.get(AuditService).page(query);
         return { value: events, text: () => eventsText(events) };
@@ -52,8 +53,8 @@ function eventsText(events: AuditEvent[]): string {
 }
 
 /** Returns the name and the id of a key, else the type and what identifies an actor or a subject. */
-function partyText({ type, id, name, key }: AuditEvent['actor'] | AuditEvent['subject']): string {
-  const what = key === null ? type : `"${name}"`;
+function partyText({ type, id, name, prefix }: AuditEvent['actor'] | AuditEvent['subject']): string {
+  const what = prefix === null ? type : `"${name}"`;
   const which = id === null || type === 'plan' ? name : idCell(id);
   return which === null ? what : `${what} ${which}`;
 }

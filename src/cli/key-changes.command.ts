@@ -127,23 +127,25 @@ export const keyChanges: Command[] = [
 
   changeCommand('revoke', 'revoke a key immediately and permanently')
     .argument('[id]', 'id of the key')
-    .option('--key <key>', 'the key itself, if it leaked and you have nothing else of it')
+    .option('--leaked-key <key>', 'the key itself, if it leaked and you have nothing else of it')
     .option('--yes', 'do not ask for confirmation')
     .hook('preAction', requireIdOrKey)
     .action(
-      withServices(async (services, text: string | undefined, options: ChangeOptions & { key?: string }) => {
-        const keys = services.get(KeyService);
-        const { key: leaked, as } = options;
-        const key = await keys.find(await (text ? findKeyId(services, text) : keys.findId(leaked ?? '')));
-        if (key.revokedAt === null || leaked !== undefined) {
-          const which =
-            leaked === undefined
-              ? keyText(key)
-              : `${keyText(key)}, its successors and what was issued by them`;
-          await confirm(`Revoke ${which} immediately and permanently?`, options);
-        }
-        return keyOutput(await (leaked ? keys.revokeLeaked(leaked, as) : keys.revoke(key.id, as)));
-      }),
+      withServices(
+        async (services, text: string | undefined, options: ChangeOptions & { leakedKey?: string }) => {
+          const keys = services.get(KeyService);
+          const { leakedKey: leaked, as } = options;
+          const key = await keys.find(await (text ? findKeyId(services, text) : keys.findId(leaked ?? '')));
+          if (key.revokedAt === null || leaked !== undefined) {
+            const which =
+              leaked === undefined
+                ? keyText(key)
+                : `${keyText(key)}, its successors and what was issued by them`;
+            await confirm(`Revoke ${which} immediately and permanently?`, options);
+          }
+          return keyOutput(await (leaked ? keys.revokeLeaked(leaked, as) : keys.revoke(key.id, as)));
+        },
+      ),
     ),
 ];
 
@@ -155,7 +157,7 @@ function requireBothLimitsOrNone(issue: Command): void {
 }
 
 function requireIdOrKey(revoke: Command): void {
-  if ((revoke.args[0] === undefined) === (revoke.opts<{ key?: string }>().key === undefined)) {
-    revoke.error('error: give the id of a key, or --key');
+  if ((revoke.args[0] === undefined) === (revoke.opts<{ leakedKey?: string }>().leakedKey === undefined)) {
+    revoke.error('error: give the id of a key, or --leaked-key');
   }
 }

@@ -1,5 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { unknownQuota } from '../keys/quota.repository.js';
+import { unknownQuota } from '../auth/require-quota.js';
 import { QuotaService } from '../keys/quota.service.js';
 import { findId } from './id-ending.js';
 

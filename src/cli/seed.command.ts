@@ -28,6 +28,6 @@ export const seedCommand = changeCommand(
         const seeded = await seedAdministrator(transaction, keys, services.get(Clock), environment, as);
         return { plans: names, ...seeded };
       });
-    return { value: { plans, administrator }, text: () => linesText('The plans are there.', line) };
+    return { value: { plans, administrator }, text: () => linesText('The plans exist.', line) };
   }),
 );

@@ -6,12 +6,12 @@ import { instant } from '../schemas/instant.js';
 import { PERIODS } from '../usage/rules/periods.js';
 import { UsageRepository, type UsageSelection } from '../usage/usage.repository.js';
 import type { DeprecatedCaller, KeyUsage, TopUsage } from '../usage/usage.schemas.js';
-import { uuidParameter } from '../schemas/uuid.js';
 import { daysOption, parsedBy, wholeNumber } from './arguments.js';
 import { command, group, withServices } from './command.js';
 import { everyPage } from './every-page.js';
 import { findGivenKeyId, idCell } from './key-id.js';
 import { tableText } from './output/text.js';
+import { findGivenQuotaId } from './quota-id.js';
 
 const DAYS_DEFAULT = 7;
 /** More than the service has operations. */
@@ -41,7 +41,7 @@ export const usageCommand = group('usage', 'the usage of keys; requests appear w
     async (services, query) => (await services.get(UsageRepository).totals(query)).entries,
   )
     .option('--key <id>', 'only the usage of this key')
-    .option('--quota <id>', 'only the usage of the keys of this quota', parsedBy(uuidParameter('')))
+    .option('--quota <id>', 'only the usage of the keys of this quota')
     .option('--limit <n>', 'maximum number of periods', wholeNumber(1000), 20),
   reportCommand(
     'top',
@@ -58,7 +58,7 @@ export const usageCommand = group('usage', 'the usage of keys; requests appear w
       (await services.get(UsageRepository).byOperation({ ...query, limit: OPERATIONS_MAX })).entries,
   )
     .option('--key <id>', 'only the usage of this key')
-    .option('--quota <id>', 'only the usage of the keys of this quota', parsedBy(uuidParameter(''))),
+    .option('--quota <id>', 'only the usage of the keys of this quota'),
 ]);
 
 /** `deprecations …` */
@@ -84,11 +84,12 @@ function reportCommand(
 ): Command {
   return command(name, description)
     .addOption(periodOption())
-    .option('--since <iso>', 'only periods that started then or later', parsedBy(instant))
-    .option('--until <iso>', 'only periods that started before', parsedBy(instant))
+    .option('--since <instant>', 'only periods that started then or later', parsedBy(instant))
+    .option('--until <instant>', 'only periods that started before', parsedBy(instant))
     .action(
-      withServices(async (services, { key, quota: quotaId, ...options }: ReportOptions) => {
+      withServices(async (services, { key, quota, ...options }: ReportOptions) => {
         const keyId = await findGivenKeyId(services, key);
+        const quotaId = await findGivenQuotaId(services, quota);
         const entries = await read(services, { ...options, keyId, quotaId });
         return { value: entries, text: async () => entriesText(await withNames(services, entries)) };
       }),
@@ -116,8 +117,8 @@ async function withNames(services: INestApplicationContext, entries: Entry[]): P
 function periodOption(): Option {
   return new Option(
     '--period <period>',
-    'the period by which requests are grouped; minutes are kept for 3 days (USAGE_MINUTE_RETENTION), hours for ' +
-      '35, days for 400',
+    'the period by which requests are grouped; minutes are kept for 3 days (USAGE_MINUTE_RETENTION), ' +
+      'hours for 35, days for 400',
   )
     .choices(PERIODS)
     .default('day');

@@ -17,8 +17,8 @@ export const whatIfCommand = command(
   .option('--plan <plan>', 'try the limits of this plan')
   .option('--per-minute <n>', "try this limit per minute instead of the plan's", positiveInteger)
   .option('--per-day <n>', "try this limit per day instead of the plan's", positiveInteger)
-  .option('--since <iso>', 'only UTC days that started then or later', parsedBy(instant))
-  .option('--until <iso>', 'only minutes that started before', parsedBy(instant))
+  .option('--since <instant>', 'only UTC days that started then or later', parsedBy(instant))
+  .option('--until <instant>', 'only minutes that started before', parsedBy(instant))
   .addHelpText(
     'after',
     '\nDenied requests count as sent, those that repeat others included. Bans are left out.' +
@@ -32,6 +32,8 @@ export const whatIfCommand = command(
       return { value: whatIf, text: () => whatIfText(whatIf) };
     }),
   );
+
+const countText = (count: number, unit: string) => `${count} ${unit}${count === 1 ? '' : 's'}`;
 
 function requireLimits(whatIf: Command): void {
   const { plan, perMinute, perDay } = whatIf.opts<WhatIfQuery>();
@@ -47,10 +49,14 @@ function whatIfText({ worstMinute, smallestPlans, ...whatIf }: WhatIf): string {
   ]);
   return fieldsText({
     tried: limitsText(whatIf),
-    'on requests since': `${whatIf.since}, recorded on days: ${whatIf.recordedDays}`,
+    'on requests since': `${whatIf.since}, with requests on ${countText(whatIf.recordedDays, 'day')}`,
     'and until': whatIf.until ?? undefined,
     requests: whatIf.requests,
-    'would be denied': `${whatIf.denied}, in minutes: ${whatIf.deniedMinutes}, on days: ${whatIf.deniedDays}`,
+    'would be denied': [
+      String(whatIf.denied),
+      `in ${countText(whatIf.deniedMinutes, 'minute')}`,
+      `on ${countText(whatIf.deniedDays, 'day')}`,
+    ].join(', '),
     'worst minute':
       worstMinute && `${worstMinute.startsAt}, ${worstMinute.denied} of ${worstMinute.requests}`,
     ...(Object.fromEntries(plans) as Record<string, string | null>),

@@ -43,11 +43,11 @@ const TOO_MANY = new ApiError(
 );
 
 /**
- * Bounds the requests in flight of each operation to `MAX_CONCURRENT_REQUESTS_PER_OPERATION` slots. Excess requests are
- * denied immediately, so a request waits for at most that many others, and a slow operation takes no slot of
- * another. The last third of the slots is for clients that have less than a third, which is their share, so
- * no client takes an operation from the others. Beyond its share a client gets 429; one that has less, but
- * finds no slot, gets 503.
+ * Bounds the requests in flight of each operation to `MAX_CONCURRENT_REQUESTS_PER_OPERATION` slots. Excess
+ * requests are denied immediately, so a request waits for at most that many others, and a slow operation
+ * takes no slot of another. The last third of the slots is for clients that have less than a third, which is
+ * their share, so no client takes an operation from the others. Beyond its share a client gets 429; one that
+ * has less, but finds no slot, gets 503.
  */
 @Injectable()
 export class ConcurrencyLimit implements MetricsSource {

@@ -29,7 +29,7 @@ export class FurtherKeysController {
       'longer valid.',
   )
   @PageResponse(FurtherKey, 'A page of keys.')
-  listIssuedKeys(
+  listFurtherKeys(
     @Query({ schema: FurtherKeyQuery }) query: FurtherKeyQuery,
     @CurrentPrincipal() { quota }: Principal,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -61,7 +61,7 @@ export class FurtherKeysController {
 
   @Post(':keyId/revoke')
   @HttpCode(200)
-  @KeyId('keyId')
+  @KeyId()
   @Operation(
     'beta',
     'keys:write',
@@ -69,7 +69,7 @@ export class FurtherKeysController {
     'Revokes a key of your quota that a holder issued, immediately and permanently.',
   )
   @Responses({ status: 200, schema: FurtherKey, description: 'The revoked key.' })
-  revokeIssuedKey(
+  revokeFurtherKey(
     @Param('keyId') id: string,
     @CurrentPrincipal() { keyId: actorId, quota }: Principal,
   ): Promise<FurtherKey> {

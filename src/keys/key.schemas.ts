@@ -210,7 +210,7 @@ export const IssuedKey = z
 export type IssuedKey = z.infer<typeof IssuedKey>;
 
 /** A successor in the response that issues it, and until when the key that it replaces works. */
-export const RotatedKey = z
+export const KeySuccessor = z
   .object({ ...IssuedKey.shape, overlapEndsAt: dateTime('Until then the old key works, too.') })
-  .meta({ id: 'RotatedKey', description: 'The API key that replaces another.' });
-export type RotatedKey = z.infer<typeof RotatedKey>;
+  .meta({ id: 'KeySuccessor', description: 'The API key that replaces another.' });
+export type KeySuccessor = z.infer<typeof KeySuccessor>;

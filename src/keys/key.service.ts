@@ -27,7 +27,7 @@ import type {
   CreateKeyInput,
   IssuedKey,
   Key,
-  RotatedKey,
+  KeySuccessor,
   RotateKeyInput,
   UpdateKeyInput,
 } from './key.schemas.js';
@@ -113,7 +113,7 @@ export class KeyService {
     input: RotateKeyInput & { leaked?: boolean | undefined },
     actor: Actor,
     maxPerDay = Infinity,
-  ): Promise<RotatedKey> {
+  ): Promise<KeySuccessor> {
     const { leaked = false } = input;
     const overlapSeconds = leaked ? 0 : (input.overlapSeconds ?? OVERLAP_DEFAULT_SECONDS);
     const key = this.newKey();

@@ -14,7 +14,7 @@ import {
   Key,
   KeyWithUsage,
   RevokeLeakedKeyInput,
-  RotatedKey,
+  KeySuccessor,
   RotateKeyInput,
   UpdateKeyInput,
 } from './key.schemas.js';
@@ -76,7 +76,7 @@ export class KeysController {
   }
 
   @Get(':keyId')
-  @KeyId('keyId')
+  @KeyId()
   @Operation(
     'stable',
     'admin:read',
@@ -89,7 +89,7 @@ export class KeysController {
   }
 
   @Patch(':keyId')
-  @KeyId('keyId')
+  @KeyId()
   @Operation(
     'stable',
     'admin:write',
@@ -111,7 +111,7 @@ export class KeysController {
   @Post(':keyId/rotate')
   @ApiBody({ required: false })
   @ApiConflictResponse()
-  @KeyId('keyId')
+  @KeyId()
   @Operation(
     'stable',
     'admin:write',
@@ -120,7 +120,7 @@ export class KeysController {
   )
   @Responses({
     status: 201,
-    schema: RotatedKey,
+    schema: KeySuccessor,
     description: 'The successor.',
     headers: ['Location', 'NoStore'],
   })
@@ -129,13 +129,13 @@ export class KeysController {
     @Body({ schema: RotateKeyInput.prefault({}) }) input: RotateKeyInput,
     @CurrentActor() actor: Actor,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<RotatedKey> {
+  ): Promise<KeySuccessor> {
     return shownOnce(await this.keys.rotate(keyId, input, actor), reply);
   }
 
   @Post(':keyId/revoke')
   @HttpCode(200)
-  @KeyId('keyId')
+  @KeyId()
   @Operation('stable', 'admin:write', 'Revoke a key', 'Revokes the key immediately and permanently.')
   @Responses({ status: 200, schema: Key, description: 'The revoked key.' })
   revokeKey(@Param('keyId') keyId: string, @CurrentActor() actor: Actor): Promise<Key> {

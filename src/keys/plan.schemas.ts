@@ -21,7 +21,7 @@ export const SetPlanInput = z
     BODY_MESSAGE,
   )
   .meta({
-    id: 'PlanLimits',
+    id: 'PlanUpdate',
     description:
       'The limits of a plan. They apply to every quota on it without own limits. What is left out stays; a ' +
       'new plan needs both.',

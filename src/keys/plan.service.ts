@@ -42,8 +42,8 @@ export class PlanService {
   /**
    * Sets the limits of a plan, and creates it if it does not exist. A limit that is undefined stays.
    *
-   * @throws ApiError `invalid_request` if the name is not valid, or a new plan lacks a limit; `conflict` for a
-   *   plan without limits, such as Enterprise, whose quotas have their own.
+   * @throws ApiError `invalid_request` if the name is not valid, or a new plan lacks a limit; `conflict` for
+   *   a plan without limits, such as Enterprise, whose quotas have their own.
    */
   async set(name: string, input: SetPlanInput, actor: Actor): Promise<{ plan: Plan; created: boolean }> {
     if (!isPlanName(name)) {

@@ -1,3 +1,4 @@
+import { requireQuota } from '../auth/require-quota.js';
 import type { Prisma } from '../database/generated/client.js';
 import type { Database } from '../database/in-transaction.js';
 import { ApiError } from '../http/api-error.js';
@@ -7,18 +8,9 @@ import type { FallbackCounterStore } from '../rate-limit/stores/fallback-counter
 import { isUuid } from '../schemas/uuid.js';
 import { QUOTA, type QuotaRecord } from './quota.view.js';
 
-/** Returns the error of a request for a quota that does not exist. */
-export function unknownQuota(id: string): ApiError {
-  return new ApiError('not_found', `There is no quota with the id "${id}".`);
-}
-
 /** @throws ApiError `not_found`. */
-export async function findQuota(database: Database, id: string): Promise<QuotaRecord> {
-  const quota = isUuid(id) ? await database.quota.findUnique({ where: { id }, ...QUOTA }) : null;
-  if (quota === null) {
-    throw unknownQuota(id);
-  }
-  return quota;
+export function findQuota(database: Database, id: string): Promise<QuotaRecord> {
+  return requireQuota(id, (where) => database.quota.findUnique({ where, ...QUOTA }));
 }
 
 /**

@@ -81,7 +81,8 @@ export class DatabaseHealth {
       ...settingColumns(sessionSettings(this.environment.DATABASE_URL)),
     ]);
     if (faults.length > 0) {
-      // The table of migrations may not be readable.
+      // The table of migrations may not be readable, so nothing is known of the schema.
+      this.schema.isUsable = true;
       return { database: down(faults.map(({ fault }) => fault).join('; ')) };
     }
     // Otherwise the first requests would wait until Prisma's engine is loaded.

@@ -52,7 +52,7 @@ export const Health = z
               description: '`degraded` while it does not respond, so that the replica counts locally.',
             }),
             kind: openEnum(['postgresql', 'redis']).meta({ description: 'What stores the counters.' }),
-            since: dateTime('Since when it is degraded. Absent if it is not.').optional(),
+            degradedAt: dateTime('Since when it is degraded. Absent if it is not.').optional(),
             message,
           })
           .meta({ description: 'The store of the rate-limit counters.' }),
@@ -77,7 +77,7 @@ export const Health = z
           counterStore: {
             status: 'degraded',
             kind: 'redis',
-            since: '2026-11-21T08:30:00.000Z',
+            degradedAt: '2026-11-21T08:30:00.000Z',
             message: 'the counter store is unavailable, so this replica counts locally: connect ECONNREFUSED',
           },
         },

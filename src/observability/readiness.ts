@@ -79,7 +79,7 @@ export class Readiness implements OnApplicationBootstrap, OnModuleDestroy {
     }
     const { since, error } = outage;
     const message = `the counter store is unavailable, so this replica counts locally: ${error.message}`;
-    return { status: 'degraded', kind, since: since.toISOString(), message };
+    return { status: 'degraded', kind, degradedAt: since.toISOString(), message };
   }
 
   /** Does not check the counter store, whose absence does not affect readiness. */

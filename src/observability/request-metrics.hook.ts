@@ -24,7 +24,7 @@ const ANONYMOUS_PLAN = '(anonymous)';
  * Why a request is denied: a full window (the day if both are full), a ban, or the limit of rate-limit status
  * requests.
  */
-const REASONS = [...WINDOW_NAMES, 'ban', 'status'] as const;
+const REASONS = [...WINDOW_NAMES, 'ban', 'rate_limit_status'] as const;
 
 /** Counts responses by operation and status, and rate-limit decisions by plan. */
 @Injectable()
@@ -108,7 +108,7 @@ export class RequestMetricsHook implements ResponseHook, MetricsSource {
       REASONS.forEach((reason) => this.denied.inc({ plan, reason }, 0));
     }
     if (!decision.allowed) {
-      this.denied.inc({ plan, reason: isStatus ? 'status' : denialReason(decision) });
+      this.denied.inc({ plan, reason: isStatus ? 'rate_limit_status' : denialReason(decision) });
       this.bans.inc({ plan }, Number(decision.ban?.started === true));
     } else if (!isStatus) {
       // A status request consumes nothing from the quota.

@@ -26,10 +26,10 @@ const PLANS = `| Plan | Requests per minute | Requests per day |
 | Enterprise | custom | custom |`;
 
 const RETRIES = `\
-**Retries.** Send a \`POST\` under \`/v1\` with a new \`Idempotency-Key\` of your own. If you get no
-response, send the same request again within 24 hours: it is carried out once, and you get the first
-response (\`Idempotent-Replayed: true\`). 409 means that the first request is still in progress, 422 that
-the key was used for a different request. Only successful responses are stored.`;
+**Retries.** Send \`POST /v1/pets\` and \`POST /v1/store/orders\` with a new \`Idempotency-Key\`. If you
+get no response, send the same request again within 24 hours: it is carried out once, and you get the
+first response (\`Idempotent-Replayed: true\`). 409 means that the first request is still in progress,
+422 that the key was used for a different request. Only successful responses are stored.`;
 
 const REVALIDATION = `\
 **Revalidation.** A response of an operation with the header \`If-None-Match\` has an \`ETag\`. A request

@@ -109,7 +109,7 @@ export const headers = {
     '</v1/pets?limit=20&cursor=YWZ0ZXI6MjA>; rel="next", </v1/pets?limit=20>; rel="first"',
     { maxLength: LINKS_MAX_LENGTH },
   ),
-  'X-Total-Count': integer('The number of entries on all pages, when this page was read.', 134),
+  'X-Total-Count': long('The number of entries on all pages, when this page was read.', 134),
   DeprecationLinks: text(
     'Links (RFC 8288): `rel="successor-version"` to each operation to call instead, the nearest first, ' +
       '`rel="deprecation"` to the documentation.',

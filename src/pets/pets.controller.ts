@@ -36,7 +36,7 @@ export class PetsController {
     'stable',
     'pets:read',
     'List animals',
-    'One page of the animals, oldest first, optionally of one status or with some identifiers only.',
+    'Returns one page of the animals, oldest first, of one status or with some identifiers if given.',
   )
   @PageResponse(Pet, 'A page of animals.', 'ETag', 'Revalidate')
   async listPets(

@@ -20,8 +20,7 @@ export const RateLimitStatus = z
       .array()
       .max(OPEN_LIST_MAX)
       .meta({
-        description:
-          'The windows in force. A request needs room in all. There may be more than these two one day.',
+        description: 'The windows in force. A request needs room in all. Later versions may add windows.',
       }),
     denialsUntilBan: z.int().min(0).nullable().meta({
       description:
@@ -31,7 +30,7 @@ export const RateLimitStatus = z
   })
   .meta({
     id: 'RateLimitStatus',
-    description: 'The rate-limit status of a key.',
+    description: 'The rate-limit status of a quota.',
     examples: [
       {
         plan: 'free',

@@ -8,7 +8,7 @@ export const OPEN_LIST_MAX = 100;
 export const openEnumSchema = (values: readonly string[]) => ({
   anyOf: [
     { type: 'string', enum: [...values] },
-    { type: 'string', maxLength: MAX_LENGTH, description: 'A value that is added later.' },
+    { type: 'string', maxLength: MAX_LENGTH, description: 'Any other value: later versions may add some.' },
   ],
 });
 

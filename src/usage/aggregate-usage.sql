@@ -45,14 +45,16 @@ aggregated AS (
     sum(redirected),
     sum("clientErrors"),
     sum("serverErrors"),
-    sum(denied),
-    to_timestamp(max("lastRequestAtMs") / 1000::float8)
+    sum(coalesce(denied, refusals)),
+    to_timestamp(max(coalesce("lastRequestAtMs", "lastAtMs")) / 1000::float8)
   FROM
     batch,
     json_to_recordset(entries) AS entry (
       "keyId" uuid, "quotaId" uuid, minute int, operation text, deprecated boolean,
       succeeded int, redirected int, "clientErrors" int, "serverErrors" int, denied int,
-      "lastRequestAtMs" bigint
+      "lastRequestAtMs" bigint,
+      -- As a replica of an earlier version writes them when it is stopped after the migration.
+      refusals int, "lastAtMs" bigint
     ),
     (VALUES ('minute', 1), ('hour', 60), ('day', 24 * 60)) AS lengths (period, length)
   GROUP BY 1, 2, 3, 4, 5

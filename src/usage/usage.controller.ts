@@ -61,7 +61,7 @@ export class UsageController {
   }
 
   @Get('keys/:keyId/usage')
-  @KeyId('keyId')
+  @KeyId()
   @Operation(
     'stable',
     'admin:read',
@@ -170,7 +170,7 @@ export class UsageController {
   }
 
   @Get('keys/:keyId/scope-suggestion')
-  @KeyId('keyId')
+  @KeyId()
   @Operation(
     'stable',
     'admin:read',

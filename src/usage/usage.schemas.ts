@@ -17,7 +17,9 @@ export const count = (description: string) => z.int().min(0).meta({ description 
 /** The counts of every report of usage. */
 const countFields = {
   requests: count('All requests, whatever their status.'),
-  denied: count('Requests that got 429.'),
+  denied: count(
+    'Requests that got 429, for whatever reason. `denialsUntilBan` counts those denied by a window.',
+  ),
   statuses: z
     .object({
       '2xx': count('Requests that succeeded.'),

@@ -4,7 +4,7 @@ import { ApiError } from '../http/api-error.js';
 import { declaredRouteConfigs } from '../http/route-config.decorator.js';
 import { scopesForRole } from '../auth/rules/scope.js';
 import { requireKey } from '../auth/require-key.js';
-import { isUuid } from '../schemas/uuid.js';
+import { requireQuota } from '../auth/require-quota.js';
 import type { Page } from '../schemas/pagination.js';
 import type { KeyRole } from '../http/request-line.js';
 import { Clock } from '../settings/clock.js';
@@ -80,15 +80,6 @@ export class UsageService {
     return requireKey(id, (where) => this.database.apiKey.findUnique({ where, select }));
   }
 
-  /** @throws ApiError `not_found`. */
-  private async requireQuota(id: string): Promise<void> {
-    const quota =
-      isUuid(id) && (await this.database.quota.findUnique({ where: { id }, select: { id: true } }));
-    if (!quota) {
-      throw new ApiError('not_found', `There is no quota with the id "${id}".`);
-    }
-  }
-
   /** Returns the start of the first of these UTC days, of which the last is today, or ends at `until`. */
   firstDay(days: number, until?: Date): Date {
     const lastMs = until === undefined ? this.clock.now() : until.getTime() - 1;
@@ -103,7 +94,8 @@ export class UsageService {
    *   minutes of the range are no longer kept.
    */
   async whatIf(quotaId: string, query: WhatIfQuery): Promise<WhatIf> {
-    await this.requireQuota(quotaId);
+    const select = { id: true };
+    await requireQuota(quotaId, (where) => this.database.quota.findUnique({ where, select }));
     const plans = await this.database.$queryRaw<(Limits & { name: string })[]>`
       SELECT name, per_minute AS "perMinute", per_day AS "perDay" FROM plans
       WHERE per_day IS NOT NULL ORDER BY per_day, per_minute, name`;

@@ -27,8 +27,8 @@ export const CreateWebhookInput = z
         .max(SUBSCRIPTIONS.length, EVENTS_MESSAGE)
         .meta({
           description:
-            'The types of the events that it receives; `*` stands for every type, also for those of later ' +
-            'versions.',
+            'The types of the events that it receives; `*` stands for every type, including those of ' +
+            'later versions.',
         }),
     },
     BODY_MESSAGE,

@@ -40,14 +40,15 @@ const keyParty = ({ id, name: issued, prefix, lastFour }: IssuedKey, name = issu
   type: 'key',
   id,
   name,
-  key: { prefix, lastFour },
+  prefix,
+  lastFour,
 });
-const planSubject = (name: string): AuditEvent['subject'] => ({ type: 'plan', id: name, name, key: null });
+const NO_KEY = { name: null, prefix: null, lastFour: null };
+const planSubject = (name: string): AuditEvent['subject'] => ({ type: 'plan', id: name, ...NO_KEY, name });
 const quotaSubject = ({ quotaId: id }: IssuedKey): AuditEvent['subject'] => ({
   type: 'quota',
   id,
-  name: null,
-  key: null,
+  ...NO_KEY,
 });
 
 async function countEntries(): Promise<number> {
@@ -286,13 +287,13 @@ describe('GET /admin/audit', () => {
     const renamed = keyParty(key, 'Renamed');
     expect(await newest()).toMatchObject({ actor: renamed, subject: renamed });
     await admin.store.database.query('DELETE FROM api_keys WHERE id = $1', [key.id]);
-    const deleted = { type: 'key', id: key.id, name: null, key: null };
+    const deleted = { type: 'key', id: key.id, ...NO_KEY };
     expect(await newest()).toMatchObject({ actor: deleted, subject: deleted });
   });
 
   it.each([
-    ['service', { type: 'service', id: null, name: null, key: null }],
-    ['terminal:ann: the second', { type: 'terminal', id: null, name: 'ann: the second', key: null }],
+    ['service', { type: 'service', id: null, ...NO_KEY }],
+    ['terminal:ann: the second', { type: 'terminal', id: null, ...NO_KEY, name: 'ann: the second' }],
   ])('returns an actor that is no key: %s', async (actor, shown) => {
     await admin.store.database.query(
       `INSERT INTO audit_events (actor, action, subject, after)

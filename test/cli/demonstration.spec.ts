@@ -105,9 +105,8 @@ describe('the keys of the demonstration', () => {
     await writeFile(file, text);
     const keys = await seed();
     expect(await stored()).toEqual(keys);
-    const [kept = ''] = (await readdir(folder)).filter((name) =>
-      name.startsWith('demo-keys.json.unreadable-'),
-    );
+    const files = await readdir(folder);
+    const kept = files.find((name) => name.startsWith('demo-keys.json.unreadable-')) ?? '';
     expect(await readFile(path.join(folder, kept), 'utf8')).toBe(text);
     expect(warn.mock.calls).toEqual([
       [`${file} is not a JSON object: it was renamed to ${folder}/${kept}, and new keys were issued`],

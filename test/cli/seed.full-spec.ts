@@ -63,7 +63,7 @@ describe('animal-store seed', () => {
     ]);
 
     expect(await unchanged(() => seed())).toMatchObject(
-      printed('The plans are there.', 'There is an administrator already.'),
+      printed('The plans exist.', 'There is an administrator already.'),
     );
     expect(await database.query('SELECT actor, action FROM audit_events')).toEqual([
       { actor: `terminal:${userInfo().username}`, action: 'key.issued' },
@@ -73,14 +73,14 @@ describe('animal-store seed', () => {
   it('issues ADMIN_API_KEY to the first administrator, never prints it, and uses no second one', async () => {
     const [given, other] = [generateApiKey('production'), generateApiKey('production')];
     expect(await seed({ ADMIN_API_KEY: given })).toMatchObject(
-      printed('The plans are there.', "ADMIN_API_KEY is the administrator's key."),
+      printed('The plans exist.', "ADMIN_API_KEY is the administrator's key."),
     );
     expect(await administrators()).toMatchObject([
       { role: 'admin', plan: 'business', hash: hashApiKey(given) },
     ]);
 
     expect(await unchanged(() => seed({ ADMIN_API_KEY: other }))).toMatchObject(
-      printed('The plans are there.', 'There is an administrator already: ADMIN_API_KEY was not used.'),
+      printed('The plans exist.', 'There is an administrator already: ADMIN_API_KEY was not used.'),
     );
     expectNoSecrets(JSON.stringify(await database.query('SELECT t::text FROM audit_events t')), [given]);
   });

@@ -142,9 +142,9 @@ describe('the commands of keys', () => {
 
   it('revoke a key that leaked by the key itself', async () => {
     const { id, key } = await issue();
-    expect(await readJson(`keys revoke --key ${key} --yes`)).toMatchObject({ id, state: 'revoked' });
+    expect(await readJson(`keys revoke --leaked-key ${key} --yes`)).toMatchObject({ id, state: 'revoked' });
     expectFailure(
-      await called('keys revoke --key ask_live_nonsense --yes'),
+      await called('keys revoke --leaked-key ask_live_nonsense --yes'),
       'This key was never issued here. Check that it was copied whole.',
     );
   });
@@ -288,7 +288,7 @@ describe('animal-store quotas what-if', () => {
     });
     const lines = await succeed(...`quotas what-if ${quotaId} --plan free --per-day 40`.split(' '));
     expect(lines).toMatch(/^tried +60 requests per minute, 40 per day$/m);
-    expect(lines).toMatch(/^would be denied +30, in minutes: 1, on days: 1$/m);
+    expect(lines).toMatch(/^would be denied +30, in 1 minute, on 1 day$/m);
     expect(lines).toMatch(/^worst minute +\S+:00\.000Z, 30 of 70$/m);
     expect(lines).toMatch(/^smallest plan that denies none +pro$/m);
     expect(lines).toMatch(/^smallest plan that denies at most 0\.1 % +pro$/m);
@@ -360,9 +360,9 @@ describe('animal-store audit list', () => {
     expect(shown.at(-1)).toEqual({
       id: expect.stringMatching(/^\d+$/),
       createdAt: expect.any(String),
-      actor: { type: 'terminal', id: null, name: userInfo().username, key: null },
+      actor: { type: 'terminal', id: null, name: userInfo().username, prefix: null, lastFour: null },
       action: 'plan.updated',
-      subject: { type: 'plan', id: 'audited', name: 'audited', key: null },
+      subject: { type: 'plan', id: 'audited', name: 'audited', prefix: null, lastFour: null },
       before: { perMinute: 1, perDay: 2 },
       after: { perMinute: 1, perDay: 3 },
     });
@@ -582,8 +582,8 @@ describe('animal-store on a terminal', () => {
     const all = 'its successors and what was issued by them immediately and permanently? [y/N]';
     for (const [command, prompt] of [
       [`keys revoke ${id}`, `Revoke key "test" (${id}) immediately and permanently? [y/N]`],
-      [`keys revoke --key ${key}`, `Revoke key "test" (${id}), ${all}`],
-      [`keys revoke --key ${rotated}`, `Revoke key "test" (${rotatedId}), ${all}`],
+      [`keys revoke --leaked-key ${key}`, `Revoke key "test" (${id}), ${all}`],
+      [`keys revoke --leaked-key ${rotated}`, `Revoke key "test" (${rotatedId}), ${all}`],
       [
         `quotas update ${quotaId} --plan pro --no-limits`,
         `Change quota ${quotaId} from plan free, 60 requests per minute, 1000 per day, to plan pro, the ` +
@@ -701,7 +701,7 @@ describe('a command', () => {
     [`keys issue --name x --quota ${NOBODY} --per-minute 1 --per-day 1`, 'cannot be used with option'],
     [`${ISSUE} --colour red`, "unknown option '--colour'"],
     [`keys rotate ${NOBODY} --overlap soon`, 'It must be a duration such as 90s, 30m, 24h or 7d'],
-    [`keys rotate ${NOBODY} --overlap 366d`, 'It must be 365 days at the most'],
+    [`keys rotate ${NOBODY} --overlap 366d`, 'It must be at most 365 days'],
     ['keys rotate', "missing required argument 'id'"],
     [`keys show ${NOBODY} ${NOBODY}`, 'too many arguments'],
     [`quotas update ${NOBODY}`, 'give --plan, --per-minute, --per-day or --no-limits'],
@@ -717,11 +717,11 @@ describe('a command', () => {
     ['usage', 'Usage: animal-store usage'],
     ['usage list --since 2027-01-01T00:00:00Z --days 7', 'cannot be used with option'],
     ['usage list --days 401', 'It must be a whole number from 1 to 400.'],
-    ['keys revoke', 'give the id of a key, or --key'],
+    ['keys revoke', 'give the id of a key, or --leaked-key'],
     ['probe', "missing required argument 'path'"],
     ['probe healthz', 'Allowed choices are livez, readyz'],
     ['probe livez readyz', 'too many arguments'],
-    [`keys revoke ${NOBODY} --key x`, 'give the id of a key, or --key'],
+    [`keys revoke ${NOBODY} --leaked-key x`, 'give the id of a key, or --leaked-key'],
   ])('exits with code 2 and the reason when it is called as %j', async (command, fault) => {
     const { code, stdout, stderr } = await called(command);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -880,7 +880,7 @@ describe('the commands migrate and seed', () => {
         code: 0,
         stderr: '',
         stdout: expect.stringMatching(
-          /^The plans are there\.\nThe administrator's key, shown this once: ask_live_/,
+          /^The plans exist\.\nThe administrator's key, shown this once: ask_live_/,
         ),
       });
     }));

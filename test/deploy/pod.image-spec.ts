@@ -51,7 +51,7 @@ describeOnDebianPostgres('a pod of the overlay production for Kubernetes, in the
 
   it('migrates and seeds the database, then becomes ready', async () => {
     expect(await pods[0].start()).toMatch(
-      /The database is up to date\.\nThe plans are there\.[^]* shown this once: ask_live_\w{38}\n/,
+      /The database is up to date\.\nThe plans exist\.[^]* shown this once: ask_live_\w{38}\n/,
     );
   });
 

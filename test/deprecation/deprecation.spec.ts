@@ -129,8 +129,8 @@ describe('GET /v1/pets/{petId} at its removal', () => {
   ])('returns 410 endpoint_removed naming its successors: %s', async (target, id) => {
     const response = await store.send(target);
     const byId = id === null ? '' : `GET /v1/pets?id=${id} or `;
-    const message =
-      `This operation was removed on 2030-12-05. Use ${byId}` + 'GET /v1/pets?status=available instead.';
+    const use = `Use ${byId}GET /v1/pets?status=available instead.`;
+    const message = `This operation was removed on 2030-12-05. ${use}`;
     expectError(response, 410, 'endpoint_removed', message);
     const head = await store.send(target, { method: 'HEAD' });
     expect([head.status, head.text]).toEqual([410, '']);

@@ -71,12 +71,10 @@ beforeAll(async () => {
  */
 const fillPath = (name: string) =>
   name
-    .replace('{id}', admin.administrator.id)
     .replace('{quotaId}', admin.administrator.quotaId)
     .replace('{plan}', 'pro')
     .replace('{webhookId}', webhookId)
     .replace('{keyId}', admin.administrator.id)
-    .replace('{quotaId}', admin.administrator.quotaId)
     .replaceAll(/\{\w+\}/g, '1');
 
 function wrongChoice(choices: unknown[]): Wrong {

@@ -20,7 +20,8 @@ describe('administration of large and damaged tables', () => {
     // A counter of an anonymous client for each address, and more bans than a statement can have parameters.
     await admin.store.database.query(
       `INSERT INTO rate_limit_counters
-         (bucket_key, minute_number, minute_used, minute_limit, day_number, day_used, allowed, banned_until)
+         (bucket_key, minute_number, minute_used, minute_limit, day_number, day_used, last_allowed,
+           banned_until)
        SELECT 'address:' || n, 0, 0, 300, 0, 0, 0, NULL FROM generate_series(1, $1::int) n
        UNION ALL
        SELECT 'quota:' || gen_random_uuid(), 0, 0, 60, 0, 0, 0, now() + '1 day'
@@ -56,7 +57,7 @@ describe('administration of large and damaged tables', () => {
     expect((await admin.send('GET /admin/keys?plan=enterprise')).json).toContainEqual(
       expect.objectContaining(without),
     );
-    expect((await admin.send(`GET /admin/keys/${id}/rate-limit`)).json).toEqual({
+    expect((await admin.send(`GET /admin/quotas/${quotaId}/rate-limit`)).json).toEqual({
       plan: 'enterprise',
       windows: [],
       denialsUntilBan: null,
@@ -126,7 +127,7 @@ describe('a page of 100,000 keys', () => {
   }
 
   it.each([
-    ...['created', '-created', 'name', 'lastUsed', 'expires', 'state'].map((sort) => `sort=${sort}`),
+    ...['createdAt', '-createdAt', 'name', '-lastUsedAt', 'expiresAt', 'state'].map((sort) => `sort=${sort}`),
     'unusedSince=2026-01-01T00:00:00Z',
     'expiresBefore=2999-01-01T00:00:00Z',
   ])('reads at most twenty rows for each key, with their number: %s', async (query) => {

@@ -110,7 +110,7 @@ describe('a service whose database lacks migrations', () => {
     await expectStore({
       status: 'degraded',
       kind: 'redis',
-      since: expect.stringMatching(/^\d{4}-.*Z$/),
+      degradedAt: expect.stringMatching(/^\d{4}-.*Z$/),
       message: expect.stringMatching(/^the counter store is unavailable, so this replica counts locally: /),
     });
     expect((await call('/readyz')).json).toEqual(READY);

@@ -107,11 +107,16 @@ function broken(schema: Schema): fc.Arbitrary<string> {
 const rarely = <Value>(usual: fc.Arbitrary<Value>, unusual: fc.Arbitrary<Value>) =>
   fc.oneof({ weight: 3, arbitrary: usual }, { weight: 1, arbitrary: unusual });
 
-function parameterValue({ schema, name, in: location }: Parameter, method: string): fc.Arbitrary<string> {
+function parameterValue(
+  { schema, name, in: location }: Parameter,
+  { method, path }: Pick<Operation, 'method' | 'path'>,
+): fc.Arbitrary<string> {
+  // Holders revoke the key that a holder issued, so administrators rotate another one.
+  const idName = path.startsWith('/admin') && name === 'keyId' ? 'id' : name;
   const isSpared = name !== 'webhookId' || method !== 'DELETE';
   const usual =
-    location === 'path' && name in ids
-      ? fc.constantFrom(...(isSpared ? [ids[name] ?? ''] : otherWebhookIds))
+    location === 'path' && idName in ids
+      ? fc.constantFrom(...(isSpared ? [ids[idName] ?? ''] : otherWebhookIds))
       : name === 'cursor'
         ? fc.string()
         : valid(schema.items ?? schema).map((json) => String(JSON.parse(json)));
@@ -144,11 +149,11 @@ function anyContent(method: string, body: Schema | null): fc.Arbitrary<string | 
 
 function anyRequest({ method, path, parameters, body }: Operation): fc.Arbitrary<SentRequest> {
   const of = (location: Parameter['in']) => parameters.filter((parameter) => parameter.in === location);
-  const inPath = fc.tuple(...of('path').map((parameter) => parameterValue(parameter, method)));
+  const inPath = fc.tuple(...of('path').map((parameter) => parameterValue(parameter, { method, path })));
   const query = fc.tuple(
     ...of('query').map((parameter) =>
       fc
-        .array(parameterValue(parameter, method), { maxLength: 2, size: 'xsmall' })
+        .array(parameterValue(parameter, { method, path }), { maxLength: 2, size: 'xsmall' })
         .map((given) => given.map((value) => [parameter.name, value])),
     ),
   );
@@ -204,13 +209,13 @@ describe('any request', () => {
       narrow: await issue({ ...UNLIMITED, perMinute: 3, perDay: 10, role: 'admin' }),
     };
     leakedKey = await issue();
-    const { id } = await store.issue();
+    const { id, quotaId } = await store.issue();
     const body = { url: 'https://webhooks.invalid/', events: ['key.revoked'] };
     const create = async (): Promise<string> =>
       (await send(`${store.url}/admin/webhooks`, { method: 'POST', key: keys.admin, body })).json.id;
     const team = { method: 'POST', key: keys.client, body: { name: 'team' } };
     const keyId: string = (await send(`${store.url}/v1/keys`, team)).json.id;
-    ids = { id, keyId, webhookId: await create(), deliveryId: randomUUID() };
+    ids = { id, keyId, quotaId, webhookId: await create(), deliveryId: randomUUID() };
     otherWebhookIds = await Promise.all(Array.from({ length: 10 }, create));
     await store.database.query(
       `INSERT INTO webhook_deliveries (id, webhook_id, event_id, event_type, dedupe_key, payload, state)

@@ -148,12 +148,12 @@ describe('the OpenAPI documents', () => {
 
   it('have an optional body of rotateKey, and the key only in responses that create one', () => {
     const document = documents.administration;
-    const { KeyRotation, Key, IssuedKey, RotatedKey } = document.components.schemas;
+    const { KeyRotation, Key, IssuedKey, KeySuccessor } = document.components.schemas;
     expect(KeyRotation).not.toHaveProperty('required');
     expect(document.paths['/admin/keys/{keyId}/rotate'].post.requestBody.required).toBe(false);
     const issued = [...Object.keys(Key.properties), 'key'];
     expect(Object.keys(IssuedKey.properties)).toEqual(issued);
-    expect(Object.keys(RotatedKey.properties)).toEqual([...issued, 'overlapEndsAt']);
+    expect(Object.keys(KeySuccessor.properties)).toEqual([...issued, 'overlapEndsAt']);
     expect(Key.properties).not.toHaveProperty('key');
   });
 

@@ -146,7 +146,7 @@ const run = promisify(execFile);
     expect(await send()).toBe(`?limit=20&id=7&id=${GREATEST}`);
     await page.locator('.request-snippets .btn', { hasText: 'JavaScript' }).click();
     expect(await page.locator('.request-snippets .code').innerText()).toContain(
-      `store.listPets({ limit: 20, id: [7, ${GREATEST}n] })`,
+      `store.pets.list({ limit: 20, id: [7, ${GREATEST}n] })`,
     );
   });
 

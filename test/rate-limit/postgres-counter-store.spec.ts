@@ -412,7 +412,7 @@ describe('CounterCleanup', () => {
     const end = banLevel === 0 ? null : new Date(clock.now() - endedAgoMs);
     await database.query(
       `INSERT INTO rate_limit_counters
-         (bucket_key, minute_number, minute_used, minute_limit, day_number, day_used, day_limit, allowed,
+         (bucket_key, minute_number, minute_used, minute_limit, day_number, day_used, day_limit, last_allowed,
            ban_level, banned_until)
        VALUES ($1, $2, 1, 60, $3, 1, $4, 1, $5, $6)`,
       [bucketKey, Math.floor(atMs / MINUTE_MS), Math.floor(atMs / DAY_MS), perDay, banLevel, end],
@@ -461,7 +461,7 @@ describe('CounterCleanup', () => {
   it('removes a limited number of rows at a time, and reports whether there are more', async () => {
     await database.query(
       `INSERT INTO rate_limit_counters
-         (bucket_key, minute_number, minute_used, minute_limit, day_number, day_used, allowed)
+         (bucket_key, minute_number, minute_used, minute_limit, day_number, day_used, last_allowed)
        SELECT 'address:' || n, 0, 1, 300, 0, 1, 1 FROM generate_series(1, 7000) AS n`,
     );
     expect(await cleanup.deleteExpired()).toBe(true);

@@ -18,9 +18,9 @@ const RENAMED = {
   rotateOwnKey: 'rotateCurrentKey',
   listOwnUsage: 'listUsage',
   listOwnDeprecatedCalls: 'listDeprecatedCalls',
-  listTeamKeys: 'listIssuedKeys',
+  listTeamKeys: 'listFurtherKeys',
   issueTeamKey: 'issueFurtherKey',
-  revokeTeamKey: 'revokeIssuedKey',
+  revokeTeamKey: 'revokeFurtherKey',
   listUsage: 'listUsageByKey',
   listUsageOfKey: 'listKeyUsage',
   listTopKeys: 'listTopUsage',
@@ -31,6 +31,7 @@ const RENAMED = {
   restrictKey: 'updateKey',
   unbanKey: 'unbanQuota',
   getKeyRateLimit: 'getQuotaRateLimit',
+  listAudit: 'listAuditEvents',
 };
 const OPERATIONS = [...Object.keys(RENAMED), 'listPets', 'none'];
 

@@ -23,7 +23,7 @@ const create = async (input: object = INPUT) => (await admin.send('POST /admin/w
 const change = (id: string, input: object) => admin.send(`PATCH /admin/webhooks/${id}`, input);
 /** Causes an event. */
 const revokeKey = async () => admin.send(`POST /admin/keys/${(await admin.issue()).id}/revoke`);
-const listAudit = async (id: string) =>
+const listAuditEvents = async (id: string) =>
   admin.store.database.query(
     'SELECT actor, action, before, after FROM audit_events WHERE subject = $1 ORDER BY id',
     [`webhook:${id}`],
@@ -47,7 +47,7 @@ describe('POST /admin/webhooks', () => {
     const listed = await admin.send('GET /admin/webhooks');
     expect([listed.status, listed.json]).toEqual([200, [{ id, ...shown }]]);
     expect((await admin.send(`GET /admin/webhooks/${id}`)).json).toEqual({ id, ...shown });
-    expect(await listAudit(id)).toEqual([
+    expect(await listAuditEvents(id)).toEqual([
       {
         actor: `key:${admin.administrator.id}`,
         action: 'webhook.created',
@@ -135,7 +135,7 @@ describe('PATCH /admin/webhooks/{webhookId}', () => {
     await change(id, {});
     const before = { ...INPUT, url: 'https://ops.example', paused: false };
     const actor = `key:${admin.administrator.id}`;
-    expect(await listAudit(id)).toEqual([
+    expect(await listAuditEvents(id)).toEqual([
       { actor, action: 'webhook.created', before: null, after: before },
       { actor, action: 'webhook.updated', before, after: { ...before, paused: true } },
     ]);
@@ -161,8 +161,8 @@ describe('POST /admin/webhooks/{webhookId}/rotate-secret', () => {
     expect(json.secret).not.toBe(secret);
     const overlapMs = Date.parse(json.previousSecretExpiresAt) - before;
     expect(Math.round(overlapMs / 3_600_000)).toBe(24);
-    expect(await listAudit(id)).toMatchObject([{}, { action: 'webhook.secret_rotated' }]);
-    expect(JSON.stringify(await listAudit(id))).not.toContain('whsec_');
+    expect(await listAuditEvents(id)).toMatchObject([{}, { action: 'webhook.secret_rotated' }]);
+    expect(JSON.stringify(await listAuditEvents(id))).not.toContain('whsec_');
   });
 });
 
@@ -188,7 +188,7 @@ describe('DELETE /admin/webhooks/{webhookId}', () => {
     expect([deleted.status, deleted.json]).toEqual([200, { id, ...shown }]);
     expect((await admin.send('GET /admin/webhooks')).json).toStrictEqual([]);
     expect(await admin.store.database.query('SELECT 1 FROM webhook_deliveries')).toStrictEqual([]);
-    expect(await listAudit(id)).toMatchObject([{}, { action: 'webhook.deleted' }]);
+    expect(await listAuditEvents(id)).toMatchObject([{}, { action: 'webhook.deleted' }]);
   });
 });
 
@@ -205,7 +205,7 @@ describe('POST /admin/webhooks/{webhookId}/test', () => {
       responseBody: null,
     });
     expect((await admin.send(`GET /admin/webhooks/${one.id}/deliveries`)).json).toStrictEqual([]);
-    expect(await listAudit(other.id)).toMatchObject([
+    expect(await listAuditEvents(other.id)).toMatchObject([
       {},
       {
         actor: `key:${admin.administrator.id}`,
@@ -245,7 +245,7 @@ describe('the audit of a webhook', () => {
     await admin.send(`POST /admin/webhooks/${id}/rotate-secret`);
     await admin.send(`DELETE /admin/webhooks/${id}`);
     const shown = { ...INPUT, url: 'https://hooks.example:8443', paused: false };
-    const [created, changed, rotated, deleted] = await listAudit(id);
+    const [created, changed, rotated, deleted] = await listAuditEvents(id);
     expect([created?.['after'], deleted?.['before']]).toEqual([shown, shown]);
     expect(JSON.stringify([created, changed, rotated, deleted])).not.toContain('s3cret');
   });
@@ -257,7 +257,7 @@ describe('two deletions at once', () => {
       const { id } = await create();
       const deleted = await Promise.all([0, 0].map(() => admin.send(`DELETE /admin/webhooks/${id}`)));
       expect(deleted.map(({ status }) => String(status)).toSorted()).toEqual(['200', '404']);
-      expect(await listAudit(id)).toMatchObject([{}, { action: 'webhook.deleted' }]);
+      expect(await listAuditEvents(id)).toMatchObject([{}, { action: 'webhook.deleted' }]);
     }
   });
 });
@@ -316,8 +316,8 @@ describe('a request on a webhook that does not exist', () => {
       'conflict',
       expect.stringMatching(/^The delivery is still pending/),
     );
-    expect(await listAudit(other.id)).toMatchObject([{ action: 'webhook.created' }]);
-    expect(await listAudit(one.id)).toMatchObject([
+    expect(await listAuditEvents(other.id)).toMatchObject([{ action: 'webhook.created' }]);
+    expect(await listAuditEvents(one.id)).toMatchObject([
       { action: 'webhook.created' },
       {
         actor: `key:${admin.administrator.id}`,

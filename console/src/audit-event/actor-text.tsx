@@ -5,10 +5,15 @@ import { TextLink } from '../layout/text-link';
 import { useOwnKey } from '../session/own-key';
 
 /** Shows who acted: a key, with a link to it, a person at the terminal, or the service. */
-export function ActorText({ actor: { type, id, name, key } }: Pick<AuditEvent, 'actor'>) {
+export function ActorText({ actor: { type, id, name, prefix, lastFour } }: Pick<AuditEvent, 'actor'>) {
   const { data: ownKey } = useOwnKey();
   if (type === 'key' && id !== null) {
-    const other = key === null ? 'a deleted key' : <KeyName apiKey={{ name: name ?? '', ...key }} />;
+    const other =
+      prefix === null || lastFour === null ? (
+        'a deleted key'
+      ) : (
+        <KeyName apiKey={{ name: name ?? '', prefix, lastFour }} />
+      );
     return (
       <TextLink to="/admin/keys/$id" params={{ id }} inherit>
         {id === ownKey?.id ? 'this console’s key' : other}

@@ -3,13 +3,13 @@ import { KeyLink } from '../keys/key-link';
 import { TextLink } from '../layout/text-link';
 
 const ENDING = 8;
-const DELETED = { prefix: null, lastFour: null };
 
 /** Shows what an action changed, as a link to it if it has a page. */
-export function Subject({ subject: { type, id, name, key } }: Pick<AuditEvent, 'subject'>) {
+export function Subject({ subject }: Pick<AuditEvent, 'subject'>) {
+  const { type, id } = subject;
   switch (type) {
     case 'key':
-      return <KeyLink id={id} apiKey={{ name, ...(key ?? DELETED) }} />;
+      return <KeyLink id={id} apiKey={subject} />;
     case 'plan':
       return (
         <TextLink to="/admin/plans" search={{ plan: id }} inherit>

@@ -1,7 +1,7 @@
 import { Box, Text } from '@mantine/core';
 import { IconHistory } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
-import type { AuditEvent, ListAuditQuery } from 'animal-store-client';
+import type { AuditEvent, ListAuditEventsQuery } from 'animal-store-client';
 import { uuid } from '../address/search-reader';
 import { ActorText } from '../audit-event/actor-text';
 import { actionText } from '../audit-event/audit-texts';
@@ -46,13 +46,13 @@ const COLUMNS: Column<AuditEvent>[] = [
 ];
 
 function Actor({ actor }: Pick<AuditEvent, 'actor'>) {
-  return actor.id === null || actor.key === null ? (
+  return actor.id === null || actor.prefix === null ? (
     <Text component="div" inherit lineClamp={2} maw={180}>
       <ActorText actor={actor} />
     </Text>
   ) : (
     <Box maw={180}>
-      <KeyLink id={actor.id} apiKey={{ name: actor.name, ...actor.key }} />
+      <KeyLink id={actor.id} apiKey={actor} />
     </Box>
   );
 }
@@ -90,11 +90,11 @@ export function AuditPage() {
 }
 
 /** Returns the query of the filters, with times in UTC. */
-function toQuery({ since, until, action, actor, ...rest }: AuditSearch): ListAuditQuery {
+function toQuery({ since, until, action, actor, ...rest }: AuditSearch): ListAuditEventsQuery {
   return {
     ...rest,
     ...(actor !== undefined && (uuid(actor) ? { actorId: actor } : { actorName: actor })),
-    ...(action !== undefined && { action: action as NonNullable<ListAuditQuery['action']> }),
+    ...(action !== undefined && { action: action as NonNullable<ListAuditEventsQuery['action']> }),
     ...(since !== undefined && { since: new Date(since).toISOString() }),
     ...(until !== undefined && { until: new Date(until).toISOString() }),
   };

@@ -1,6 +1,12 @@
 -- The names that stay from the first release on, with the data of earlier states. No release runs beside it yet,
 -- so columns are renamed in place.
 
+-- In the order of the service's transactions, so that one that is still running cannot deadlock with this.
+LOCK TABLE
+    "plans", "quotas", "api_keys", "webhooks", "audit_events", "webhook_deliveries", "usage_batches", "usage",
+    "pets", "orders", "stored_responses", "rate_limit_counters"
+IN ACCESS EXCLUSIVE MODE;
+
 -- Enumerations that may grow are texts: a release cannot read a new value of a type that it does not have.
 ALTER TABLE "orders"
     ALTER COLUMN "status" DROP DEFAULT,
@@ -58,6 +64,9 @@ UPDATE "api_keys" SET "allowed_networks" = NULL WHERE "allowed_networks" = '{}';
 ALTER TABLE "rate_limit_counters" RENAME COLUMN "minute" TO "minute_number";
 ALTER TABLE "rate_limit_counters" RENAME COLUMN "day" TO "day_number";
 ALTER TABLE "rate_limit_counters" RENAME COLUMN "refusals" TO "minute_denied";
+ALTER TABLE "rate_limit_counters" RENAME COLUMN "requests" TO "last_requests";
+ALTER TABLE "rate_limit_counters" RENAME COLUMN "allowed" TO "last_allowed";
+ALTER TABLE "rate_limit_counters" RENAME COLUMN "denied" TO "last_denied";
 
 -- Usage.
 ALTER TABLE "usage" RENAME COLUMN "refusals" TO "denied";
@@ -72,9 +81,9 @@ INSERT INTO "renamed_operations" VALUES
     ('rotateOwnKey', 'rotateCurrentKey'),
     ('listOwnUsage', 'listUsage'),
     ('listOwnDeprecatedCalls', 'listDeprecatedCalls'),
-    ('listTeamKeys', 'listIssuedKeys'),
+    ('listTeamKeys', 'listFurtherKeys'),
     ('issueTeamKey', 'issueFurtherKey'),
-    ('revokeTeamKey', 'revokeIssuedKey'),
+    ('revokeTeamKey', 'revokeFurtherKey'),
     ('listUsage', 'listUsageByKey'),
     ('listUsageOfKey', 'listKeyUsage'),
     ('listTopKeys', 'listTopUsage'),
@@ -84,7 +93,8 @@ INSERT INTO "renamed_operations" VALUES
     ('labelKey', 'updateKey'),
     ('restrictKey', 'updateKey'),
     ('unbanKey', 'unbanQuota'),
-    ('getKeyRateLimit', 'getQuotaRateLimit');
+    ('getKeyRateLimit', 'getQuotaRateLimit'),
+    ('listAudit', 'listAuditEvents');
 WITH renamed AS (
     DELETE FROM "usage" USING "renamed_operations" WHERE "operation" = "old_name"
     RETURNING "usage".*, "new_name"
@@ -102,13 +112,13 @@ GROUP BY "key_id", "period", "starts_at", "new_name", "deprecated";
 
 -- Requests that were journaled, and are not in these rows yet.
 UPDATE "usage_batches" SET "entries" = (
-    SELECT json_agg(
+    SELECT coalesce(json_agg(
         entry::jsonb - 'refusals' - 'lastAtMs' || jsonb_build_object(
             'operation', coalesce("new_name", entry ->> 'operation'),
             'denied', entry -> 'refusals',
             'lastRequestAtMs', entry -> 'lastAtMs'
         )
-    )
+    ), '[]')
     FROM json_array_elements("entries") AS entry
         LEFT JOIN "renamed_operations" ON "old_name" = entry ->> 'operation'
 )
@@ -183,7 +193,9 @@ ALTER TABLE "webhook_deliveries" RENAME COLUMN "event" TO "event_type";
 ALTER TABLE "webhook_deliveries" RENAME COLUMN "event_key" TO "dedupe_key";
 ALTER INDEX "webhook_deliveries_event_key_webhook_id_key" RENAME TO "webhook_deliveries_dedupe_key_webhook_id_key";
 ALTER TABLE "webhook_deliveries" ADD COLUMN "event_id" UUID;
-UPDATE "webhook_deliveries" AS delivery SET "event_id" = event.id
+UPDATE "webhook_deliveries" AS delivery
+-- A receiver that saw an attempt identifies the event by the `webhook-id` of that, which was the delivery's id.
+SET "event_id" = CASE WHEN "last_attempt_at" IS NULL THEN event.id ELSE delivery."id" END
 FROM (
     SELECT "dedupe_key", min("id"::text)::uuid AS id FROM "webhook_deliveries" GROUP BY "dedupe_key"
 ) AS event

@@ -4,10 +4,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { Logger } from '@nestjs/common';
 import { SERVICE } from '../../audit/audit.js';
 import type { CreateKeyInput } from '../../keys/key.schemas.js';
+import { countValidKeys, VALID_KEYS_MAX } from '../../keys/key.repository.js';
 import type { KeyService } from '../../keys/key.service.js';
 import { type Scope, scopesForRole } from '../../auth/rules/scope.js';
 import { generateApiKey, findKeyProblem } from '../../auth/rules/api-key.js';
 import type { PrismaService } from '../../database/prisma.service.js';
+import { readServerTimeMs } from '../../database/server-time.js';
 import { type Environment, InvalidEnvironmentError } from '../../settings/environment.js';
 import { seedPlans } from './plans.js';
 
@@ -53,13 +55,21 @@ export async function seedDemo(
 ): Promise<DemoKeys> {
   await seedPlans(prisma);
   const demoKeys = await storedKeys(path.join(DATA_DIR, 'demo-keys.json'), APP_ENV);
+  // An earlier version issued no key on the quota of another.
+  const isOfEarlierVersion = !(await keys.exists(demoKeys.team));
+  const unissued = new Set<string>();
   for (const [name, input] of Object.entries(DEMO_KEY_INPUTS)) {
     const key = demoKeys[name as DemoKeyName];
     if (!(await keys.exists(key))) {
       const quotaOwner = QUOTA_OF[name as DemoKeyName];
       const quotaId = quotaOwner && (await keys.find(await keys.findId(demoKeys[quotaOwner]))).quotaId;
+      if (quotaId !== undefined && !(await hasRoomForKey(prisma, quotaId))) {
+        logger.warn(`The key ${name} was not issued: the quota of ${quotaOwner} has as many keys as it may`);
+        unissued.add(name);
+        continue;
+      }
       await keys.issue({ ...input, quotaId }, SERVICE, key);
-    } else if ('scopes' in input) {
+    } else if ('scopes' in input && isOfEarlierVersion) {
       await addScopes(prisma, keys, key, input.scopes);
     }
   }
@@ -72,7 +82,11 @@ export async function seedDemo(
       })),
     });
   }
-  return demoKeys;
+  return Object.fromEntries(Object.entries(demoKeys).filter(([name]) => !unissued.has(name))) as DemoKeys;
+}
+
+async function hasRoomForKey(prisma: PrismaService, quotaId: string): Promise<boolean> {
+  return (await countValidKeys(prisma, quotaId, await readServerTimeMs(prisma))) < VALID_KEYS_MAX;
 }
 
 /** Gives a key these scopes, if an earlier version issued it without a list. */

@@ -8,7 +8,8 @@
 -- Rows are locked in the order of their keys, as in consume.sql. DO UPDATE reads a row only once it has the
 -- lock.
 INSERT INTO rate_limit_counters AS stored (
-  bucket_key, minute_number, minute_used, minute_limit, day_number, day_used, day_limit, requests, allowed
+  bucket_key, minute_number, minute_used, minute_limit, day_number, day_used, day_limit,
+  last_requests, last_allowed
 )
 SELECT
   bucket_key, (now_ms / 60000)::int, requests, minute_limit,
@@ -22,16 +23,16 @@ WHERE requests <= least(minute_limit, day_limit)
 ORDER BY bucket_key
 ON CONFLICT (bucket_key) DO UPDATE SET
   minute_number = EXCLUDED.minute_number,
-  minute_used = EXCLUDED.requests
+  minute_used = EXCLUDED.last_requests
     + CASE WHEN stored.minute_number = EXCLUDED.minute_number THEN stored.minute_used ELSE 0 END,
   minute_limit = EXCLUDED.minute_limit,
   day_number = EXCLUDED.day_number,
-  day_used = EXCLUDED.requests
+  day_used = EXCLUDED.last_requests
     + CASE WHEN stored.day_number = EXCLUDED.day_number THEN stored.day_used ELSE 0 END,
   day_limit = EXCLUDED.day_limit,
-  requests = EXCLUDED.requests,
-  allowed = EXCLUDED.requests,
-  denied = 0,
+  last_requests = EXCLUDED.last_requests,
+  last_allowed = EXCLUDED.last_requests,
+  last_denied = 0,
   minute_denied = CASE WHEN stored.minute_number = EXCLUDED.minute_number THEN stored.minute_denied ELSE 0 END
 WHERE
   -- A window never goes back, though another statement may have opened a later one while this one waited for
@@ -40,12 +41,12 @@ WHERE
   AND stored.day_number <= EXCLUDED.day_number
   AND (
     stored.minute_number < EXCLUDED.minute_number
-    OR stored.minute_used <= EXCLUDED.minute_limit - EXCLUDED.requests
+    OR stored.minute_used <= EXCLUDED.minute_limit - EXCLUDED.last_requests
   )
   -- Without a limit per day consume.sql stops the count at the largest value of its column.
   AND (
     stored.day_number < EXCLUDED.day_number
-    OR stored.day_used <= coalesce(EXCLUDED.day_limit, 2147483647) - EXCLUDED.requests
+    OR stored.day_used <= coalesce(EXCLUDED.day_limit, 2147483647) - EXCLUDED.last_requests
   )
   AND (stored.banned_until IS NULL OR stored.banned_until <= statement_timestamp())
 RETURNING

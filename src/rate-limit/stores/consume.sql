@@ -33,7 +33,7 @@ buckets AS (
 )
 INSERT INTO rate_limit_counters AS stored (
   bucket_key, minute_number, minute_used, minute_limit, day_number, day_used, day_limit, ban_threshold,
-  requests, allowed, denied, minute_denied, banned_until, ban_level
+  last_requests, last_allowed, last_denied, minute_denied, banned_until, ban_level
 )
 SELECT
   bucket_key, minute, allowed, minute_limit, day, allowed, day_limit, ban_threshold,
@@ -46,7 +46,8 @@ SELECT
 FROM buckets
 ON CONFLICT (bucket_key) DO UPDATE SET
   (
-    minute_number, minute_used, day_number, day_used, allowed, denied, minute_denied, banned_until, ban_level
+    minute_number, minute_used, day_number, day_used, last_allowed, last_denied, minute_denied, banned_until,
+    ban_level
   ) = (
     SELECT
       windows.minute,
@@ -103,7 +104,7 @@ ON CONFLICT (bucket_key) DO UPDATE SET
         CASE
           WHEN ban.lasts THEN 0
           ELSE greatest(0, least(
-            EXCLUDED.requests,
+            EXCLUDED.last_requests,
             EXCLUDED.minute_limit - windows.minute_used,
             EXCLUDED.day_limit - windows.day_used
           ))
@@ -113,7 +114,7 @@ ON CONFLICT (bucket_key) DO UPDATE SET
       LATERAL (SELECT
         CASE
           WHEN ban.lasts THEN 0
-          ELSE least(EXCLUDED.requests - room.allowed, ban.denials_left)
+          ELSE least(EXCLUDED.last_requests - room.allowed, ban.denials_left)
         END AS denied
         OFFSET 0
       ) AS denial,
@@ -132,11 +133,11 @@ ON CONFLICT (bucket_key) DO UPDATE SET
   minute_limit = EXCLUDED.minute_limit,
   day_limit = EXCLUDED.day_limit,
   ban_threshold = EXCLUDED.ban_threshold,
-  requests = EXCLUDED.requests
+  last_requests = EXCLUDED.last_requests
 RETURNING
   bucket_key AS "bucketKey",
-  allowed,
-  denied,
+  last_allowed AS allowed,
+  last_denied AS denied,
   minute_denied AS denials,
   banned_until AS "bannedUntil",
   minute_number AS minute,

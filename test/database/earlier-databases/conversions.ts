@@ -20,9 +20,9 @@ const OPERATIONS: Record<string, string> = {
   rotateOwnKey: 'rotateCurrentKey',
   listOwnUsage: 'listUsage',
   listOwnDeprecatedCalls: 'listDeprecatedCalls',
-  listTeamKeys: 'listIssuedKeys',
+  listTeamKeys: 'listFurtherKeys',
   issueTeamKey: 'issueFurtherKey',
-  revokeTeamKey: 'revokeIssuedKey',
+  revokeTeamKey: 'revokeFurtherKey',
   listUsage: 'listUsageByKey',
   listUsageOfKey: 'listKeyUsage',
   listTopKeys: 'listTopUsage',
@@ -33,6 +33,7 @@ const OPERATIONS: Record<string, string> = {
   restrictKey: 'updateKey',
   unbanKey: 'unbanQuota',
   getKeyRateLimit: 'getQuotaRateLimit',
+  listAudit: 'listAuditEvents',
 };
 
 const COUNTS = ['succeeded', 'redirected', 'client_errors', 'server_errors', 'denied'];

@@ -2,7 +2,7 @@ import {
   getHealth,
   getPlan,
   issueKey,
-  listAudit,
+  listAuditEvents,
   listUsageByKey,
   listWebhooks,
 } from './.generated/admin-openapi';
@@ -24,7 +24,7 @@ async function callEachTag(address: string, key: string): Promise<Record<string,
   const plans = await getPlan({ client: administration, path: { plan: 'free' } });
   const usage = await listUsageByKey({ client: administration });
   const webhooks = await listWebhooks({ client: administration });
-  const audit = await listAudit({ client: administration });
+  const audit = await listAuditEvents({ client: administration });
   const health = await getHealth({ client: administration });
   return {
     pets: pets.response?.status,

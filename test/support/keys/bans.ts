@@ -16,7 +16,7 @@ export async function ban(
 ): Promise<void> {
   await database.query(
     `INSERT INTO rate_limit_counters
-       (bucket_key, minute_number, minute_used, minute_limit, day_number, day_used, day_limit, allowed,
+       (bucket_key, minute_number, minute_used, minute_limit, day_number, day_used, day_limit, last_allowed,
          banned_until)
      SELECT $1, now_s / 60, 0, 60, now_s / 86400, 0, 1000, 0, $2
      FROM (SELECT extract(epoch FROM now())::int AS now_s) AS clock
