@@ -297,7 +297,7 @@ describe('metrics of limits', () => {
     });
     expect(grown).toEqual({
       'rate_limit_allowed_total (anonymous)': 3,
-      'rate_limit_denied_total free status': 1,
+      'rate_limit_denied_total free rate_limit_status': 1,
     });
   });
 });

@@ -162,8 +162,8 @@ const webhookDeliveries: Conversion = (rows) =>
       event_type: renameEvent(type ?? ''),
       dedupe_key: `${renameEvent(type ?? '')}${key?.slice(type?.length)}`,
       payload: convertPayload(payload ?? ''),
-      // The id of the first delivery of the event.
-      event_id: ofEvent.toSorted(byText)[0] ?? null,
+      // The id of the first delivery of the event, unless an attempt sent that of this one.
+      event_id: (row['last_attempt_at'] === null ? ofEvent.toSorted(byText)[0] : row['id']) ?? null,
     };
   });
 
@@ -177,7 +177,14 @@ export const CONVERSIONS: Record<string, Conversion> = {
   })),
   rate_limit_counters: each((row) => ({
     ban_threshold: null,
-    ...rename(row, { minute: 'minute_number', day: 'day_number', refusals: 'minute_denied' }),
+    ...rename(row, {
+      minute: 'minute_number',
+      day: 'day_number',
+      refusals: 'minute_denied',
+      requests: 'last_requests',
+      allowed: 'last_allowed',
+      denied: 'last_denied',
+    }),
   })),
   stored_responses: each((row) => rename(row, { key: 'idempotency_key' })),
   usage,
