@@ -52,7 +52,7 @@ describe('the warning about a deprecated operation', () => {
         message: 'Animal Store: GET /pets is deprecated.',
         deprecatedAt: null,
         sunsetAt: null,
-        successor: null,
+        successors: [],
       },
     ]);
   });

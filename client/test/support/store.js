@@ -14,8 +14,8 @@ export async function issueKey(limits = PLENTY) {
 }
 
 /** Raises the limits of a key, and waits until they apply. */
-export async function makeRoom({ id, key }) {
-  await administer('PATCH', `/admin/keys/${id}`, { plan: 'enterprise', ...PLENTY });
+export async function makeRoom({ quotaId, key }) {
+  await administer('PATCH', `/admin/quotas/${quotaId}`, PLENTY);
   let remaining;
   do {
     const response = await fetch(`${baseUrl}/rate-limit`, { headers: { Authorization: `Bearer ${key}` } });
