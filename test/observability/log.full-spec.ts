@@ -166,12 +166,12 @@ describe('the log of a service', () => {
 describe('the line of a request', () => {
   /** A key with one request a day, which its second request does not ban. */
   let dayLimited: IssuedKey;
-  /** A key that is banned for longer than a day, so that neither window ends later, whatever the time is. */
+  /** A banned key with fewer requests left in the minute than in the day, whatever the time is. */
   let banned: IssuedKey;
 
   beforeAll(async () => {
     dayLimited = await issueKey(database, { plan: 'enterprise', perMinute: 1000, perDay: 1 });
-    banned = await issueKey(database, { plan: 'enterprise', perMinute: 1, perDay: 1 });
+    banned = await issueKey(database, { plan: 'enterprise', perMinute: 1, perDay: 5 });
     await fetchLine('/v1/pets', banned.key);
     await ban(database, banned, new Date(Date.now() + 2 * DAY_MS));
   });
