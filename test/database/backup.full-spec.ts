@@ -131,7 +131,7 @@ describeOnDebianPostgres('the database', () => {
     const [counter] = await query<{ left: number }>(
       empty.url,
       `SELECT
-         CASE WHEN day = floor(extract(epoch FROM now()) / 86400) THEN day_limit - day_used
+         CASE WHEN day_number = floor(extract(epoch FROM now()) / 86400) THEN day_limit - day_used
            ELSE day_limit END AS left
        FROM rate_limit_counters WHERE day_limit = 5`,
     );

@@ -93,7 +93,7 @@ describeOnRedis('a service that counts in a Redis with Sentinels', () => {
       code: 1,
       signal: null,
       stdout: '',
-      stderr: 'The settings are wrong:\nCOUNTER_STORE: no Sentinel knows a master "other"\n',
+      stderr: 'The settings are wrong:\nCOUNTER_STORE_URL: no Sentinel knows a master "other"\n',
     });
   });
 

@@ -142,7 +142,7 @@ describeOnRedis('a service that counts in Redis', () => {
   it('refuses to start with one that may evict keys, and says in one line what to set', async () => {
     const server = await startRedis({ 'maxmemory-policy': 'allkeys-lru' });
     const reason =
-      `The settings are wrong:\nCOUNTER_STORE: 127.0.0.1:${server.port} has the maxmemory-policy ` +
+      `The settings are wrong:\nCOUNTER_STORE_URL: 127.0.0.1:${server.port} has the maxmemory-policy ` +
       'allkeys-lru, ' +
       'by which counts and bans are forgotten when memory is full; set maxmemory-policy to noeviction\n';
     try {

@@ -49,6 +49,8 @@ export const plainComponents = ({ React, getComponent }) => ({
         { className: 'code', tabIndex: 0, role: 'group', 'aria-label': 'Code' },
         React.createElement(SyntaxHighlighter, props),
       ),
+    // Events are requests to a receiver, so nothing of them can be tried here.
+    Webhooks: () => () => null,
   },
 });
 
