@@ -5,6 +5,7 @@ import path from 'node:path';
 import { applyPendingMigrations } from '../../src/database/migrations.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { OWN_MIGRATIONS } from '../support/database/own-migrations.js';
+import { RENAMED_OPERATIONS } from '../database/earlier-databases/conversions.js';
 import { aggregateUsage } from '../support/keys/usage.js';
 
 const MIGRATIONS = path.resolve(import.meta.dirname, '..', '..', 'prisma', 'migrations');
@@ -12,28 +13,7 @@ const NAMES = '20261128000000_names';
 const HOUR = '2026-11-25T10:00:00Z';
 const MINUTE = Date.parse(HOUR) / 60_000;
 
-/** Every operation whose name changed, with the name that it has now. */
-const RENAMED = {
-  getOwnKey: 'getCurrentKey',
-  rotateOwnKey: 'rotateCurrentKey',
-  listOwnUsage: 'listUsage',
-  listOwnDeprecatedCalls: 'listDeprecatedCalls',
-  listTeamKeys: 'listFurtherKeys',
-  issueTeamKey: 'issueFurtherKey',
-  revokeTeamKey: 'revokeFurtherKey',
-  listUsage: 'listUsageByKey',
-  listUsageOfKey: 'listKeyUsage',
-  listTopKeys: 'listTopUsage',
-  listDeprecatedCalls: 'listDeprecatedCallers',
-  suggestScopes: 'getScopeSuggestion',
-  changePlan: 'updateQuota',
-  labelKey: 'updateKey',
-  restrictKey: 'updateKey',
-  unbanKey: 'unbanQuota',
-  getKeyRateLimit: 'getQuotaRateLimit',
-  listAudit: 'listAuditEvents',
-};
-const OPERATIONS = [...Object.keys(RENAMED), 'listPets', 'none'];
+const OPERATIONS = [...Object.keys(RENAMED_OPERATIONS), 'listPets', 'none'];
 
 let database: TestDatabase;
 let earlier: string;
@@ -79,7 +59,7 @@ type Counts = ReturnType<typeof countsOf>;
 function sumsByNewName(): Map<string, Counts> {
   const sums = new Map<string, Counts>();
   for (const operation of OPERATIONS) {
-    const name = (RENAMED as Record<string, string>)[operation] ?? operation;
+    const name = RENAMED_OPERATIONS[operation] ?? operation;
     const before = sums.get(name);
     const added = countsOf(operation);
     const entries = Object.entries(added).map(([each, count]) => [
@@ -120,9 +100,7 @@ describe('the migration of the names', () => {
       expect([operation, counted]).toEqual([operation, sums.get(String(operation))]);
       expect([quota, deprecated]).toEqual([key === first.key ? first.quota : second.quota, false]);
       expect(['minute', 'hour', 'day']).toContain(period);
-      const merged = OPERATIONS.findLastIndex(
-        (each) => ((RENAMED as Record<string, string>)[each] ?? each) === operation,
-      );
+      const merged = OPERATIONS.findLastIndex((each) => (RENAMED_OPERATIONS[each] ?? each) === operation);
       expect(new Date(String(last)).getTime()).toBe(Date.parse(HOUR) + merged * 1000);
     }
   });

@@ -15,7 +15,8 @@ function rename(row: Row, names: Record<string, string>): Row {
 
 const nullIfEmpty = (list: string | null | undefined) => (list === '[]' ? null : (list ?? null));
 
-const OPERATIONS: Record<string, string> = {
+/** Every operation whose name changed, with the name that it has now. */
+export const RENAMED_OPERATIONS: Record<string, string> = {
   getOwnKey: 'getCurrentKey',
   rotateOwnKey: 'rotateCurrentKey',
   listOwnUsage: 'listUsage',
@@ -43,7 +44,7 @@ const usage: Conversion = (rows) => {
   const merged = new Map<string, Row>();
   for (const earlier of rows) {
     const row = rename(earlier, { refusals: 'denied', last_at: 'last_request_at' });
-    row['operation'] = OPERATIONS[row['operation'] ?? ''] ?? row['operation'] ?? null;
+    row['operation'] = RENAMED_OPERATIONS[row['operation'] ?? ''] ?? row['operation'] ?? null;
     const key = ['key_id', 'period', 'starts_at', 'operation', 'deprecated']
       .map((column) => row[column])
       .join(' ');
@@ -68,7 +69,7 @@ const usageBatches = each((row) => {
   const entries = (JSON.parse(row['entries'] ?? '') as JournalEntry[]).map(
     ({ operation, refusals: denied, lastAtMs: lastRequestAtMs, ...entry }) => ({
       ...entry,
-      operation: OPERATIONS[operation] ?? operation,
+      operation: RENAMED_OPERATIONS[operation] ?? operation,
       denied,
       lastRequestAtMs,
     }),
