@@ -1,5 +1,5 @@
 import type { onSendHookHandler, RouteOptions } from 'fastify';
-import { lifecycleHeaders } from './rules/lifecycle.js';
+import { deprecationLinks, lifecycleHeaders } from './rules/lifecycle.js';
 
 /**
  * Adds the deprecation and stability headers to every response of a route; in `Link`, the links that the
@@ -7,14 +7,18 @@ import { lifecycleHeaders } from './rules/lifecycle.js';
  */
 export function addLifecycleHeaders(route: RouteOptions): void {
   const lifecycle = route.config ?? {};
+  const headers = Object.entries(lifecycleHeaders(lifecycle));
   const addHeaders: onSendHookHandler = (request, reply, _payload, done) => {
-    const headers = lifecycleHeaders(lifecycle, request.params as Record<string, string>);
-    for (const [name, value] of Object.entries(headers)) {
-      reply.header(name, name === 'Link' ? [reply.getHeader('Link') ?? [], value].flat().join(', ') : value);
+    for (const [name, value] of headers) {
+      reply.header(name, value);
+    }
+    if (lifecycle.deprecation !== undefined) {
+      const links = deprecationLinks(lifecycle.deprecation, request.params as Record<string, string>);
+      reply.header('Link', [reply.getHeader('Link') ?? [], links].flat().join(', '));
     }
     done();
   };
-  if (Object.keys(lifecycleHeaders(lifecycle)).length > 0) {
+  if (headers.length > 0) {
     route.onSend = [route.onSend ?? [], addHeaders].flat();
   }
 }

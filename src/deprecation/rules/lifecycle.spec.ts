@@ -1,4 +1,4 @@
-import { lifecycleError, lifecycleHeaders } from './lifecycle.js';
+import { deprecationLinks, lifecycleError, lifecycleHeaders } from './lifecycle.js';
 
 const REMOVAL_MS = Date.parse('2030-12-05T00:00:00Z');
 const DEPRECATION = {
@@ -68,36 +68,11 @@ describe('lifecycleError', () => {
 });
 
 describe('lifecycleHeaders', () => {
-  it('returns the dates of a deprecation, its successors and its documentation', () => {
-    expect(lifecycleHeaders({ deprecation: DEPRECATION }, { petId: '-7' })).toEqual({
+  it('returns the dates of a deprecation', () => {
+    expect(lifecycleHeaders({ deprecation: DEPRECATION })).toEqual({
       Deprecation: '@1764892800',
       Sunset: 'Thu, 05 Dec 2030 00:00:00 GMT',
-      Link:
-        '</v1/pets?id=-7>; rel="successor-version", </v1/pets?status=available>; rel="successor-version", ' +
-        '</docs#/pets/getPet>; rel="deprecation"; type="text/html"',
     });
-  });
-
-  it.each([
-    'rex',
-    '',
-    '7>; rel="x"',
-    '9223372036854775808',
-    '%zz',
-    '7\r\nX: y',
-    '7 ',
-    '1e3',
-    '9'.repeat(5000),
-  ])('leaves out a successor whose parameter is no int64: %j', (petId) => {
-    expect(lifecycleHeaders({ deprecation: DEPRECATION }, { petId })['Link']).toBe(
-      '</v1/pets?status=available>; rel="successor-version", </docs#/pets/getPet>; rel="deprecation"; ' +
-        'type="text/html"',
-    );
-  });
-
-  it('writes the integer of a parameter in its shortest form', () => {
-    const link = lifecycleHeaders({ deprecation: DEPRECATION }, { petId: '0007' })['Link'];
-    expect(link).toMatch(/^<\/v1\/pets\?id=7>;/);
   });
 
   it('returns whole seconds: Deprecation by RFC 9745 and Sunset by RFC 8594', () => {
@@ -123,5 +98,35 @@ describe('lifecycleHeaders', () => {
       'X-Stability': 'experimental',
       ...lifecycleHeaders({ deprecation: DEPRECATION }),
     });
+  });
+});
+
+describe('deprecationLinks', () => {
+  it('returns the successors, the nearest first, and the documentation', () => {
+    expect(deprecationLinks(DEPRECATION, { petId: '-7' })).toBe(
+      '</v1/pets?id=-7>; rel="successor-version", </v1/pets?status=available>; rel="successor-version", ' +
+        '</docs#/pets/getPet>; rel="deprecation"; type="text/html"',
+    );
+  });
+
+  it.each([
+    'rex',
+    '',
+    '7>; rel="x"',
+    '9223372036854775808',
+    '%zz',
+    '7\r\nX: y',
+    '7 ',
+    '1e3',
+    '9'.repeat(5000),
+  ])('leaves out a successor whose parameter is no int64: %j', (petId) => {
+    expect(deprecationLinks(DEPRECATION, { petId })).toBe(
+      '</v1/pets?status=available>; rel="successor-version", </docs#/pets/getPet>; rel="deprecation"; ' +
+        'type="text/html"',
+    );
+  });
+
+  it('writes the integer of a parameter in its shortest form', () => {
+    expect(deprecationLinks(DEPRECATION, { petId: '0007' })).toMatch(/^<\/v1\/pets\?id=7>;/);
   });
 });

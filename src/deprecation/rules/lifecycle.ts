@@ -47,24 +47,25 @@ function successorPaths({ successors }: Deprecation, parameters: PathParameters)
 }
 
 /**
- * Returns `X-Stability` of an operation that is not stable, and `Deprecation` (RFC 9745), `Sunset` (RFC 8594)
- * and their links.
+ * Returns the headers that are the same for every response of an operation: `X-Stability` if it is not stable,
+ * `Deprecation` (RFC 9745) and `Sunset` (RFC 8594).
  */
-export function lifecycleHeaders(
-  { stability, deprecation }: Lifecycle,
-  parameters: PathParameters = {},
-): Record<string, string> {
+export function lifecycleHeaders({ stability, deprecation }: Lifecycle): Record<string, string> {
   return {
     ...(stability !== undefined && stability !== 'stable' && { 'X-Stability': stability }),
     ...(deprecation !== undefined && {
       Deprecation: `@${Math.floor(deprecation.since.getTime() / 1000)}`,
       Sunset: deprecation.removal.toUTCString(),
-      Link: [
-        ...successorPaths(deprecation, parameters).map((path) => `<${path}>; rel="successor-version"`),
-        `<${deprecation.docs}>; rel="deprecation"; type="text/html"`,
-      ].join(', '),
     }),
   };
+}
+
+/** Returns the links of a deprecated operation to its successors and its documentation, for `Link`. */
+export function deprecationLinks(deprecation: Deprecation, parameters: PathParameters): string {
+  return [
+    ...successorPaths(deprecation, parameters).map((path) => `<${path}>; rel="successor-version"`),
+    `<${deprecation.docs}>; rel="deprecation"; type="text/html"`,
+  ].join(', ');
 }
 
 /**
