@@ -1,6 +1,7 @@
 import type { Server } from 'node:net';
 import { readOptions } from './options.js';
 import { Refusal } from '../dev/refusal.js';
+import { buildRelease, findRelease } from '../dev/release/build.js';
 import { requirePrograms } from './requirements.js';
 import { runFaultTest } from './run.js';
 
@@ -19,8 +20,21 @@ async function main(): Promise<boolean> {
   try {
     const options = readOptions(process.argv.slice(2));
     requirePrograms(options.store);
-    return await runFaultTest(options, interruption.signal);
-  } catch (error) {
+    const { upgradeFrom } = options;
+    if (upgradeFrom === undefined) {
+      return await runFaultTest(options, null, interruption.signal);
+    }
+    const release = await findRelease(upgradeFrom);
+    if (release === undefined) {
+      process.stderr.write('SKIPPED: releases/ has no release yet that could be upgraded\n');
+      return true;
+    }
+    process.stderr.write(`Building ${release.version} (${release.commit}), unless it is built\n`);
+    const former = await buildRelease(release, interruption.signal);
+    return await runFaultTest(options, former, interruption.signal);
+  } catch (failure) {
+    // What it ends, such as the build of a release, fails otherwise.
+    const error: unknown = interruption.signal.aborted ? interruption.signal.reason : failure;
     const text = error instanceof Refusal ? error.message : (error as Error).stack;
     process.stderr.write(`${text}\n`);
     return false;

@@ -23,6 +23,8 @@ export interface Options {
   replicas: number;
   store: StoreName;
   seed: number;
+  /** The release, or git revision, whose replicas those of this tree replace, and which replace them. */
+  upgradeFrom?: string;
 }
 
 const MAX_SEED = 2 ** 31 - 1;
@@ -48,13 +50,19 @@ export function readOptions(args: string[]): Options {
         .default('postgres'),
     )
     .option('--seed <number>', 'of the schedule of faults', parseNumber('whole number', 0, MAX_SEED), seed)
+    .option(
+      '--upgrade-from <release>',
+      'its version, "last" or a git revision; replaced and put back in turn',
+    )
     .allowExcessArguments(false)
     .configureOutput({ writeErr: () => {} })
     .exitOverride(({ message, exitCode }: CommanderError) => {
       if (exitCode === 0) {
         process.exit(); // It has printed the help.
       }
-      throw new Refusal(`${message}\nThe options are --minutes, --replicas, --store and --seed.`);
+      throw new Refusal(
+        `${message}\nThe options are --minutes, --replicas, --store, --seed and --upgrade-from.`,
+      );
     })
     .parse(args, { from: 'user' })
     .opts<Options>();

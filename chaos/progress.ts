@@ -14,6 +14,8 @@ const LINE_INTERVAL_MS = 5000;
 /** Adds up what the clients count, and prints a line every few seconds. */
 export class Progress {
   readonly seconds: Second[] = [];
+  /** The decisions of each version. */
+  readonly decisionsOf: Record<string, number> = {};
   readonly startMs = monotonicMs();
   private readonly timer: NodeJS.Timeout;
 
@@ -22,12 +24,15 @@ export class Progress {
     this.timer = setInterval(() => this.print(), LINE_INTERVAL_MS);
   }
 
-  add(counts: Counts): void {
+  add(counts: Counts, decisionsOf: Record<string, number>): void {
     const second = Math.floor((monotonicMs() - this.startMs) / 1000);
     if (this.seconds.at(-1)?.second !== second) {
       this.seconds.push({ second, counts: { ...NO_COUNTS } });
     }
     addCounts((this.seconds.at(-1) as Second).counts, counts);
+    for (const [version, decisions] of Object.entries(decisionsOf)) {
+      this.decisionsOf[version] = (this.decisionsOf[version] ?? 0) + decisions;
+    }
   }
 
   get total(): Counts {

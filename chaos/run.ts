@@ -4,6 +4,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { type Build, THIS_BUILD } from '../dev/release/build.js';
 import type { FromProcess, ToProcess } from './clients/messages.js';
 import { Faults } from './faults/faults.js';
 import { canLosePackets, openOwnNetwork } from './faults/packet-loss.js';
@@ -13,6 +14,7 @@ import type { Options } from './options.js';
 import { LoadProcess, ROOT } from './processes.js';
 import { Progress } from './progress.js';
 import { writeReport } from './report.js';
+import { Rollout } from './rollout.js';
 import { BAN_DURATIONS_S, Stage } from './stage/stage.js';
 import { dumpTables } from './tables.js';
 
@@ -21,10 +23,15 @@ const CLIENTS = ['client-1', 'client-2', 'client-3'];
 /**
  * Drives the service through a run, and has the verifier judge it.
  *
+ * @param former the build that the replicas run first, and that those of this tree replace; null for none.
  * @param interruption ends the run early, with the report so far.
  * @returns whether every claim held, and the run was whole.
  */
-export async function runFaultTest(options: Options, interruption: AbortSignal): Promise<boolean> {
+export async function runFaultTest(
+  options: Options,
+  former: Build | null,
+  interruption: AbortSignal,
+): Promise<boolean> {
   rmSync(OUT, { recursive: true, force: true });
   mkdirSync(OUT, { recursive: true });
   const stage = new Stage();
@@ -36,15 +43,27 @@ export async function runFaultTest(options: Options, interruption: AbortSignal):
       await openOwnNetwork();
     }
     log(`Starting ${options.replicas} replicas; counters: ${options.store}, seed ${options.seed}`);
-    const adminKey = await stage.start(options);
+    const adminKey = await stage.start(options, former ?? THIS_BUILD);
     interruption.throwIfAborted();
     const faults = new Faults(stage);
     const progress = new Progress(faults.seen);
+    const rollout =
+      former &&
+      new Rollout(former, {
+        stage,
+        faults,
+        seed: options.seed,
+        pause,
+        onReplaced: (replica, version) =>
+          processes.forEach((each) => each.send({ type: 'replaced', replica, version })),
+        onFailure: (error) => broken.abort(error),
+      });
     const startedAt = new Date().toISOString();
     // The minutes count from here; otherwise a slow machine would spend those of a short run on its start.
     await Promise.race([startLoad(), once(over, 'abort')]);
     let failure: string | null = null;
     try {
+      await rollout?.start();
       const endMs = monotonicMs() + options.minutes * 60_000;
       for (const episode of planFaults(options.seed, options.minutes, faults.targets)) {
         if (!(await pause(episode.calmMs))) {
@@ -52,17 +71,23 @@ export async function runFaultTest(options: Options, interruption: AbortSignal):
         }
         await faults.run(episode.faults, pause);
       }
+      await rollout?.stop();
       await pause(Math.max(CALM_MS, endMs - monotonicMs()));
       failure = over.aborted ? (over.reason as Error).message : null;
     } catch (error) {
       failure = (error as Error).message;
     }
+    await rollout?.stop();
     log('Waiting for the last responses');
     await Promise.all(processes.map((each) => each.stop()));
     progress.stop();
     await faults.close().catch((error: Error) => {
       failure ??= error.message;
     });
+    const idle = [former ?? THIS_BUILD, THIS_BUILD].find(({ version }) => !progress.decisionsOf[version]);
+    if (idle !== undefined) {
+      failure ??= `${idle.version} decided on no request`;
+    }
     if (failure !== null) {
       log(`The run ended early: ${failure}`);
     }
@@ -79,7 +104,7 @@ export async function runFaultTest(options: Options, interruption: AbortSignal):
       const ready = new Promise<void>((resolve) => (setReady = resolve));
       const relay = (message: FromProcess) => {
         if (message.type === 'counts') {
-          progress.add(message.counts);
+          progress.add(message.counts, message.decisionsOf);
         } else if (message.type === 'ready') {
           setReady();
         } else {
@@ -91,7 +116,7 @@ export async function runFaultTest(options: Options, interruption: AbortSignal):
       const administrator = new LoadProcess('clients/administrator.ts', relay, fail);
       processes.push(administrator, ...clients);
       const { seed } = options;
-      const replicas = stage.replicas.map(({ name, port }) => ({ name, port }));
+      const replicas = stage.replicas.map(({ name, port, build: { version } }) => ({ name, port, version }));
       const setup = (name: string): ToProcess => ({
         type: 'setup',
         setup: { name, seed, replicas, adminKey },

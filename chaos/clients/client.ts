@@ -34,6 +34,7 @@ class Client {
   private readonly inFlight = new Map<string, number>();
   private readonly refusedUntilMs = new Map<string, number>();
   private counts = { ...NO_COUNTS };
+  private decisionsOf: Record<string, number> = {};
   private sent = 0;
   private isOver = false;
 
@@ -46,15 +47,19 @@ class Client {
   }
 
   async run(): Promise<void> {
-    const reporting = setInterval(() => {
-      void report({ type: 'counts', counts: this.counts });
-      this.counts = { ...NO_COUNTS };
-    }, REPORT_INTERVAL_MS);
+    const reporting = setInterval(() => void this.report(), REPORT_INTERVAL_MS);
     const loops = Array.from({ length: LOOPS }, () => this.loop());
     await Promise.all([...loops, this.sendBursts(), this.sendTwins(), this.sendHeld()]);
     clearInterval(reporting);
     await this.ledger.close();
-    await report({ type: 'counts', counts: this.counts });
+    await this.report();
+  }
+
+  /** Has the next requests to a replica count as another version's. */
+  replace(replica: string, version: string): void {
+    this.setup.replicas = this.setup.replicas.map((each) =>
+      each.name === replica ? { ...each, version } : each,
+    );
   }
 
   stop(): void {
@@ -139,11 +144,17 @@ class Client {
     const line = requestLine({ id: `${this.setup.name}-${this.sent}`, replica: name }, planned, outcome);
     this.ledger.write(line);
     this.workload.observe(planned, outcome, line.recordId);
-    this.count(line);
+    this.count(line, replica.version);
     return line;
   }
 
-  private count(line: Request): void {
+  private async report(): Promise<void> {
+    const { counts, decisionsOf } = this;
+    [this.counts, this.decisionsOf] = [{ ...NO_COUNTS }, {}];
+    await report({ type: 'counts', counts, decisionsOf });
+  }
+
+  private count(line: Request, version: string): void {
     const { status, receivedMs, headers } = line;
     if (receivedMs === null) {
       this.counts.withoutResponse += 1;
@@ -151,6 +162,7 @@ class Client {
       this.counts.unavailable += 1;
     } else {
       this.counts.decisions += 1;
+      this.decisionsOf[version] = (this.decisionsOf[version] ?? 0) + 1;
       this.counts.denied += status === 429 ? 1 : 0;
       this.counts.served += status === 429 ? 0 : 1;
       this.counts.degraded += headers.degraded ? 1 : 0;
@@ -175,6 +187,9 @@ receive((message) => {
       break;
     case 'ended':
       client.keys.end(message.key);
+      break;
+    case 'replaced':
+      client.replace(message.replica, message.version);
       break;
     case 'stop':
       client.stop();

@@ -40,7 +40,10 @@ const FIRST_BYTES = 5;
 const agent = new Agent({ keepAlive: true });
 
 /** Sends a request. Returns null if it was not sent, because the replica does not listen. */
-export function exchange(replica: ReplicaAddress, planned: PlannedRequest): Promise<Outcome | null> {
+export function exchange(
+  replica: Pick<ReplicaAddress, 'port'>,
+  planned: PlannedRequest,
+): Promise<Outcome | null> {
   const { method, path, key, idempotencyKey, body, abandonAfterMs, heldMs } = planned;
   const headers = {
     ...(key !== null && { authorization: `Bearer ${key.secret}` }),

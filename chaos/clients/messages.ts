@@ -2,6 +2,8 @@
 export interface ReplicaAddress {
   name: string;
   port: number;
+  /** The version that serves there until it is replaced. */
+  version: string;
 }
 
 /** What a client or the administrator needs at its start. */
@@ -53,14 +55,17 @@ export type ToProcess =
   | { type: 'setup'; setup: Setup }
   | { type: 'key'; key: ClientKey }
   | { type: 'ended'; key: string }
+  | { type: 'replaced'; replica: string; version: string }
   | { type: 'stop' };
 
-/** `ready`: the administrator has issued the keys of every run. */
+/**
+ * `ready`: the administrator has issued the keys of every run. `counts`: also the decisions of each version.
+ */
 export type FromProcess =
   | { type: 'ready' }
   | { type: 'key'; key: ClientKey }
   | { type: 'ended'; key: string }
-  | { type: 'counts'; counts: Counts };
+  | { type: 'counts'; counts: Counts; decisionsOf: Record<string, number> };
 
 /** Sends a message to the process that started this one. */
 export function report(message: FromProcess): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Build } from '../../dev/release/build.js';
 import { Ledger, monotonicMs } from '../ledger.js';
 import type { Fault } from '../verifier/evidence.js';
 import type { Link } from '../stage/counter-stores.js';
@@ -22,6 +23,8 @@ export class Faults {
   private readonly ledger = new Ledger<Fault>('faults');
   /** The faults that are over, for the report. */
   readonly seen: Fault[] = [];
+  /** What happens to each target, and has happened. */
+  private readonly happening = new Map<string, Promise<unknown>>();
 
   constructor(private readonly stage: Stage) {}
 
@@ -48,18 +51,8 @@ export class Faults {
     if (afterMs > 0 && !(await pause(afterMs))) {
       return;
     }
-    const driver = this.driver(planned);
-    const line: Fault = {
-      kind: 'fault',
-      startMs: monotonicMs(),
-      causedMs: null,
-      endMs: null,
-      fault,
-      target,
-      byMs,
-    };
-    this.seen.push(line);
-    try {
+    await this.record({ fault, target, byMs }, async (line) => {
+      const driver = this.driver(planned);
       await driver.cause();
       line.causedMs = monotonicMs();
       await pause(lastsMs);
@@ -67,10 +60,46 @@ export class Faults {
       if (this.stage.groups.some(({ name }) => name === target)) {
         await this.settle(line);
       }
-      line.endMs = monotonicMs();
-    } finally {
-      this.ledger.write(line);
-    }
+    });
+  }
+
+  /**
+   * Ends a replica in good order, and starts it as another build.
+   *
+   * @param onEnd runs between the two.
+   */
+  async replace(replica: Replica, build: Build, onEnd: () => void): Promise<void> {
+    const { version } = build;
+    await this.record({ fault: 'replica-replace', target: replica.name, version }, async (line) => {
+      await replica.end('SIGTERM');
+      line.causedMs = monotonicMs();
+      replica.build = build;
+      onEnd();
+      await replica.start();
+    });
+  }
+
+  /** Causes and undoes one fault, once no other happens to its target. */
+  private async record(
+    fault: Pick<Fault, 'fault' | 'target' | 'byMs' | 'version'>,
+    run: (line: Fault) => Promise<void>,
+  ): Promise<void> {
+    const { target } = fault;
+    const recorded = (this.happening.get(target) ?? Promise.resolve()).then(async () => {
+      const line: Fault = { kind: 'fault', startMs: monotonicMs(), causedMs: null, endMs: null, ...fault };
+      this.seen.push(line);
+      try {
+        await run(line);
+        line.endMs = monotonicMs();
+      } finally {
+        this.ledger.write(line);
+      }
+    });
+    this.happening.set(
+      target,
+      recorded.catch(() => {}),
+    );
+    await recorded;
   }
 
   /** @throws Error if what fails over does not become whole; the ledger is written all the same. */

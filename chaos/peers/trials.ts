@@ -166,7 +166,7 @@ async function sendAll(
     }
     const { port } = instances[index % 2 === 0 ? 0 : 1];
     const wallMs = Date.now() - monotonicMs();
-    const sent = exchange({ name: '', port }, { ...request, record: null, abandonAfterMs: null });
+    const sent = exchange({ port }, { ...request, record: null, abandonAfterMs: null });
     pending.push(sent.then((outcome) => observe(outcome, wallMs)));
   }
   return Promise.all(pending);

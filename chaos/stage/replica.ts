@@ -1,5 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { setPriority } from 'node:os';
+import path from 'node:path';
+import { type Build, THIS_BUILD } from '../../dev/release/build.js';
 import { until } from '../../test/support/eventually.js';
 import { send } from '../../test/support/http/http.js';
 import { FAKETIME } from '../../test/support/time/faketime.js';
@@ -16,6 +18,8 @@ const PRIORITY = 5;
 /** A replica of the built service, which keeps its port through all restarts. */
 export class Replica {
   private process: ServiceProcess | null = null;
+  /** What runs from the next start on. */
+  build: Build = THIS_BUILD;
 
   constructor(
     readonly name: string,
@@ -37,7 +41,7 @@ export class Replica {
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
     };
     const settings = { ...this.settings, PORT: String(this.port), ...(clockAheadMs !== 0 && clock) };
-    const service = new ServiceProcess('main.js', settings);
+    const service = new ServiceProcess(path.join(this.build.folder, 'dist/main.js'), settings);
     this.process = service;
     this.guard.watch(this.name, service.pid);
     const isReady = async () =>

@@ -1,4 +1,6 @@
+import path from 'node:path';
 import pg from 'pg';
+import { type Build, THIS_BUILD } from '../../dev/release/build.js';
 import { run } from '../../test/support/service/service-process.js';
 
 /**
@@ -11,14 +13,15 @@ export async function seedDatabase(
   url: (database: string) => string,
   database: string,
   settings: Record<string, string>,
+  build: Build = THIS_BUILD,
 ): Promise<string> {
   const client = new pg.Client(url('postgres'));
   await client.connect();
   await client.query(`CREATE DATABASE ${database}`);
   await client.end();
   const environment = { ...settings, DATABASE_URL: url(database) };
-  await runCommand(environment, 'migrate');
-  const output = await runCommand(environment, 'seed');
+  await runCommand(build, environment, 'migrate');
+  const output = await runCommand(build, environment, 'seed');
   const [key] = /ask_\w+/.exec(output) ?? [];
   if (key === undefined) {
     throw new Error(`The seed printed no key of an administrator:\n${output}`);
@@ -26,8 +29,14 @@ export async function seedDatabase(
   return key;
 }
 
-async function runCommand(settings: Record<string, string>, command: string): Promise<string> {
-  const { code, stdout, stderr } = await run('cli/admin.js', settings, command);
+/** Runs a command of a build. Returns its standard output. @throws Error with all output if it fails. */
+export async function runCommand(
+  { folder }: Build,
+  settings: Record<string, string>,
+  command: string,
+): Promise<string> {
+  const script = path.join(folder, 'dist/cli/admin.js');
+  const { code, stdout, stderr } = await run(script, settings, command);
   if (code !== 0) {
     throw new Error(`animal-store ${command} failed:\n${stdout}${stderr}`);
   }

@@ -1,3 +1,4 @@
+import { type Build, THIS_BUILD } from '../../dev/release/build.js';
 import { startDatabaseProxy } from '../../test/support/programs/database-proxy.js';
 import { freePort } from '../../test/support/programs/free-port.js';
 import type { Options, StoreName } from '../options.js';
@@ -7,7 +8,7 @@ import { Guard } from './guard.js';
 import { PatroniServers } from './patroni-servers.js';
 import { PostgresServer } from './postgres-server.js';
 import { Replica } from './replica.js';
-import { seedDatabase } from './seed.js';
+import { runCommand, seedDatabase } from './seed.js';
 import type { DatabaseServer, Server } from './server.js';
 
 const DATABASE = 'animal_store';
@@ -34,11 +35,16 @@ export class Stage {
   /** The address of the database, past all links. */
   databaseUrl = '';
 
-  /** Starts all of it. @returns the administrator's key. */
-  async start({ replicas: count, store }: Options): Promise<string> {
+  /**
+   * Starts all of it.
+   *
+   * @param build what the replicas run first; it makes the tables.
+   * @returns the administrator's key.
+   */
+  async start({ replicas: count, store }: Options, build: Build): Promise<string> {
     const names = Array.from({ length: count }, (_, index) => `replica-${index + 1}`);
     const postgres = await this.startDatabase(store);
-    const adminKey = await seedDatabase((name) => postgres.url(name), DATABASE, SETTINGS);
+    const adminKey = await seedDatabase((name) => postgres.url(name), DATABASE, SETTINGS, build);
     this.databaseUrl = postgres.url(DATABASE);
     const counters = await COUNTER_STORES[store](names, this.guard);
     this.servers.push(...counters.servers);
@@ -52,10 +58,15 @@ export class Stage {
         COUNTER_STORE_URL: counters.addresses[index] ?? '',
       };
       const port = await freePort();
-      this.replicas.push(new Replica(name, port, settings, this.guard));
+      this.replicas.push(Object.assign(new Replica(name, port, settings, this.guard), { build }));
     }
     await Promise.all(this.replicas.map((replica) => replica.start()));
     return adminKey;
+  }
+
+  /** Brings the database to the schema of this tree, while replicas serve. */
+  async migrate(): Promise<void> {
+    await runCommand(THIS_BUILD, { ...SETTINGS, DATABASE_URL: this.databaseUrl }, 'migrate');
   }
 
   /** The servers that have a standby or replica, which can take over. */

@@ -72,6 +72,8 @@ export interface Fault {
   target: string;
   /** For `link-slow` and `link-loss`, how long data is held; for `clock-skew`, how far the clock is ahead. */
   byMs?: number;
+  /** For `replica-replace`, what it runs from then on. */
+  version?: string;
 }
 
 export type RecordFields = Record<string, string | number | boolean | null>;

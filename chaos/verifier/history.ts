@@ -36,7 +36,12 @@ const LOSS_MS: Record<string, number> = {
   'valkey-cluster': 2000,
 };
 /** How often a fault ends the process of its replica; the clock of one cannot be moved while it runs. */
-const RESTARTS: Record<string, number> = { 'replica-kill': 1, 'replica-stop': 1, 'clock-skew': 2 };
+const RESTARTS: Record<string, number> = {
+  'replica-kill': 1,
+  'replica-stop': 1,
+  'replica-replace': 1,
+  'clock-skew': 2,
+};
 /** Where a server that is killed loses counts by the failover that follows. */
 const FAILING_OVER = new Set(['patroni', 'sentinel']);
 

@@ -12,6 +12,10 @@ describe('the options of npm run chaos', () => {
     expect(readOptions(args)).toEqual({ minutes: 2.5, replicas: 2, store: 'cluster', seed: 7 });
   });
 
+  it('take the release whose replicas are upgraded', () => {
+    expect(readOptions(['--upgrade-from', '1.0.0'])).toMatchObject({ upgradeFrom: '1.0.0' });
+  });
+
   it.each([
     ['--minutes=0', /'--minutes <number>' argument '0' is invalid. It must be a number from 0.5 to 1440/],
     ['--minutes=soon', /'soon' is invalid. It must be a number from 0.5 to 1440/],
@@ -22,7 +26,10 @@ describe('the options of npm run chaos', () => {
       /'mysql' is invalid. Allowed choices are postgres, patroni, redis, cluster, sentinel, valkey/,
     ],
     ['--seed=-1', /'-1' is invalid. It must be a whole number from 0 to 2147483647/],
-    ['--fast', /unknown option '--fast'\nThe options are --minutes, --replicas, --store and --seed/],
+    [
+      '--fast',
+      /unknown option '--fast'\nThe options are --minutes, --replicas, --store, --seed and --upgrade-from/,
+    ],
     ['redis', /too many arguments/],
   ])('reject %s with what is accepted', (argument, message) => {
     expect(() => readOptions([argument])).toThrow(message);

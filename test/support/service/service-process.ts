@@ -34,7 +34,7 @@ interface TerminalOptions {
 /** The built service, or one of its commands, as a process. */
 export class ServiceProcess extends KeptOutput {
   /**
-   * @param script below `dist`.
+   * @param script below `dist`; of another build, its whole path.
    * @param terminal to run it on one, whose whole output is then on standard output.
    */
   constructor(
@@ -43,7 +43,7 @@ export class ServiceProcess extends KeptOutput {
     args: string[] = [],
     terminal: TerminalOptions | null = null,
   ) {
-    const node = [process.execPath, '--max-old-space-size=512', path.join(ROOT, 'dist', script), ...args];
+    const node = [process.execPath, '--max-old-space-size=512', path.resolve(ROOT, 'dist', script), ...args];
     const [command = '', ...rest] = [...(terminal === null ? [] : onTerminal(terminal)), ...node];
     super(
       spawn(command, rest, {
