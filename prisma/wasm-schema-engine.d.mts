@@ -15,8 +15,9 @@ export function schemaEngineVersion(): Promise<string>;
 /**
  * Loads Prisma's schema engine (once per process, about 30 ms) and connects it.
  *
- * Calls that write the table of migrations wait up to two minutes for other processes that do. `applyMigrations` itself runs a migration
- * that is one concurrent build of an index, and records it once it is finished.
+ * Calls that write the table of migrations wait up to two minutes for other processes that do. `applyMigrations` applies each migration
+ * and records it in one transaction, unless it builds an index concurrently. It waits up to a minute for locks, for a second at a time,
+ * and applies an earlier migration that failed or was interrupted again.
  *
  * `datamodels` are pairs of a Prisma schema's path and text; applying migrations needs none. `log` receives the engine's log, one JSON
  * text per line. Throws the engine's `Error`, whose `code`, if any, is Prisma's (`P3009`). The error of a failed migration that must be

@@ -9,9 +9,14 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { PrismaPg } from '@prisma/adapter-pg';
-import { bindMigrationAwareSqlAdapterFactory, ColumnTypeEnum } from '@prisma/driver-adapter-utils';
+import {
+  bindMigrationAwareSqlAdapterFactory,
+  ColumnTypeEnum,
+  DriverAdapterError,
+} from '@prisma/driver-adapter-utils';
 import pg from 'pg';
 
+import { isOneTransaction } from './migration-script.mjs';
 import { configuration, findSchema, sessionSettings } from './session-settings.mjs';
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -24,6 +29,12 @@ const MIGRATION_LOCK = 72_707_369;
 const TURN_TIMEOUT_MS = 120_000;
 const TURN_RETRY_MS = 50;
 const LOCK_NOT_AVAILABLE = '55P03';
+const INTERNAL_ERROR = 'XX000';
+
+/** How long a migration waits for a lock, behind which requests queue; until it tries again; in all. */
+const LOCK_TIMEOUT_MS = 1_000;
+const LOCK_RETRY_MS = 3_000;
+const LOCK_PATIENCE_MS = 60_000;
 
 /** Removes the role's timeouts, which are meant for requests. Older versions lack some. */
 const NO_TIMEOUTS = [
@@ -54,7 +65,11 @@ export async function openSchemaEngine({ connectionString, datamodels, log = () 
   try {
     const engine = await SchemaEngine.new({ datamodels }, log, bindMigrationAwareSqlAdapterFactory(database));
     const applyMigrations = engine.applyMigrations.bind(engine);
-    engine.applyMigrations = (input) => applyMigrations(input).catch(rethrowFailedMigration);
+    engine.applyMigrations = async (input) => {
+      database.migrations = transactionsOf(input);
+      await forgetFailed(database);
+      return applyMigrations(input).catch(rethrowFailedMigration);
+    };
     for (const method of ['applyMigrations', 'markMigrationApplied', 'markMigrationRolledBack']) {
       const work = engine[method].bind(engine);
       engine[method] = async (input) => {
@@ -97,6 +112,30 @@ async function createSchema(pool, schema) {
   const { rows } = await pool.query('SELECT FROM pg_namespace WHERE nspname = $1', [schema]);
   if (rows.length === 0) {
     await pool.query(`CREATE SCHEMA ${pg.escapeIdentifier(schema)}`);
+  }
+}
+
+/** Returns the names of migrations that are one transaction, by their scripts. */
+function transactionsOf({ migrationsList }) {
+  return new Map(
+    migrationsList.migrationDirectories
+      .map(({ path: name, migrationFile }) => [migrationFile.content.value, name])
+      .filter(([sql]) => sql !== undefined && isOneTransaction(sql)),
+  );
+}
+
+/**
+ * Records unfinished migrations as rolled back, so that the engine applies them again. A transaction that is
+ * not recorded as finished has changed nothing, and none is in progress while this session has the lock.
+ */
+async function forgetFailed({ session, migrationsTable, migrations }) {
+  const { rows } = await session.query('SELECT to_regclass($1) IS NOT NULL AS exists', [migrationsTable]);
+  if (rows[0].exists) {
+    await session.query(
+      `UPDATE ${migrationsTable} SET rolled_back_at = now()
+       WHERE finished_at IS NULL AND rolled_back_at IS NULL AND migration_name = ANY ($1)`,
+      [[...migrations.values()]],
+    );
   }
 }
 
@@ -159,11 +198,17 @@ class Database {
   session;
   /** The schema of the tables, in the shadow database too. */
   schema;
+  /** The names of those being applied that are one transaction, by their scripts. */
+  migrations = new Map();
   #connectionString;
   #pools = new Set();
 
   constructor(connectionString) {
     this.#connectionString = connectionString;
+  }
+
+  get migrationsTable() {
+    return `${pg.escapeIdentifier(this.schema)}._prisma_migrations`;
   }
 
   async connect() {
@@ -205,11 +250,23 @@ class Database {
     };
     // The adapter would split a script at every semicolon, even in comments and function bodies. Without
     // parameters PostgreSQL runs the whole script, and rolls all of it back if one statement fails.
+    const execute = (sql) => adapter.executeRaw({ sql, args: [], argTypes: [] }).catch(rethrowServerError);
     adapter.executeScript = async (sql) => {
-      await adapter.executeRaw({ sql, args: [], argTypes: [] });
+      const migration = this.migrations.get(sql);
+      await (migration === undefined
+        ? execute(sql)
+        : whileLocked(() => execute(this.#recorded(migration, sql))));
     };
     adapter.dispose = () => this.#end(pool);
     return { adapter, pool };
+  }
+
+  /** Returns a script that records itself as finished in its transaction, even if this process has ended. */
+  #recorded(migration, sql) {
+    return `SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}; ${sql}
+      ;UPDATE ${this.migrationsTable} SET finished_at = now()
+      WHERE finished_at IS NULL AND rolled_back_at IS NULL
+        AND migration_name = ${pg.escapeLiteral(migration)}`;
   }
 
   async #end(pool) {
@@ -223,6 +280,38 @@ class Database {
         await Promise.race([closed, pause(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
       }
     }
+  }
+}
+
+/** Throws PostgreSQL's error with its own message. Adapter and engine replace some by texts that say less. */
+function rethrowServerError(error) {
+  const { originalCode, originalMessage: message } = error.cause ?? {};
+  if (originalCode === undefined) {
+    throw error;
+  }
+  throw new DriverAdapterError({
+    kind: 'postgres',
+    severity: 'ERROR',
+    message,
+    // The engine does not show it.
+    code: INTERNAL_ERROR,
+    originalCode,
+    originalMessage: message,
+  });
+}
+
+/** Repeats a transaction that gets no lock, with pauses in which requests do. */
+async function whileLocked(execute) {
+  const deadline = performance.now() + LOCK_PATIENCE_MS;
+  for (;;) {
+    try {
+      return await execute();
+    } catch (error) {
+      if (error.cause?.originalCode !== LOCK_NOT_AVAILABLE || performance.now() > deadline) {
+        throw error;
+      }
+    }
+    await pause(LOCK_RETRY_MS);
   }
 }
 

@@ -10,7 +10,7 @@ import { singleStatements } from './single-statement.js';
 const CONNECT_TIMEOUT_SECONDS = 2;
 /** A longer one would keep connections to a server that is back by now, and a shutdown, waiting. */
 const CONNECT_TIMEOUT_MAX_SECONDS = 5;
-/** Longer than a migration waits for a lock that requests queue behind (docs/operating.md). */
+/** Longer than a migration waits for a lock that requests queue behind. */
 const STATEMENT_TIMEOUT_MS = 3500;
 const IDLE_TIMEOUT_MS = 30_000;
 /** A connection is replaced after this time, in case its address leads to another server by then. */

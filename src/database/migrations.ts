@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { SchemaEngine } from '@prisma/schema-engine-wasm';
 import type pg from 'pg';
+import { isOneTransaction } from '../../prisma/migration-script.mjs';
 import { findSchema } from '../../prisma/session-settings.mjs';
 import { hasCode } from './availability.js';
 import { createPool } from './connection-pool.js';
@@ -63,34 +64,34 @@ export async function pendingMigrations(
   // Migrations of other releases are ignored.
   const unfinished = recorded.find(({ name, finished }) => !finished && names.includes(name));
   if (unfinished !== undefined) {
-    throw new MigrationError(describeUnfinished(unfinished));
+    throw new MigrationError(
+      describeUnfinished(unfinished, await readScript(migrationsFolder, unfinished.name)),
+    );
   }
   const applied = new Set(recorded.map(({ name }) => name));
   return names.filter((name) => !applied.has(name));
 }
 
-/** PostgreSQL goes on with a script whose client is gone, and applies all of it or nothing. */
-function describeUnfinished({ name, log, isMigrating }: RecordedMigration): string {
+function describeUnfinished({ name, log, isMigrating }: RecordedMigration, script: string): string {
   const reason = SERVER_ERROR.exec(log)?.[1];
-  const where = `WHERE migration_name = '${name}'`;
-  const again =
-    `ndo what it may have left, run "DELETE FROM _prisma_migrations ${where}" in the database, and ` +
-    'migrate again.';
-  if (reason !== undefined) {
-    return `The migration ${name} failed: ${reason}. U${again}`;
+  if (reason === undefined && isMigrating) {
+    return `The migration ${name} is being applied. Wait until that has ended.`;
   }
-  return isMigrating
-    ? `The migration ${name} is being applied. Wait until that has ended.`
-    : `The migration ${name} was interrupted. If the database has what ` +
-        `prisma/migrations/${name}/migration.sql creates, it was completed ` +
-        `all the same: run "npx prisma migrate resolve --applied ${name}", or in a container "UPDATE ` +
-        '_prisma_migrations SET finished_at = ' +
-        `now(), applied_steps_count = 1 ${where}" in the database. If not, u${again}`;
+  const what = `The migration ${name} ${reason === undefined ? 'was interrupted' : `failed: ${reason}`}.`;
+  if (!isOneTransaction(script)) {
+    return (
+      `${what} Drop the index that it may have left, run "DELETE FROM _prisma_migrations WHERE ` +
+      `migration_name = '${name}'" in the database, and migrate again.`
+    );
+  }
+  const next = reason === undefined ? 'Migrate again.' : 'Correct the cause, and migrate again.';
+  return `${what} It changed nothing. ${next}`;
 }
 
 /**
- * Applies the pending migrations, as `prisma migrate deploy` would, and returns their names. If several
- * processes start at once, one applies them; the others wait for it, up to two minutes, and return no names.
+ * Applies the pending migrations, as `prisma migrate deploy` would, and returns their names. One that failed
+ * or was interrupted is applied again. If several processes start at once, one applies them; the others wait
+ * for it, up to two minutes, and return no names.
  *
  * @throws the errors of `pendingMigrations` and `requireUtf8`, and MigrationError if a migration fails, or if
  *   the database lacks something though it has every migration.
@@ -187,11 +188,15 @@ async function withEngine<T>(
   }
 }
 
+function readScript(migrationsFolder: string, name: string): Promise<string> {
+  return readFile(path.join(migrationsFolder, name, 'migration.sql'), 'utf8');
+}
+
 /** Returns all migrations, because the engine compares applied migrations with their files. */
 async function readMigrations(migrationsFolder: string) {
   const migrationDirectories = await Promise.all(
     (await migrationNames(migrationsFolder)).map(async (name) => {
-      const value = await readFile(path.join(migrationsFolder, name, 'migration.sql'), 'utf8');
+      const value = await readScript(migrationsFolder, name);
       return { path: name, migrationFile: { path: 'migration.sql', content: { tag: 'ok' as const, value } } };
     }),
   );

@@ -13,7 +13,7 @@ import { PrismaService } from '../../src/database/prisma.service.js';
 import { OWN_MIGRATIONS } from '../support/database/own-migrations.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { prisma as runPrisma } from '../support/database/prisma-cli.js';
-import { until } from '../support/eventually.js';
+import { eventually, until } from '../support/eventually.js';
 import { hold } from '../support/database/holding.js';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
@@ -100,16 +100,11 @@ describe('applyPendingMigrations', () => {
 
 const migrationError = (message: string) => ({ constructor: MigrationError, message });
 
-/** The error for a failed migration, in one line. */
-const failure = (name: string, why: string) =>
-  migrationError(
-    `The migration ${name} ${why}. Undo what it may have left, run "DELETE FROM _prisma_migrations ` +
-      'WHERE migration_name = ' +
-      `'${name}'" in the database, and migrate again.`,
-  );
-
 describe('a failed migration', () => {
-  const divisionByZero = failure(BROKEN, 'failed: ERROR: division by zero');
+  const divisionByZero = migrationError(
+    `The migration ${BROKEN} failed: ERROR: division by zero. It changed nothing. ` +
+      'Correct the cause, and migrate again.',
+  );
   const apply = () => applyPendingMigrations(databaseUrl, folder);
 
   beforeEach(async () => {
@@ -117,10 +112,9 @@ describe('a failed migration', () => {
     await expect(apply()).rejects.toMatchObject(divisionByZero);
   });
 
-  it('is reported with the error of the database, leaves nothing, and blocks the next start', async () => {
+  it('is reported with the error of the database, to replicas too, and leaves nothing', async () => {
     expect(await database.query("SELECT to_regclass('half') AS half")).toEqual([{ half: null }]);
     await expect(pendingMigrations(databaseUrl, folder)).rejects.toMatchObject(divisionByZero);
-    await expect(apply()).rejects.toMatchObject(divisionByZero);
   });
 
   it('is ignored when it belongs to another release', async () => {
@@ -128,59 +122,102 @@ describe('a failed migration', () => {
     expect(await applyPendingMigrations(databaseUrl)).toStrictEqual([]);
   });
 
-  it('is pending again once its record is deleted', async () => {
-    await database.query('DELETE FROM _prisma_migrations WHERE migration_name = $1', [BROKEN]);
-    expect(await pendingMigrations(databaseUrl, folder)).toEqual([BROKEN]);
+  it('is applied by the next run, once its cause is gone', async () => {
     await expect(apply()).rejects.toMatchObject(divisionByZero);
+    await writeFile(path.join(folder, BROKEN, 'migration.sql'), 'CREATE TABLE whole ();');
+    expect(await apply()).toEqual([BROKEN]);
+    expect(await pendingMigrations(databaseUrl, folder)).toStrictEqual([]);
+    expect(await runPrisma(databaseUrl, ['migrate', 'status'])).not.toMatchObject({
+      output: expect.stringContaining('failed') as string,
+    });
   });
 });
 
-describe('a migration whose process is killed while it waits for a lock', () => {
-  const [name = ''] = OWN_MIGRATIONS;
-  const UNDO =
-    `Undo what it may have left, run "DELETE FROM _prisma_migrations WHERE migration_name = '${name}'" ` +
-    'in the database, and migrate again.';
-  const readReason = () =>
-    pendingMigrations(databaseUrl).then(
-      () => '',
-      (error: Error) => error.message,
+describe('a failed build of an index without a transaction', () => {
+  it('is not repeated before an operator has removed what it left', async () => {
+    const name = '20991231000000_index';
+    const apply = () => applyPendingMigrations(databaseUrl, folder);
+    await apply();
+    await database.query("INSERT INTO pets (name, category_id) SELECT 'Rex', 1 FROM generate_series(1, 2)");
+    const index = 'CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS one_name ON pets (name);';
+    await addMigration(name, index);
+    const reason = migrationError(
+      `The migration ${name} failed: ERROR: could not create unique index "one_name". ` +
+        `Drop the index that it may have left, run "DELETE FROM _prisma_migrations ` +
+        `WHERE migration_name = '${name}'" in the database, and migrate again.`,
     );
+    await expect(apply()).rejects.toMatchObject(reason);
+    await expect(apply()).rejects.toMatchObject(reason);
 
-  it('is reported as being applied until PostgreSQL is done, then as interrupted, with advice', async () => {
-    const holder = await hold(databaseUrl, "CREATE TYPE pet_status AS ENUM ('held')", 'DROP TYPE pet_status');
+    await database.query('DROP INDEX one_name');
+    await database.query('DELETE FROM pets');
+    await database.query(/run "(.+?)"/.exec(reason.message)?.[1] ?? '');
+    expect(await apply()).toEqual([name]);
+  });
+});
+
+describe('a migration whose table is in use', () => {
+  it('waits for it without delaying requests for longer than a second, and is then applied', async () => {
+    await applyPendingMigrations(databaseUrl, folder);
+    const name = '20991231000000_column';
+    await addMigration(name, 'ALTER TABLE pets ADD COLUMN nickname TEXT;');
+    const dump = await hold(databaseUrl, 'LOCK TABLE pets IN ACCESS SHARE MODE');
+    const applied = applyPendingMigrations(databaseUrl, folder);
+    const waiting =
+      "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    await until(async () => (await database.query(waiting)).length === 1);
+
+    await database.query("SET LOCAL statement_timeout = '2500ms'; SELECT FROM pets");
+    await until(async () => (await database.query(waiting)).length === 1);
+    await dump.letGo();
+    expect(await applied).toEqual([name]);
+    expect(await pendingMigrations(databaseUrl, folder)).toStrictEqual([]);
+  });
+});
+
+describe('a migration whose process is killed', () => {
+  const [name = '', ...rest] = OWN_MIGRATIONS;
+  const running =
+    "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'";
+
+  /** Starts a migration that takes some seconds, and kills its process meanwhile. */
+  beforeEach(async () => {
+    await database.query(
+      `CREATE FUNCTION be_slow() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(2); END'`,
+    );
+    await database.query(
+      `CREATE EVENT TRIGGER slow ON ddl_command_end WHEN TAG IN ('CREATE TYPE') EXECUTE FUNCTION be_slow()`,
+    );
     const cli = path.join(ROOT, 'dist', 'cli', 'admin.js');
     const env = { ...process.env, DATABASE_URL: databaseUrl, APP_ENV: 'staging' };
     const migrator = spawn(process.execPath, [cli, 'migrate'], { env, stdio: 'ignore' });
     const ended = once(migrator, 'exit');
-    const waiting =
-      "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    await until(async () => (await database.query(waiting)).length === 1);
+    await until(async () => (await database.query(running)).length === 1, 60_000);
     migrator.kill('SIGKILL');
     await ended;
-    expect(await readReason()).toBe(`The migration ${name} is being applied. Wait until that has ended.`);
-    await holder.letGo();
-    await until(async () => (await readReason()).includes('was interrupted'));
-    const reason = await readReason();
-    expect(reason).toMatch(
-      `The migration ${name} was interrupted. If the database has what ` +
-        `prisma/migrations/${name}/migration.sql creates, it was completed`,
+    await expect(pendingMigrations(databaseUrl)).rejects.toMatchObject(
+      migrationError(`The migration ${name} is being applied. Wait until that has ended.`),
     );
-    expect(reason).toMatch(UNDO.replace('Undo', 'undo'));
-    expect(await database.query("SELECT FROM pg_tables WHERE tablename = 'pets'")).toHaveLength(1);
-    await expect(applyPendingMigrations(databaseUrl)).rejects.toMatchObject(migrationError(reason));
+  });
 
-    const rest = OWN_MIGRATIONS.slice(1);
-    await database.query('CREATE TABLE kept AS TABLE _prisma_migrations');
-    await database.query(/in a container "(.+?)"/.exec(reason)?.[1] ?? '');
-    expect(await pendingMigrations(databaseUrl)).toEqual(rest);
-
-    await database.query('DELETE FROM _prisma_migrations');
-    await database.query('INSERT INTO _prisma_migrations TABLE kept');
-    await database.query('DROP TABLE kept');
-    const resolve = /run "npx prisma (.+?)"/.exec(reason)?.[1]?.split(' ') ?? [];
-    expect(await runPrisma(databaseUrl, resolve)).toMatchObject({ code: 0 });
-    expect(await pendingMigrations(databaseUrl)).toEqual(rest);
+  it('is applied by PostgreSQL to its end, and recorded', async () => {
+    const pending = await eventually(() => pendingMigrations(databaseUrl), 30_000);
+    expect(pending).toEqual(rest);
     expect(await applyPendingMigrations(databaseUrl)).toEqual(rest);
+    expect(await runPrisma(databaseUrl, ['migrate', 'status'])).toMatchObject({ code: 0 });
+  });
+
+  it('is applied by the next run, if PostgreSQL did not end it either', async () => {
+    await database.query(`SELECT pg_terminate_backend(pid) FROM (${running}) AS migrator`);
+    const interrupted = `The migration ${name} was interrupted. It changed nothing. Migrate again.`;
+    await until(async () =>
+      pendingMigrations(databaseUrl).then(
+        () => false,
+        (error: Error) => error.message === interrupted,
+      ),
+    );
+    await database.query('DROP EVENT TRIGGER slow');
+    expect(await applyPendingMigrations(databaseUrl)).toEqual(OWN_MIGRATIONS);
     expect(await runPrisma(databaseUrl, ['migrate', 'status'])).toMatchObject({ code: 0 });
   });
 });
