@@ -15,7 +15,7 @@ const ROLE = 'animal_store';
 /** More than one page of the largest size. */
 const ANIMALS = 250;
 
-const commands = (heading: string) => documented('operating.md', heading);
+const commands = (heading: string) => documented('backup.md', heading);
 
 /** The clients of a load that create animals one after another. */
 const CREATING_CLIENTS = 6;

@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm, stat, symlink } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -15,7 +15,9 @@ const ROOT = path.resolve(import.meta.dirname, '..', '..');
 const START_MS = 30_000;
 const ADDRESS = 'postgres://animal_store:PASSWORD@localhost:5432/animal_store';
 /** What would change this machine is printed instead. */
-const PRINTED = ['useradd', 'npm', 'systemctl'].map((name) => `${name}() { echo "${name} $*"; }`).join('\n');
+const PRINTED = ['useradd', 'git', 'npm', 'systemctl']
+  .map((name) => `${name}() { echo "${name} $*"; }`)
+  .join('\n');
 
 const run = promisify(execFile);
 
@@ -28,27 +30,44 @@ function parseUnit(text: string): Record<string, string[]> {
   return unit;
 }
 
-describe('docs/deploying.md, without containers', () => {
+describe('docs/deploying.md and docs/operating.md, without containers', () => {
   let database: TestDatabase;
   let folder: string;
   let service: KeptOutput | undefined;
+  let port: number;
 
   /** Returns a text whose files of the machine are in the folder of the test. */
   const inFolder = (text: string) =>
     text.replaceAll(/(?<=^|[\s:=])\/(?=opt\/|etc\/|usr\/local\/)/gm, `${folder}/`);
+
+  /** Makes a folder as a checkout of a release has after its build. */
+  async function checkOut(name: string, migration?: string): Promise<void> {
+    const checkout = path.join(folder, name);
+    for (const copied of ['deploy', 'prisma', 'package.json', 'dist']) {
+      await cp(path.join(ROOT, copied), path.join(checkout, copied), { recursive: true });
+    }
+    for (const linked of ['node_modules', 'console']) {
+      await symlink(path.join(ROOT, linked), path.join(checkout, linked), 'junction');
+    }
+    if (migration !== undefined) {
+      await mkdir(path.join(checkout, 'prisma/migrations', migration));
+      await writeFile(path.join(checkout, 'prisma/migrations', migration, 'migration.sql'), 'SELECT 1;');
+    }
+  }
+
+  const shell = (text: string) => {
+    const programs = `${folder}/usr/local/bin${path.delimiter}${process.env['PATH']}`;
+    const env = { ...process.env, PATH: programs, DATABASE_URL: undefined, NO_COLOR: '1' };
+    return run('bash', ['-euo', 'pipefail', '-c', `${PRINTED}\n${text}`], { cwd: folder, env });
+  };
 
   beforeAll(async () => {
     database = await createDatabase('template0');
     folder = await mkdtemp(path.join(tmpdir(), 'deploying-'));
     await mkdir(path.join(folder, 'etc/systemd/system'), { recursive: true });
     await mkdir(path.join(folder, 'usr/local/bin'), { recursive: true });
-    const checkout = path.join(folder, 'opt/animal-store');
-    await cp(path.join(ROOT, 'deploy'), path.join(checkout, 'deploy'), { recursive: true });
-    await cp(path.join(ROOT, 'prisma'), path.join(checkout, 'prisma'), { recursive: true });
-    await cp(path.join(ROOT, 'package.json'), path.join(checkout, 'package.json'));
-    for (const name of ['node_modules', 'dist', 'console']) {
-      await symlink(path.join(ROOT, name), path.join(checkout, name), 'junction');
-    }
+    await checkOut('opt/animal-store-1.0.0');
+    await symlink('animal-store-1.0.0', path.join(folder, 'opt/animal-store'));
   });
   afterAll(async () => {
     if (service !== undefined) {
@@ -65,12 +84,6 @@ describe('docs/deploying.md, without containers', () => {
       database.url,
     );
     const request = commands.indexOf('curl');
-    const shell = (text: string) => {
-      const programs = `${folder}/usr/local/bin${path.delimiter}${process.env['PATH']}`;
-      const env = { ...process.env, PATH: programs, DATABASE_URL: undefined, NO_COLOR: '1' };
-      return run('bash', ['-euo', 'pipefail', '-c', `${PRINTED}\n${text}`], { cwd: folder, env });
-    };
-
     const { stdout } = await shell(commands.slice(0, request));
     const [, key = ''] = /The administrator's key, shown this once: (ask_live_\w{38})\n/.exec(stdout) ?? [];
     const addressFile = path.join(folder, 'etc/animal-store/database-url');
@@ -82,7 +95,7 @@ describe('docs/deploying.md, without containers', () => {
     expect(stdout).toMatch(/^systemctl enable --now animal-store$/m);
     expect(unit['LoadCredential']).toEqual([`database-url:${addressFile}`]);
     const settings = unit['Environment']?.join(' ').replace('%d', path.dirname(addressFile)) ?? '';
-    const port = await freePort();
+    port = await freePort();
     const [node, ...args] = unit['ExecStart']?.[0]?.split(' ') ?? [];
     expect(node).toBe('/usr/bin/node');
     const env = Object.fromEntries(settings.split(' ').map((setting) => setting.split('=')));
@@ -101,12 +114,36 @@ describe('docs/deploying.md, without containers', () => {
     expect(response).toMatch(/\r\n\r\n\[\]$/);
   });
 
-  it('has a unit that systemd accepts', async () => {
+  it('has commands that migrate by the next release, and restart replica after replica on it', async () => {
+    await checkOut('opt/animal-store-1.1.0', '20991231000000_next');
+    const commands = inFolder(documented('operating.md', 'On a machine with systemd'));
+    const { stdout } = await shell(commands.replaceAll('localhost:$PORT', `localhost:${port}`));
+    expect(stdout.split('\n')).toEqual([
+      `git -C ${folder}/opt/animal-store fetch --tags`,
+      `git -C ${folder}/opt/animal-store worktree add ${folder}/opt/animal-store-1.1.0 v1.1.0`,
+      'npm ci',
+      expect.stringMatching(/^npm prune /),
+      'Applied the migration 20991231000000_next.',
+      'The database is up to date.',
+      'systemctl restart animal-store@3000',
+      // The release before it goes on serving.
+      '{"status":"ok"}systemctl restart animal-store@3001',
+      '{"status":"ok"}',
+    ]);
+    expect(await readlink(path.join(folder, 'opt/animal-store'))).toBe(`${folder}/opt/animal-store-1.1.0`);
+  });
+
+  it('has units that systemd accepts, for one replica and for several', async () => {
+    const units = path.join(folder, 'etc/systemd/system');
+    const commands = inFolder(documented('deploying.md', 'Two replicas on one machine'));
+    const { stdout } = await shell(`cd opt/animal-store\n${commands}`);
+    expect(stdout).toContain('systemctl enable --now animal-store@3000 animal-store@3001');
     const systemdAnalyze = locateProgram('systemd-analyze');
     if (systemdAnalyze !== undefined) {
-      const unit = path.join(ROOT, 'deploy/animal-store.service');
-      const { stderr } = await run(systemdAnalyze, ['verify', unit]);
-      expect(stderr).not.toContain('animal-store.service');
+      for (const unit of ['animal-store.service', 'animal-store@3001.service']) {
+        const { stderr } = await run(systemdAnalyze, ['verify', path.join(units, unit)]);
+        expect(stderr).not.toContain('animal-store');
+      }
     }
   });
 });

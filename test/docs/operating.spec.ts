@@ -20,7 +20,7 @@ describe('docs/operating.md', () => {
       );
     const before = await indexes();
     const name = new URL(database.url).pathname.slice(1);
-    const commands = documented('operating.md', 'Upgrading PostgreSQL').replaceAll('animal_store', name);
+    const commands = documented('upgrading.md', 'Upgrading PostgreSQL').replaceAll('animal_store', name);
     for (const command of commands.trim().split('\n')) {
       await database.query(command);
     }

@@ -15,10 +15,10 @@ import { remaining, resetSeconds } from '../support/http/rate-limit-headers.js';
 const TWO_DAYS_MS = 2 * DAY_MS;
 
 /**
- * The commands of docs/operating.md, one for each store. The embedded PostgreSQL has no psql, so its file is
+ * The commands of docs/limits.md, one for each store. The embedded PostgreSQL has no psql, so its file is
  * run as it is.
  */
-const [psql = '', redisCli = ''] = documented('operating.md', 'After a clock was ahead').split('\n');
+const [psql = '', redisCli = ''] = documented('limits.md', 'After a clock was ahead').split('\n');
 const [, sqlFile = ''] = /--file=(\S+)/.exec(psql) ?? [];
 const repairs: Record<string, (home: ServiceHome) => Promise<unknown>> = {
   PostgreSQL: ({ database }) => database.query(readFileSync(sqlFile, 'utf8')),

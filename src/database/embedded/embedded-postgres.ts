@@ -33,7 +33,7 @@ const URL_FILE = 'animal_store.url';
 const ADVICE: [reason: RegExp, advice: string][] = [
   [/in use by another animal-store/, 'Stop that process, or set DATA_DIR and PORT for this one.'],
   [/EEXIST|ENOTDIR/, 'DATA_DIR must be a folder: set it to another one.'],
-  [/database files are incompatible/, 'For data of another major version see docs/operating.md.'],
+  [/database files are incompatible/, 'For data of another major version see docs/upgrading.md.'],
   [
     /EACCES|EPERM|setpriv|permission denied|wrong ownership/i,
     'Run the service as the user who first started it there (root needs setpriv), or set DATA_DIR or ' +
