@@ -2,6 +2,7 @@ import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@ne
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '../settings/clock.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
+import { publicPrefix } from '../settings/public-prefix.js';
 import { lifecycleError } from './rules/lifecycle.js';
 
 /**
@@ -10,10 +11,17 @@ import { lifecycleError } from './rules/lifecycle.js';
  */
 @Injectable()
 export class LifecycleGuard implements CanActivate {
+  private readonly service: Parameters<typeof lifecycleError>[3];
+
   constructor(
-    @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'EXPERIMENTAL'>,
+    @Inject(ENVIRONMENT) environment: Environment,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.service = {
+      offersExperimental: environment.EXPERIMENTAL,
+      publicPrefix: publicPrefix(environment),
+    };
+  }
 
   /** @throws ApiError `not_found`, or `endpoint_removed` from the removal on. */
   canActivate(context: ExecutionContext): boolean {
@@ -22,7 +30,7 @@ export class LifecycleGuard implements CanActivate {
       routeOptions.config,
       { method, parameters: params as Record<string, string> },
       this.clock.now(),
-      this.environment.EXPERIMENTAL,
+      this.service,
     );
     if (error !== null) {
       throw error;

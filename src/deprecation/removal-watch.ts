@@ -33,7 +33,7 @@ export class RemovalWatch extends PeriodicDatabaseTask implements OnApplicationB
     private readonly operations: DeprecatedOperations,
     private readonly clock: Clock,
   ) {
-    super(INTERVAL_MS, () => this.count(), 'Callers of operations that are soon removed were not counted');
+    super(INTERVAL_MS, () => this.count(), 'Could not count callers of operations that will soon be removed');
   }
 
   addMetrics(metrics: MetricsRegistry): void {

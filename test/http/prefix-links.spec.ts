@@ -79,6 +79,21 @@ describe('a service behind a proxy that removes a prefix', () => {
     expect((await follow(byId, key)).json).toEqual([]);
   });
 
+  it('names the successors of a removed operation by paths that lead somewhere', async () => {
+    store.clock.travelTo(new Date('2030-12-05T00:00:00Z'));
+    try {
+      const { status, json } = await send(`${proxy.url}/v1/pets/999`, { key });
+      const [byId, list] = [`${PREFIX}/v1/pets?id=999`, `${PREFIX}/v1/pets?status=available`];
+      expect([status, json.message]).toEqual([
+        410,
+        `This operation was removed on 2030-12-05. Use GET ${byId} or GET ${list} instead.`,
+      ]);
+      expect([(await follow(byId, key)).status, (await follow(list, key)).status]).toEqual([200, 200]);
+    } finally {
+      store.clock.travelTo(new Date());
+    }
+  });
+
   it('leads a browser from / to the reference, and names it where there is nothing', async () => {
     const accept = { headers: { Accept: 'text/html' } };
     const redirect = await send(`${proxy.url}/`, { ...accept, redirect: 'manual' });

@@ -8,8 +8,11 @@ const DEPRECATION = {
   docs: '/docs#/pets/getPet',
 };
 
+const SERVICE = { offersExperimental: false, publicPrefix: '' };
+const EXPERIMENTAL_SERVICE = { ...SERVICE, offersExperimental: true };
+
 const errorAt = (nowMs: number, method = 'GET') =>
-  lifecycleError({ deprecation: DEPRECATION }, { method }, nowMs, false);
+  lifecycleError({ deprecation: DEPRECATION }, { method }, nowMs, SERVICE);
 
 describe('lifecycleError', () => {
   const removed = (method: string) => ({
@@ -35,7 +38,7 @@ describe('lifecycleError', () => {
 
   it('returns 410 with all successors, the nearest first, for a request with the parameter of one', () => {
     const request = { method: 'GET', parameters: { petId: '7' } };
-    expect(lifecycleError({ deprecation: DEPRECATION }, request, REMOVAL_MS, false)?.message).toBe(
+    expect(lifecycleError({ deprecation: DEPRECATION }, request, REMOVAL_MS, SERVICE)?.message).toBe(
       'This operation was removed on 2030-12-05. Use GET /v1/pets?id=7 or ' +
         'GET /v1/pets?status=available instead.',
     );
@@ -44,26 +47,30 @@ describe('lifecycleError', () => {
   it.each(['stable', 'beta'] as const)(
     'returns null for a %s operation, whether experimental ones are offered or not',
     (stability) => {
-      expect(lifecycleError({ stability }, { method: 'GET' }, REMOVAL_MS, false)).toBeNull();
-      expect(lifecycleError({ stability }, { method: 'GET' }, REMOVAL_MS, true)).toBeNull();
+      expect(lifecycleError({ stability }, { method: 'GET' }, REMOVAL_MS, SERVICE)).toBeNull();
+      expect(lifecycleError({ stability }, { method: 'GET' }, REMOVAL_MS, EXPERIMENTAL_SERVICE)).toBeNull();
     },
   );
 
   it('returns 404 for an experimental operation, unless experimental ones are offered', () => {
-    expect(lifecycleError({ stability: 'experimental' }, { method: 'GET' }, REMOVAL_MS, true)).toBeNull();
-    expect(lifecycleError({ stability: 'experimental' }, { method: 'GET' }, REMOVAL_MS, false)?.body).toEqual(
-      {
-        code: 'not_found',
-        message: 'This operation is experimental, and not offered in this environment.',
-        status: 404,
-      },
-    );
+    expect(
+      lifecycleError({ stability: 'experimental' }, { method: 'GET' }, REMOVAL_MS, EXPERIMENTAL_SERVICE),
+    ).toBeNull();
+    expect(
+      lifecycleError({ stability: 'experimental' }, { method: 'GET' }, REMOVAL_MS, SERVICE)?.body,
+    ).toEqual({
+      code: 'not_found',
+      message: 'This operation is experimental, and not offered in this environment.',
+      status: 404,
+    });
   });
 
   it('returns 404 rather than 410 for an operation that is not offered', () => {
     const lifecycle = { stability: 'experimental', deprecation: DEPRECATION } as const;
-    expect(lifecycleError(lifecycle, { method: 'GET' }, REMOVAL_MS, true)?.code).toBe('endpoint_removed');
-    expect(lifecycleError(lifecycle, { method: 'GET' }, REMOVAL_MS, false)?.code).toBe('not_found');
+    expect(lifecycleError(lifecycle, { method: 'GET' }, REMOVAL_MS, EXPERIMENTAL_SERVICE)?.code).toBe(
+      'endpoint_removed',
+    );
+    expect(lifecycleError(lifecycle, { method: 'GET' }, REMOVAL_MS, SERVICE)?.code).toBe('not_found');
   });
 });
 

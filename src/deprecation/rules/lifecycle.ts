@@ -73,15 +73,15 @@ export function deprecationLinks(deprecation: Deprecation, parameters: PathParam
  *
  * @param request its method and path parameters.
  * @param nowMs milliseconds since the Unix epoch.
- * @param offersExperimental whether this service has experimental operations.
+ * @param service whether it has experimental operations, and what a proxy removes before its paths.
  */
 export function lifecycleError(
   { stability, deprecation }: Lifecycle,
   { method, parameters = {} }: { method: string; parameters?: PathParameters },
   nowMs: number,
-  offersExperimental: boolean,
+  service: { offersExperimental: boolean; publicPrefix: string },
 ): ApiError | null {
-  if (stability === 'experimental' && !offersExperimental) {
+  if (stability === 'experimental' && !service.offersExperimental) {
     return new ApiError('not_found', 'This operation is experimental, and not offered in this environment.');
   }
   if (deprecation === undefined || nowMs < deprecation.removal.getTime()) {
@@ -89,7 +89,7 @@ export function lifecycleError(
   }
   const removalDay = deprecation.removal.toISOString().slice(0, 10);
   const successors = successorPaths(deprecation, parameters)
-    .map((path) => `${method === 'HEAD' ? 'GET' : method} ${path}`)
+    .map((path) => `${method === 'HEAD' ? 'GET' : method} ${service.publicPrefix}${path}`)
     .join(' or ');
   const message = `This operation was removed on ${removalDay}. Use ${successors} instead.`;
   return new ApiError('endpoint_removed', message);
