@@ -52,26 +52,16 @@ interface NewAuditEvent {
   after: Prisma.InputJsonObject;
 }
 
-/** Returns the event of an action on a key. */
-export function keyEvent(
+/** Returns the event of an action on a resource, whose type is the first part of the action. */
+export function auditEvent(
   actor: Actor,
   action: Action,
   { id }: { id: string },
   before: NewAuditEvent['before'],
   after: NewAuditEvent['after'],
 ): NewAuditEvent {
-  return { actor, action, subject: `key:${id}`, before, after };
-}
-
-/** Returns the event of an action on a quota. */
-export function quotaEvent(
-  actor: Actor,
-  action: Action,
-  { id }: { id: string },
-  before: NewAuditEvent['before'],
-  after: NewAuditEvent['after'],
-): NewAuditEvent {
-  return { actor, action, subject: `quota:${id}`, before, after };
+  const [type] = action.split('.') as [(typeof SUBJECT_TYPES)[number]];
+  return { actor, action, subject: `${type}:${id}`, before, after };
 }
 
 /** Records an event in the transaction of its change, so that neither is stored without the other. */

@@ -7,6 +7,7 @@ import { findKeyId } from './key-id.js';
 import { issuedOutput, keyOutput, keyText } from './key-output.js';
 import { confirm } from './output/confirmation.js';
 import { findGivenQuotaId } from './quota-id.js';
+import { missingLimit } from '../schemas/limits.schema.js';
 
 const OVERLAP_DEFAULT = '24h';
 const SCOPES = 'what it may do, such as pets:read,orders:read; "all" for all that its role may, or "none"';
@@ -42,7 +43,7 @@ interface UpdateOptions extends ChangeOptions, RestrictionOptions {
 
 /** The commands of `keys` that change one. */
 export const keyChanges: Command[] = [
-  changeCommand('issue', 'issue a key, with a quota of its own or on that of others; it is shown only once')
+  changeCommand('issue', 'issue a key, with a new quota or on an existing one; it is shown only once')
     .requiredOption('--name <name>', 'name of the key', parsedBy(keyName))
     .option('--note <text>', 'note of administrators on the key', parsedBy(keyNote))
     .option('--plan <plan>', 'free, pro, business, enterprise, or a plan of your own')
@@ -127,7 +128,7 @@ export const keyChanges: Command[] = [
 
   changeCommand('revoke', 'revoke a key immediately and permanently')
     .argument('[id]', 'id of the key')
-    .option('--leaked-key <key>', 'the key itself, if it leaked and you have nothing else of it')
+    .option('--leaked-key <key>', 'the leaked key itself, instead of its id')
     .option('--yes', 'do not ask for confirmation')
     .hook('preAction', requireIdOrKey)
     .action(
@@ -150,8 +151,7 @@ export const keyChanges: Command[] = [
 ];
 
 function requireBothLimitsOrNone(issue: Command): void {
-  const { perMinute, perDay } = issue.opts<OwnLimits>();
-  if ((perMinute === undefined) !== (perDay === undefined)) {
+  if (missingLimit(issue.opts<OwnLimits>()) !== null) {
     issue.error('error: --per-minute and --per-day go together');
   }
 }

@@ -1,6 +1,4 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { KeyReader } from '../keys/key-reader.service.js';
-import { unknownKey } from '../auth/require-key.js';
 import { findId } from './id-ending.js';
 
 /** These characters of an id are random; the first ones are its time. */
@@ -12,7 +10,7 @@ const ENDING_LENGTH = 8;
  * @throws ApiError `not_found`; `invalid_request` if several ids end with it.
  */
 export function findKeyId(services: INestApplicationContext, text: string): Promise<string> {
-  return findId(text, (ending) => services.get(KeyReader).idsEndingWith(ending), unknownKey);
+  return findId(services, 'key', text);
 }
 
 /** Returns the id for an option or argument that may be left out. */

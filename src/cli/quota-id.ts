@@ -1,6 +1,4 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { unknownQuota } from '../auth/require-quota.js';
-import { QuotaService } from '../keys/quota.service.js';
 import { findId } from './id-ending.js';
 
 /**
@@ -9,7 +7,7 @@ import { findId } from './id-ending.js';
  * @throws ApiError `not_found`; `invalid_request` if several ids end with it.
  */
 export function findQuotaId(services: INestApplicationContext, text: string): Promise<string> {
-  return findId(text, (ending) => services.get(QuotaService).idsEndingWith(ending), unknownQuota);
+  return findId(services, 'quota', text);
 }
 
 /** Returns the id for an option that may be left out. */

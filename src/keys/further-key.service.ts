@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { keyActor } from '../audit/audit.js';
 import { requireScope } from '../auth/permission.guard.js';
-import { unknownKey } from '../auth/require-key.js';
+import { unknownRecord } from '../auth/require-record.js';
 import type { Prisma } from '../database/generated/client.js';
 import { inTransaction } from '../database/in-transaction.js';
 import { PrismaService } from '../database/prisma.service.js';
@@ -56,7 +56,7 @@ export class FurtherKeyService {
       const nowMs = await readServerTimeMs(transaction);
       const state = keyState(issuer, nowMs);
       if (state === 'revoked' || state === 'expired') {
-        throw new ApiError('conflict', `The key of the request is ${state}, so it issues no other.`);
+        throw new ApiError('conflict', `The key of the request is ${state}, so it cannot issue other keys.`);
       }
       if (issuableScopes(issuer.scopes).length === 0) {
         const message = 'Your key has no scope that it could give to another. Ask an administrator for one.';
@@ -83,7 +83,7 @@ export class FurtherKeyService {
   async revoke(id: string, quotaId: string, actorId: string): Promise<FurtherKey> {
     const key = await findKey(this.database, id);
     if (key.quotaId !== quotaId || key.issuerId === null) {
-      throw unknownKey(id);
+      throw unknownRecord('key', id);
     }
     await this.keys.revoke(id, keyActor(actorId));
     return FurtherKey.parse(await this.reader.find(id));

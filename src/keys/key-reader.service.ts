@@ -12,9 +12,6 @@ import { type KeyRecord, keyView } from './key.view.js';
 import { findBanEnd } from './quota.repository.js';
 import { type Page, toPage } from '../schemas/pagination.js';
 
-/** The number of matches that a message lists. */
-const MATCHES_MAX = 5;
-
 /** Reads keys with their usage, and their names. */
 @Injectable()
 export class KeyReader {
@@ -65,14 +62,6 @@ export class KeyReader {
     const keys = await this.database.$queryRaw<{ id: string; name: string }[]>`
       SELECT id, name FROM api_keys WHERE id = ANY (${[...new Set(ids)]}::uuid[])`;
     return new Map(keys.map(({ id, name }) => [id, name]));
-  }
-
-  /** Returns the first five ids that end with this text. */
-  async idsEndingWith(ending: string): Promise<string[]> {
-    const keys = await this.database.$queryRaw<{ id: string }[]>`
-      SELECT id FROM api_keys WHERE right(id::text, ${ending.length}::int) = ${ending}
-      ORDER BY id LIMIT ${MATCHES_MAX}`;
-    return keys.map(({ id }) => id);
   }
 
   private async aggregateUsage(): Promise<void> {

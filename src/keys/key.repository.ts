@@ -1,7 +1,7 @@
 import { hashApiKey, keyHints } from '../auth/rules/api-key.js';
 import type { Prisma } from '../database/generated/client.js';
 import type { Database } from '../database/in-transaction.js';
-import { requireKey } from '../auth/require-key.js';
+import { requireRecord } from '../auth/require-record.js';
 import { DAY_MS, toDay } from '../rate-limit/rules/windows.js';
 import { isUuid } from '../schemas/uuid.js';
 import { ApiError } from '../http/api-error.js';
@@ -55,7 +55,7 @@ export async function findKeys(
 
 /** @throws ApiError `not_found`. */
 export function findKey(database: Database, id: string): Promise<KeyRecord> {
-  return requireKey(id, async (where) => (await findKeys(database, { where }))[0] ?? null);
+  return requireRecord('key', id, async (where) => (await findKeys(database, { where }))[0] ?? null);
 }
 
 /** Stores a new key, and returns it. */

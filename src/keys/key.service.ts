@@ -12,7 +12,7 @@ import type { KeyRole } from '../http/request-line.js';
 import { type Scope, scopesForRole } from '../auth/rules/scope.js';
 import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
 import { queueKeyEvent } from '../webhooks/queue-events.js';
-import { type Actor, keyEvent, recordAuditEvent } from '../audit/audit.js';
+import { type Actor, auditEvent, recordAuditEvent } from '../audit/audit.js';
 import {
   countIssuedToday,
   createKey,
@@ -81,7 +81,7 @@ export class KeyService {
       const record = await createKey(transaction, fields, { scopes, allowedNetworks });
       const label = { name, ...(note !== null && { note }) };
       const after = { ...label, role, ...quotaFields(record.quota), scopes, allowedNetworks, expiresAt };
-      await recordAuditEvent(transaction, keyEvent(actor, 'key.issued', record, null, after));
+      await recordAuditEvent(transaction, auditEvent(actor, 'key.issued', record, null, after));
       return this.view(record, bannedUntil);
     });
     return { ...issued, key };
@@ -136,7 +136,7 @@ export class KeyService {
       const created = await createKey(transaction, { ...inherited, ...own }, old);
       const before = { expiresAt: old.expiresAt, successorId: null };
       const after = { expiresAt: endsAt, successorId: created.id, successorExpiresAt: expiresAt };
-      await recordAuditEvent(transaction, keyEvent(actor, 'key.rotated', old, before, after));
+      await recordAuditEvent(transaction, auditEvent(actor, 'key.rotated', old, before, after));
       await queueKeyEvent(transaction, 'key.rotated', old, {
         expiresAt: endsAt,
         successorId: created.id,
@@ -197,7 +197,7 @@ export class KeyService {
       await writeRestrictions(transaction, id, { scopes, allowedNetworks });
       const { before, after } = changedFields(old, { name, note, scopes, allowedNetworks });
       if (Object.keys(after).length > 0) {
-        await recordAuditEvent(transaction, keyEvent(actor, 'key.updated', old, before, after));
+        await recordAuditEvent(transaction, auditEvent(actor, 'key.updated', old, before, after));
       }
       return findKey(transaction, id);
     });
@@ -238,7 +238,7 @@ export class KeyService {
     }
     const data = { revokedAt: new Date(this.clock.now()) };
     await transaction.apiKey.update({ where: { id: old.id }, data, select: { id: true } });
-    await recordAuditEvent(transaction, keyEvent(actor, 'key.revoked', old, { revokedAt: null }, data));
+    await recordAuditEvent(transaction, auditEvent(actor, 'key.revoked', old, { revokedAt: null }, data));
     await queueKeyEvent(transaction, 'key.revoked', old, data);
     return { ...old, ...data };
   }

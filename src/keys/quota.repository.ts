@@ -1,16 +1,17 @@
-import { requireQuota } from '../auth/require-quota.js';
+import { requireRecord } from '../auth/require-record.js';
 import type { Prisma } from '../database/generated/client.js';
 import type { Database } from '../database/in-transaction.js';
 import { ApiError } from '../http/api-error.js';
 import { isPlanName } from '../rate-limit/rules/plan-name.js';
 import { quotaBucketKey } from '../rate-limit/rules/bucket-key.js';
 import type { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
+import { missingLimit } from '../schemas/limits.schema.js';
 import { isUuid } from '../schemas/uuid.js';
 import { QUOTA, type QuotaRecord } from './quota.view.js';
 
 /** @throws ApiError `not_found`. */
 export function findQuota(database: Database, id: string): Promise<QuotaRecord> {
-  return requireQuota(id, (where) => database.quota.findUnique({ where, ...QUOTA }));
+  return requireRecord('quota', id, (where) => database.quota.findUnique({ where, ...QUOTA }));
 }
 
 /**
@@ -60,9 +61,9 @@ interface PlanAndLimits {
  */
 export async function quotaColumns(database: Database, input: PlanAndLimits) {
   const { plan: name = '', perMinute = null, perDay = null } = input;
-  if ((perMinute === null) !== (perDay === null)) {
-    const missing = perMinute === null ? 'perMinute' : 'perDay';
-    const message = `The request is invalid: ${missing} is required: a quota has both own limits or none.`;
+  const missing = missingLimit({ perMinute, perDay });
+  if (missing !== null) {
+    const message = `The request is invalid: ${missing} is required: a quota has both own limits or neither.`;
     throw new ApiError('invalid_request', message);
   }
   const plan = isPlanName(name) ? await database.plan.findUnique({ where: { name } }) : null;

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
-import { type Actor, quotaEvent, recordAuditEvent } from '../audit/audit.js';
+import { type Actor, auditEvent, recordAuditEvent } from '../audit/audit.js';
 import { type Database, inTransaction } from '../database/in-transaction.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { ApiError } from '../http/api-error.js';
@@ -12,9 +12,6 @@ import { countValidKeys } from './key.repository.js';
 import { findBanEnd, findQuota, lockQuota, quotaColumns } from './quota.repository.js';
 import type { Quota, UpdateQuotaInput } from './quota.schemas.js';
 import { QUOTA, quotaFields, type QuotaRecord, quotaView } from './quota.view.js';
-
-/** The number of matches that a message lists. */
-const MATCHES_MAX = 5;
 
 /** Reads and changes quotas, which keys share. Each change and its audit event are one transaction. */
 @Injectable()
@@ -29,14 +26,6 @@ export class QuotaService {
   async find(id: string): Promise<Quota> {
     const quota = await findQuota(this.database, id);
     return this.view(this.database, quota, await findBanEnd(this.counters, quota.id));
-  }
-
-  /** Returns the first five ids that end with this text. */
-  async idsEndingWith(ending: string): Promise<string[]> {
-    const quotas = await this.database.$queryRaw<{ id: string }[]>`
-      SELECT id FROM quotas WHERE right(id::text, ${ending.length}::int) = ${ending}
-      ORDER BY id LIMIT ${MATCHES_MAX}`;
-    return quotas.map(({ id }) => id);
   }
 
   /**
@@ -56,7 +45,7 @@ export class QuotaService {
       const changed = await transaction.quota.update({ where: { id }, data, ...QUOTA });
       const [before, after] = [quotaFields(old), quotaFields(changed)];
       if (!isDeepStrictEqual(before, after)) {
-        await recordAuditEvent(transaction, quotaEvent(actor, 'quota.updated', old, before, after));
+        await recordAuditEvent(transaction, auditEvent(actor, 'quota.updated', old, before, after));
       }
       return this.view(transaction, changed, bannedUntil);
     });
@@ -77,7 +66,7 @@ export class QuotaService {
       const bannedUntil = await findBanEnd(this.counters, quota.id);
       if (bannedUntil !== null) {
         const [before, after] = [{ bannedUntil }, { bannedUntil: null }];
-        await recordAuditEvent(transaction, quotaEvent(actor, 'quota.unbanned', quota, before, after));
+        await recordAuditEvent(transaction, auditEvent(actor, 'quota.unbanned', quota, before, after));
         // The ban is lifted last, because the counter store is not part of this transaction: if the event
         // cannot be recorded, the ban stays.
         await this.counters.liftBan(quotaBucketKey(quota.id));

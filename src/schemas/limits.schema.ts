@@ -22,12 +22,23 @@ export const ownLimits = {
   perDay: Limits.shape.perDay.optional(),
 };
 
+/** Returns the name of the own limit that is missing beside the other; null if both are given, or neither. */
+export function missingLimit(limits: {
+  [Name in keyof Limits]?: number | null | undefined;
+}): keyof Limits | null {
+  const [perMinute, perDay] = [limits.perMinute ?? null, limits.perDay ?? null];
+  if ((perMinute === null) === (perDay === null)) {
+    return null;
+  }
+  return perMinute === null ? 'perMinute' : 'perDay';
+}
+
 /** Checks `ownLimits`: one limit without the other is reported as a fault of the missing one. */
 export const bothOrNone = z.superRefine<{ [Name in keyof Limits]?: number | undefined }>(
-  ({ perMinute, perDay }, context) => {
-    if ((perMinute === undefined) !== (perDay === undefined)) {
-      const missing = perMinute === undefined ? 'perMinute' : 'perDay';
-      const given = perMinute === undefined ? 'perDay' : 'perMinute';
+  (limits, context) => {
+    const missing = missingLimit(limits);
+    if (missing !== null) {
+      const given = missing === 'perMinute' ? 'perDay' : 'perMinute';
       context.addIssue({ code: 'custom', path: [missing], message: `is required with ${given}` });
     }
   },

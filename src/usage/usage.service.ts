@@ -3,8 +3,7 @@ import { PrismaService } from '../database/prisma.service.js';
 import { ApiError } from '../http/api-error.js';
 import { declaredRouteConfigs } from '../http/route-config.decorator.js';
 import { scopesForRole } from '../auth/rules/scope.js';
-import { requireKey } from '../auth/require-key.js';
-import { requireQuota } from '../auth/require-quota.js';
+import { requireRecord } from '../auth/require-record.js';
 import type { Page } from '../schemas/pagination.js';
 import type { KeyRole } from '../http/request-line.js';
 import { Clock } from '../settings/clock.js';
@@ -77,7 +76,7 @@ export class UsageService {
   /** @throws ApiError `not_found`. */
   private findKey(id: string) {
     const select = { id: true, role: true };
-    return requireKey(id, (where) => this.database.apiKey.findUnique({ where, select }));
+    return requireRecord('key', id, (where) => this.database.apiKey.findUnique({ where, select }));
   }
 
   /** Returns the start of the first of these UTC days, of which the last is today, or ends at `until`. */
@@ -95,7 +94,7 @@ export class UsageService {
    */
   async whatIf(quotaId: string, query: WhatIfQuery): Promise<WhatIf> {
     const select = { id: true };
-    await requireQuota(quotaId, (where) => this.database.quota.findUnique({ where, select }));
+    await requireRecord('quota', quotaId, (where) => this.database.quota.findUnique({ where, select }));
     const plans = await this.database.$queryRaw<(Limits & { name: string })[]>`
       SELECT name, per_minute AS "perMinute", per_day AS "perDay" FROM plans
       WHERE per_day IS NOT NULL ORDER BY per_day, per_minute, name`;

@@ -11,7 +11,7 @@ import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { queueTestEvent } from './queue-events.js';
 import { ALLOW_PRIVATE, findPrivateHost } from './rules/public-address.js';
 import { generateSecret } from './rules/signed-headers.js';
-import { type Action, type Actor, recordAuditEvent } from '../audit/audit.js';
+import { type Action, type Actor, auditEvent, recordAuditEvent } from '../audit/audit.js';
 import type { CreateWebhookInput, DeliveryQuery, UpdateWebhookInput } from './webhook.schemas.js';
 
 /**
@@ -245,5 +245,5 @@ function record(
   before: Prisma.InputJsonObject | null,
   after: Prisma.InputJsonObject,
 ): Promise<void> {
-  return recordAuditEvent(transaction, { actor, action, subject: `webhook:${id}`, before, after });
+  return recordAuditEvent(transaction, auditEvent(actor, action, { id }, before, after));
 }
