@@ -52,7 +52,7 @@ export interface Episode {
 
 /** The time without a fault at the start and at the end of a run. */
 export const CALM_MS = 5000;
-/** Shorter than the queries that find a store away, and longer. */
+/** Shorter than the queries that find a store unavailable, and longer. */
 const DELAYS_MS = [20, 100, 300, 1000];
 const LOSS_DELAYS_MS = [1, 10, 50];
 /** How many of the faults that could come on top of another do. */

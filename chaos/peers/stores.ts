@@ -5,7 +5,7 @@ import { type RedisServer, startRedis } from '../../test/support/programs/redis.
 import type { Guard } from '../stage/guard.js';
 import { READY_DEADLINE_MS } from '../stage/server.js';
 
-/** How long a store is away when it is restarted. */
+/** How long a store is unavailable when it is restarted. */
 const AWAY_MS = 2000;
 
 /** A store of counters. */

@@ -42,7 +42,7 @@ export type KeyUsage = Schemas['KeyUsage'];
 export type KeyWithUsage = Schemas['KeyWithUsage'];
 /** A key that was found where it should not be. */
 export type LeakedKey = Schemas['LeakedKey'];
-/** A new key, with a quota of its own or on the quota of other keys. */
+/** A new key, with a new quota or on an existing one. */
 export type NewKey = Schemas['NewKey'];
 /** A new webhook. */
 export type NewWebhook = Schemas['NewWebhook'];
@@ -60,7 +60,7 @@ export type QuotaBannedEvent = Schemas['QuotaBannedEvent'];
 export type QuotaDayLimitApproachingEvent = Schemas['QuotaDayLimitApproachingEvent'];
 /** All requests that a quota has for a UTC day were counted. Sent once for each quota and day. */
 export type QuotaDayLimitReachedEvent = Schemas['QuotaDayLimitReachedEvent'];
-/** A change of a quota. What is left out stays, own limits too if the plan changes. A quota has both own limits or none. The counts of the current windows are kept. */
+/** A change of a quota. What is left out stays: a change of the plan alone keeps the own limits. A quota has both own limits or neither. The counts of the current windows are kept. */
 export type QuotaUpdate = Schemas['QuotaUpdate'];
 type RateLimitStatus = Schemas['RateLimitStatus'];
 /** The scopes that successful requests of a key and its successors needed, and the unused ones. */
@@ -121,7 +121,7 @@ export class AdminKeysResource {
     );
   }
 
-  /** Issue a key. Issues a key, with a quota of its own or on that of other keys. The response shows the key, which is not shown again. */
+  /** Issue a key. Issues a key, with a new quota or on an existing one. The response shows the key, which is not shown again. */
   issue(body: NewKey, options: CallOptions = {}): ApiPromise<IssuedKey> {
     return this.connection.call(
       options,
@@ -163,7 +163,7 @@ export class AdminKeysResource {
     );
   }
 
-  /** Revoke a leaked key. Revokes a key of which you have only the key itself, its successors, and the keys that holders issued by any of them, immediately and permanently. */
+  /** Revoke a leaked key. Revokes a key by the key itself instead of its id, with its successors and the keys that holders issued by any of them, immediately and permanently. */
   revokeLeaked(body: LeakedKey, options: CallOptions = {}): ApiPromise<Key> {
     return this.connection.call(
       options,

@@ -9,7 +9,7 @@ const LINE_END = '\r\n';
  */
 export function parseCsv(text: string): string {
   if (!text.endsWith(LINE_END)) {
-    throw new SyntaxError('The CSV is cut off, or is none');
+    throw new SyntaxError('The CSV is incomplete or malformed');
   }
   return text;
 }

@@ -72,7 +72,7 @@ export function unexpectedResponse(
 ): AnimalStoreError {
   const { status, statusText } = response;
   return new AnimalStoreError(
-    `The response is not one of the Animal Store: HTTP ${status} ${statusText}`.trimEnd(),
+    `The response did not come from the Animal Store: HTTP ${status} ${statusText}`.trimEnd(),
     { ...readFailure(response, nowMs), code: 'unexpected_response' },
     options,
   );

@@ -36,7 +36,7 @@ export type Pet = Schemas['Pet'];
 export type PetStatus = Schemas['PetStatus'];
 /** The rate-limit status of a quota. */
 export type RateLimitStatus = Schemas['RateLimitStatus'];
-/** The requests in one UTC minute, hour or day. `operation` and `deprecated` are there by operation, `keyId`, `keyName` and `lastFour` by key. */
+/** The requests in one UTC minute, hour or day. `operation` and `deprecated` are present with `by=operation`, `keyId`, `keyName` and `lastFour` with `by=key`. */
 export type Usage = Schemas['Usage'];
 
 /** The query of `pets.list`. */
@@ -109,7 +109,7 @@ export class RateLimitResource {
   /** @internal */
   constructor(private readonly connection: Connection<paths>) {}
 
-  /** Get the rate-limit status. Returns the windows of the key and its ban, if any, also while it is banned. It takes nothing from the windows, and has a limit of its own: 60 requests a minute. */
+  /** Get the rate-limit status. Returns the windows of the key and its ban, if any, even while it is banned. It takes nothing from the windows, and has a limit of its own: 60 requests a minute. */
   get(options: CallOptions = {}): ApiPromise<RateLimitStatus> {
     return this.connection.call(
       options,

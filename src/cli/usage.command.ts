@@ -48,7 +48,11 @@ export const usageCommand = group('usage', 'the usage of keys; requests appear w
     'list the keys or quotas with the most requests, most first',
     async (services, query) => (await services.get(UsageRepository).top(query, query.by)).entries,
   )
-    .addOption(new Option('--by <what>', 'what an entry adds up').choices(['key', 'quota']).default('key'))
+    .addOption(
+      new Option('--by <what>', 'group the requests by key or by quota')
+        .choices(['key', 'quota'])
+        .default('key'),
+    )
     .option('--limit <n>', 'maximum number of keys or quotas', wholeNumber(100), 20)
     .addHelpText('after', '\nExample:\n  animal-store usage top --since 2026-11-01T00:00:00Z'),
   reportCommand(

@@ -44,7 +44,7 @@ function requireLimits(whatIf: Command): void {
 
 function whatIfText({ worstMinute, smallestPlans, ...whatIf }: WhatIf): string {
   const plans = smallestPlans.map(({ maxDeniedRatio, plan }) => [
-    `smallest plan that denies ${maxDeniedRatio === 0 ? 'none' : `at most ${maxDeniedRatio * 100} %`}`,
+    `smallest plan that denies ${maxDeniedRatio === 0 ? 'no request' : `at most ${maxDeniedRatio * 100} %`}`,
     plan,
   ]);
   return fieldsText({

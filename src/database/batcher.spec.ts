@@ -138,7 +138,7 @@ describe('Batcher', () => {
     expect(batcher.metrics.failures).toBe(2);
   });
 
-  it('loads nothing more of a batch once the database is away', async () => {
+  it('loads nothing more of a batch once the database is unavailable', async () => {
     const { batcher, batches } = createBatcher();
     const outcomes = Promise.allSettled([1, 2, 3, 4].map((item) => batcher.load(item)));
     await nextTurn();

@@ -26,7 +26,7 @@ export abstract class Cleanup extends PeriodicDatabaseTask {
     what: string,
     private readonly deletions: Statement[],
   ) {
-    super(INTERVAL_MS, () => this.deleteExpired(), `Expired ${what} were not deleted`);
+    super(INTERVAL_MS, () => this.deleteExpired(), `Could not delete expired ${what}`);
   }
 
   /**

@@ -4,7 +4,7 @@ import { statusOfCode } from './catalogue.js';
 const CODES_OF_CLIENT = new Set(['no_response', 'unexpected_response', 'rate_limit_wait']);
 
 describe('the error codes', () => {
-  it('are none of those that the client makes itself', () => {
+  it('differ from those that the client makes itself', () => {
     expect(Object.keys(statusOfCode).filter((code) => CODES_OF_CLIENT.has(code))).toStrictEqual([]);
   });
 

@@ -75,9 +75,10 @@ function toApiError(exception: unknown, { id, originalUrl }: FastifyRequest, doc
   }
   if (exception instanceof UnavailableError || isDatabaseUnavailable(exception)) {
     const store = exception instanceof UnavailableError ? exception.store : 'The database';
-    const message = `${store} is away or overloaded. Try again shortly.`;
+    const message = `${store} is unavailable or overloaded. Try again shortly.`;
     return new ApiError('service_unavailable', message, { cause: exception });
   }
-  const message = `Something went wrong on our side. Tell us the request id ${id} if it goes on.`;
+  const advice = `If the problem persists, contact us and quote request id ${id}.`;
+  const message = `Something went wrong on our side. ${advice}`;
   return new ApiError('internal_error', message, { cause: exception });
 }

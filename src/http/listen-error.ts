@@ -9,10 +9,10 @@ export class ListenError extends Error {
 }
 
 function messageOf(cause: NodeJS.ErrnoException, host: string, port: number, setting: string): string {
-  const noAddress = `This machine has no address ${host}: set HOST to one that it has, or to 0.0.0.0 for all`;
+  const noAddress = `This machine has no address ${host}: set HOST to one of its addresses, or to 0.0.0.0`;
   const messages: Record<string, string> = {
     EADDRINUSE: `Port ${port} is in use: stop that program, or set ${setting}`,
-    EACCES: `Port ${port} is not allowed to this user: set ${setting} to another, such as one from 1024 on`,
+    EACCES: `This user may not listen on port ${port}: set ${setting} to 1024 or higher`,
     EADDRNOTAVAIL: noAddress,
     EAFNOSUPPORT: noAddress,
     ENOTFOUND: noAddress,

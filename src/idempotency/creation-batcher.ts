@@ -9,7 +9,7 @@ import { jsonWriter } from '../schemas/json-writer.js';
 import { type Column, createOnceText, createText, type CreationTarget } from './creation-statements.js';
 
 const KEY_REUSED =
-  'This Idempotency-Key came with another request within the last 24 hours. Use a new one for each.';
+  'This Idempotency-Key was used for another request within the last 24 hours. Use a new one for each.';
 /** The SQLSTATE of a violated foreign key. */
 const FOREIGN_KEY = /^23503$/;
 /** A record without an identifier begins so: PostgreSQL draws the identifiers. */
@@ -169,6 +169,6 @@ function toResult({ isCreated, isValid, isSame, body, location }: OnceRow): Resu
 /** Returns the error of a request with the `Idempotency-Key` of a request in flight. */
 export function conflict(): ApiError {
   const message =
-    'A request with this Idempotency-Key is still in progress. Send the same again shortly for its response.';
+    'A request with this Idempotency-Key is still in progress. Send it again shortly to get its response.';
   return new ApiError('idempotency_conflict', message);
 }

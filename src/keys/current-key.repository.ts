@@ -34,7 +34,7 @@ export class CurrentKeyRepository {
     ]);
     const restrictions = restrictionsById.get(keyId);
     if (record === null || restrictions === undefined) {
-      throw new ApiError('service_unavailable', 'The API key changes just now. Try again shortly.');
+      throw new ApiError('service_unavailable', 'The API key is being changed. Try again shortly.');
     }
     const { quota, successor, ...key } = record;
     return {

@@ -104,7 +104,7 @@ export const KeyQuery = z
   })
   .superRefine(({ sort = SORT_DEFAULT, cursor }, context) => {
     if (cursor !== undefined && cursor.sort !== sort) {
-      const message = `belongs to the sort order ${cursor.sort}: follow the Link header of the page before`;
+      const message = `belongs to the sort order ${cursor.sort}: follow the Link header of the previous page`;
       context.addIssue({ code: 'custom', path: ['cursor'], message });
     }
   });

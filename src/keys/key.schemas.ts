@@ -94,7 +94,7 @@ export const CreateKeyInput = z
       note: keyNote.optional(),
       plan: planName.optional().meta({ description: 'Name of the plan. Required without `quotaId`.' }),
       quotaId: bodyString.refine(isUuid, UUID_MESSAGE).optional().meta({
-        description: 'Identifier of a quota that the new key shares, instead of one of its own.',
+        description: 'Identifier of an existing quota for the key. Without it, the key gets a new quota.',
         format: 'uuid',
         maxLength: UUID_LENGTH,
       }),
@@ -108,7 +108,7 @@ export const CreateKeyInput = z
   .check(planOrQuota, bothOrNone)
   .meta({
     id: 'NewKey',
-    description: 'A new key, with a quota of its own or on the quota of other keys.',
+    description: 'A new key, with a new quota or on an existing one.',
     examples: [{ name: "Ann's shop", plan: 'pro' }],
   });
 export type CreateKeyInput = z.infer<typeof CreateKeyInput>;
@@ -196,8 +196,8 @@ export const KeyWithUsage = z
       .max(RECENT_MAX)
       .meta({
         description:
-          'The requests in each of the last UTC hours, oldest first, also in those that had none. The last ' +
-          `hour is the current one. There are ${RECENT_HOURS}, a number that may change.`,
+          'The requests in each of the last UTC hours, oldest first, those without requests included. The ' +
+          `last hour is the current one. There are ${RECENT_HOURS}, a number that may change.`,
       }),
   })
   .meta({ id: 'KeyWithUsage', description: 'An API key with its usage, without the key itself.' });

@@ -56,7 +56,7 @@ export class KeysController {
     'stable',
     'admin:write',
     'Issue a key',
-    'Issues a key, with a quota of its own or on that of other keys. The response shows the key, which is ' +
+    'Issues a key, with a new quota or on an existing one. The response shows the key, which is ' +
       'not shown again.',
   )
   @Responses({
@@ -149,8 +149,8 @@ export class KeysController {
     'stable',
     'admin:write',
     'Revoke a leaked key',
-    'Revokes a key of which you have only the key itself, its successors, and the keys that holders issued ' +
-      'by any of them, immediately and permanently.',
+    'Revokes a key by the key itself instead of its id, with its successors and the keys that holders ' +
+      'issued by any of them, immediately and permanently.',
   )
   @Responses({ status: 200, schema: Key, description: 'The revoked key.' })
   revokeLeakedKey(

@@ -76,8 +76,8 @@ export const UpdateQuotaInput = z
   .meta({
     id: 'QuotaUpdate',
     description:
-      'A change of a quota. What is left out stays, own limits too if the plan changes. A quota has both ' +
-      'own limits or none. The counts of the current windows are kept.',
+      'A change of a quota. What is left out stays: a change of the plan alone keeps the own limits. A ' +
+      'quota has both own limits or neither. The counts of the current windows are kept.',
     examples: [{ plan: 'enterprise', perMinute: 5_000, perDay: 1_000_000 }],
   });
 export type UpdateQuotaInput = z.infer<typeof UpdateQuotaInput>;

@@ -63,7 +63,7 @@ function findPrincipal(request: FastifyRequest): Principal | null {
  * - `allowed`: it took one from each window.
  * - `denied`: a window was full.
  * - `banned`: it started or met a ban.
- * - `degraded`: this replica allowed it by itself, because the counter store is away.
+ * - `degraded`: this replica allowed it by itself, because the counter store is unavailable.
  * - `uncounted`: it took nothing, such as `GET /v1/rate-limit`, or a request during a shutdown.
  * - `shed`: the server was overloaded.
  */

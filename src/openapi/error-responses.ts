@@ -112,7 +112,7 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
     messages: {
       idempotency_conflict:
         'A request with this Idempotency-Key is still in progress. ' +
-        'Send the same again shortly for its response.',
+        'Send it again shortly to get its response.',
     },
     headers: ['Retry-After'],
     appliesTo: takesIdempotencyKey,
@@ -146,7 +146,7 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
     description: 'This `Idempotency-Key` was used for a different request within the last 24 hours.',
     messages: {
       idempotency_key_reused:
-        'This Idempotency-Key came with another request within the last 24 hours. Use a new one for each.',
+        'This Idempotency-Key was used for another request within the last 24 hours. Use a new one for each.',
     },
     appliesTo: takesIdempotencyKey,
   },
@@ -176,15 +176,15 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
     description: 'An internal error of the service.',
     messages: {
       internal_error:
-        'Something went wrong on our side. Tell us the request id 7f9c2f2e-5b0c-4c3a-9a51-0a3a3a5b7c11 ' +
-        'if it goes on.',
+        'Something went wrong on our side. If the problem persists, contact us and quote request id ' +
+        '7f9c2f2e-5b0c-4c3a-9a51-0a3a3a5b7c11.',
     },
     appliesTo: every,
   },
   {
     name: 'Unavailable',
     description: 'The service is temporarily unavailable or overloaded. Wait for `Retry-After`.',
-    messages: { service_unavailable: 'The database is away or overloaded. Try again shortly.' },
+    messages: { service_unavailable: 'The database is unavailable or overloaded. Try again shortly.' },
     headers: ['Retry-After'],
     appliesTo: every,
   },

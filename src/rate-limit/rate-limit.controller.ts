@@ -20,7 +20,7 @@ export class RateLimitController {
     'stable',
     null,
     'Get the rate-limit status',
-    'Returns the windows of the key and its ban, if any, also while it is banned. ' +
+    'Returns the windows of the key and its ban, if any, even while it is banned. ' +
       'It takes nothing from the windows, and has ' +
       `a limit of its own: ${REQUESTS_PER_MINUTE} requests a minute.`,
   )

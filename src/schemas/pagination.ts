@@ -7,7 +7,7 @@ export const LIMIT_MAX = 100;
 export const LIMIT_DEFAULT = 20;
 const CURSOR_MAX_LENGTH = 256;
 /** Says of a cursor that it does not belong to the list. */
-export const CURSOR_MESSAGE = 'is not one that this service gave: follow the Link header of the page before';
+export const CURSOR_MESSAGE = 'was not issued by this service: follow the Link header of the previous page';
 
 /**
  * Returns the opaque cursor of the page after this position, with a checksum, so that one copied in part is
@@ -125,7 +125,7 @@ export function cursorParameter<Position>(
     return position === null ? null : read(position);
   };
   return parameter(readCursor, CURSOR_MESSAGE).optional().meta({
-    description: 'Where the page begins, as the `Link` header of the page before gives it. Opaque.',
+    description: 'Where the page begins: the opaque cursor of the `Link` header of the previous page.',
     maxLength,
     type: 'string',
   });

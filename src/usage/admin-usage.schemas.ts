@@ -81,7 +81,7 @@ export type UsageTotalsQuery = z.infer<typeof UsageTotalsQuery>;
 export const TopUsageQuery = z.object({
   limit,
   ...range,
-  by: enumParameter(['key', 'quota'], 'What an entry adds up: a key, the default, or a quota.'),
+  by: enumParameter(['key', 'quota'], 'Groups the requests by key, the default, or by quota.'),
   cursor: positionCursor(TopUsagePositionText),
 });
 export type TopUsageQuery = z.infer<typeof TopUsageQuery>;

@@ -22,7 +22,7 @@ export class UsageHook implements ResponseHook {
         operation: operationName(request),
         deprecated: request.routeOptions.config.deprecation !== undefined,
         status: statusCode,
-        // By the clock of the counter store, unless that was away.
+        // By the clock of the counter store, unless that was unavailable.
         atMs: request.decision?.nowMs ?? this.clock.now(),
       });
     }

@@ -47,7 +47,7 @@ export class UsageJournal extends PeriodicDatabaseTask {
   );
 
   constructor(private readonly prisma: PrismaService) {
-    super(INTERVAL_MS, () => this.aggregateSome('this minute'), 'Usage stays in the journal for now');
+    super(INTERVAL_MS, () => this.aggregateSome('this minute'), 'Could not aggregate usage');
   }
 
   /** @throws the database's error. */

@@ -13,7 +13,7 @@ import { UsageJournal } from './usage.journal.js';
 const FLUSH_INTERVAL_MS = 500;
 /** The maximum entries of a batch, which one statement still writes quickly. */
 const ENTRIES_PER_BATCH = 2_000;
-/** The limit while the database is away: 50,000 entries, about 15 MB. */
+/** The limit while the database is unavailable: 50,000 entries, about 15 MB. */
 const MAX_BATCHES = 25;
 
 /**
@@ -107,7 +107,7 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown, Metri
   private async write(): Promise<void> {
     try {
       for (const batch of this.queued.slice()) {
-        // It is sealed only now, so that the newest batch fills up while the database is away.
+        // It is sealed only now, so that the newest batch fills up while the database is unavailable.
         batch.isSealed = true;
         await this.journal.append(batch);
         this.queued.shift();

@@ -117,8 +117,8 @@ export const Usage = UsageTotals.extend({
 }).meta({
   id: 'Usage',
   description:
-    'The requests in one UTC minute, hour or day. `operation` and `deprecated` are there by operation, ' +
-    '`keyId`, `keyName` and `lastFour` by key.',
+    'The requests in one UTC minute, hour or day. `operation` and `deprecated` are present with ' +
+    '`by=operation`, `keyId`, `keyName` and `lastFour` with `by=key`.',
 });
 export type Usage = z.infer<typeof Usage>;
 

@@ -20,7 +20,7 @@ export class WebhookEventWatch extends PeriodicDatabaseTask {
     private readonly deprecated: DeprecatedOperations,
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'COUNTER_STORE_URL'>,
   ) {
-    super(INTERVAL_MS, () => this.findEvents(), 'Events for webhooks are late');
+    super(INTERVAL_MS, () => this.findEvents(), 'Could not find events for webhooks');
   }
 
   /**

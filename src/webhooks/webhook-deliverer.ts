@@ -45,7 +45,7 @@ export class WebhookDeliverer extends PeriodicDatabaseTask implements MetricsSou
     private readonly prisma: PrismaService,
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'WEBHOOK_ALLOW_PRIVATE_ADDRESSES'>,
   ) {
-    super(INTERVAL_MS, () => this.startDue(), 'Webhooks are not delivered for now');
+    super(INTERVAL_MS, () => this.startDue(), 'Could not deliver webhooks');
   }
 
   addMetrics(metrics: MetricsRegistry): void {

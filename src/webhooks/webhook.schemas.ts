@@ -86,8 +86,8 @@ export const WebhookDelivery = z
     payload: z
       .record(z.string().max(TEXT_MAX_LENGTH), z.unknown())
       .meta({ description: 'The body that is sent: `type`, `timestamp` and `data`.' }),
-    state: openEnum(DELIVERY_STATES).meta({ description: 'A `failed` one is not sent again by itself.' }),
-    attempts: z.int32().min(0).meta({ description: 'Attempts since it was queued, at first or again.' }),
+    state: openEnum(DELIVERY_STATES).meta({ description: 'A `failed` delivery is not retried.' }),
+    attempts: z.int32().min(0).meta({ description: 'Attempts since it was last queued.' }),
     createdAt: dateTime('When it was queued first.'),
     lastAttemptAt: dateTime('When it was sent last; null if it was not.').nullable(),
     nextAttemptAt: dateTime('When it is sent next; null if it is not pending.').nullable(),

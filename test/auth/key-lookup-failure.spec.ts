@@ -44,7 +44,7 @@ describe('a request whose key cannot be looked up', () => {
     });
   });
 
-  describe('while the database is away', () => {
+  describe('while the database is unavailable', () => {
     /** Until then, requests are authorized by cached keys and counted. */
     beforeAll(async () => {
       proxy.goAway();

@@ -290,7 +290,7 @@ describe('animal-store quotas what-if', () => {
     expect(lines).toMatch(/^tried +60 requests per minute, 40 per day$/m);
     expect(lines).toMatch(/^would be denied +30, in 1 minute, on 1 day$/m);
     expect(lines).toMatch(/^worst minute +\S+:00\.000Z, 30 of 70$/m);
-    expect(lines).toMatch(/^smallest plan that denies none +pro$/m);
+    expect(lines).toMatch(/^smallest plan that denies no request +pro$/m);
     expect(lines).toMatch(/^smallest plan that denies at most 0\.1 % +pro$/m);
   });
 
@@ -546,7 +546,7 @@ describe('the id of a key', () => {
     );
     expectFailure(
       await unchanged(() => admin('keys', 'revoke', 'aaaaaaaa')),
-      `Several ids end with "aaaaaaaa": ${twins.toSorted().join(', ')}. Give more of it.`,
+      `Several ids end with "aaaaaaaa": ${twins.toSorted().join(', ')}. Give more characters.`,
     );
     expectFailure(await admin('keys', 'revoke', 'beefbeef'), 'There is no key with the id "beefbeef".');
     await database.query('DELETE FROM api_keys WHERE id = ANY ($1)', [twins]);

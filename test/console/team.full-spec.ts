@@ -81,7 +81,7 @@ describe("the dialog that issues a key for a holder's team", () => {
     const page = await open('/team', { apiKey: holder.key });
     await press(page, 'Issue a key');
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('Without any, those of your key: 127.0.0.0/8').waitFor();
+    await dialog.getByText('Leave empty to allow those of your key: 127.0.0.0/8').waitFor();
     expect(await dialog.getByLabel('Expires').locator('option').allTextContents()).toEqual([
       'With your key',
       'In 30 days',

@@ -51,7 +51,7 @@ describe('PrismaService', () => {
     }
   });
 
-  it('fails as unavailable if the database is away at its first use, and works once it is back', async () => {
+  it('fails if the database is unavailable at its first use, and works once it is back', async () => {
     const database = await createDatabase();
     const proxy = await startDatabaseProxy(database.url);
     proxy.goAway();

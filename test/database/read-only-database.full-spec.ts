@@ -36,7 +36,9 @@ describe('a database that is read-only for a while', () => {
         'pid <> pg_backend_pid()',
     );
     try {
-      await eventually(async () => expect((await write()).json.message).toMatch(/^The database is away/));
+      await eventually(async () =>
+        expect((await write()).json.message).toMatch(/^The database is unavailable/),
+      );
       const denied = await Promise.all(Array.from({ length: POOL_SIZE }, write));
       expect(denied.map(({ status }) => status)).toEqual(Array(POOL_SIZE).fill(503));
       expect(await send(`${store.url}/v1/pets`, { key })).toMatchObject({ status: 200 });

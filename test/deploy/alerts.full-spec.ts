@@ -120,7 +120,7 @@ describeWithFaults('an alert that is resolved after its fault', () => {
   const expectResolution = (labels: Record<string, string>) =>
     expect(alertmanager.notice('resolved', labels)).resolves.toBeDefined();
 
-  it('arrives when the database of requests is away', async () => {
+  it('arrives when the database of requests is unavailable', async () => {
     const alert = { alertname: 'AnimalStoreRequestsFail', severity: 'page', objective: 'requests' };
     await expectQuiet(alert);
     queries.goAway();

@@ -155,7 +155,7 @@ function testOverlay(manifests: Manifests, overlay: string): void {
     expect(names.filter((name) => !page.includes(`\`${name}\``))).toStrictEqual([]);
   });
 
-  it('restarts a pod that hangs for a minute, but none whose database is away', () => {
+  it('restarts a pod that hangs for a minute, but not one whose database is unavailable', () => {
     const { startupProbe, livenessProbe, readinessProbe } = container;
     for (const { httpGet, periodSeconds, failureThreshold } of [startupProbe, livenessProbe]) {
       expect(httpGet).toEqual({ path: '/livez', port: 'http' });

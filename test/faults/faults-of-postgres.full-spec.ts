@@ -122,7 +122,7 @@ describeOnDebianPostgres('a service under load', () => {
     expect(course.findFailures('orders')).toStrictEqual([]);
   });
 
-  it('returns 503 only until it finds the locked counters away, and then counts locally', async () => {
+  it('returns 503 only until it finds the locked counters unavailable, and then counts locally', async () => {
     const course = await runFault(locked('rate_limit_counters'), 'ready');
     expect(course.countedLocally).toBeGreaterThan(course.failedResponses.length);
   });

@@ -77,7 +77,7 @@ describeOnRedis('a service under load that counts in Redis', () => {
     ['dies and its replica takes over', { happen: () => first.stop(), lastsMs: 1000, end: failOver }],
   ];
   it.each(faults)(
-    'returns 503 only until it finds Redis away, and counts locally then: it %s',
+    'returns 503 only until it finds Redis unavailable, and counts locally then: it %s',
     async (_what, fault) => {
       const course = await suffer(url, key, fault);
       await expectPromisesKept(database, course, 'ready');

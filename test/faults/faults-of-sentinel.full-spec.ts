@@ -108,7 +108,9 @@ describeOnRedis('a service that counts in a Redis with Sentinels', () => {
   ])('starts, counts locally, and logs the reason when %s', async (_what, COUNTER_STORE_URL, reason) => {
     const service = services.start({ COUNTER_STORE_URL: COUNTER_STORE_URL() });
     const other = await service.ready();
-    expect(service.stdout).toMatch(new RegExp(`Redis is away, and is tried again: .*${reason.source}`));
+    expect(service.stdout).toMatch(
+      new RegExp(`Redis is unavailable, and is tried again: .*${reason.source}`),
+    );
     await until(async () => {
       const { status, headers } = await send(`${other}/v1/pets`, { key });
       return status === 200 && headers.get('x-ratelimit-degraded') === 'true';

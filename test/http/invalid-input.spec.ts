@@ -95,7 +95,7 @@ function wrongCursors(entry: Schema): Wrong {
   const ofOtherLists = POSITIONS.filter((position) => position !== findPosition(entry));
   const forged = ['', '\0', 'free\0', 'x|y', '9223372036854775808', '0000-01-01T00:00:00Z', "1' OR '1'='1"];
   return [
-    'is not one that this service gave: follow the Link header of the page before',
+    'was not issued by this service: follow the Link header of the previous page',
     ['', 'x', '1', 'MQ', '%00', '%zz', 'x'.repeat(2000), ...[...ofOtherLists, ...forged].map(encodeCursor)],
   ];
 }

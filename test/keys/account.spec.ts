@@ -239,7 +239,7 @@ describe('GET /v1/deprecations', () => {
       const response = await get(`/v1/deprecations?cursor=${encodeCursor(position)}`, key);
       expectInvalid(
         response,
-        'cursor is not one that this service gave: follow the Link header of the page before',
+        'cursor was not issued by this service: follow the Link header of the previous page',
       );
     },
   );

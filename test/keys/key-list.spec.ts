@@ -230,9 +230,9 @@ describe('GET /admin/keys with a filter', () => {
 });
 
 describe('GET /admin/keys with an invalid cursor', () => {
-  const FAULT = 'cursor is not one that this service gave: follow the Link header of the page before';
+  const FAULT = 'cursor was not issued by this service: follow the Link header of the previous page';
   const of = (sort: string) =>
-    `cursor belongs to the sort order ${sort}: follow the Link header of the page before`;
+    `cursor belongs to the sort order ${sort}: follow the Link header of the previous page`;
 
   it.each([
     ['of another order', 'createdAt', `name|${UUID}|Ann`, of('name')],

@@ -15,7 +15,7 @@ const TODAY = new Date('2027-03-05T12:00:30.000Z');
 const [THURSDAY, WEDNESDAY] = ['2027-03-04T00:00:00.000Z', '2027-03-03T00:00:00.000Z'];
 const RANGE = `since=${WEDNESDAY}&until=2027-03-05T00:00:00.000Z`;
 const CSV = { Accept: 'text/csv' };
-const BAD_CURSOR = 'cursor is not one that this service gave: follow the Link header of the page before';
+const BAD_CURSOR = 'cursor was not issued by this service: follow the Link header of the previous page';
 
 const ORIGIN = 'https://shop.example';
 

@@ -188,8 +188,8 @@ describe('PATCH /admin/quotas/{quotaId}', () => {
   });
 
   it.each<[Record<string, unknown>, string]>([
-    [{ perMinute: 5 }, 'perDay is required: a quota has both own limits or none'],
-    [{ perMinute: null, perDay: 5 }, 'perMinute is required: a quota has both own limits or none'],
+    [{ perMinute: 5 }, 'perDay is required: a quota has both own limits or neither'],
+    [{ perMinute: null, perDay: 5 }, 'perMinute is required: a quota has both own limits or neither'],
     [
       { perMinute: 0, perDay: '5' },
       'perMinute must be an integer from 1 to 2147483647, written as digits; ' +

@@ -100,7 +100,11 @@ describe('a replica whose counter store refuses connections', () => {
     const message = expect.stringContaining(`${denialsBeforeBan(60) - 3} denials`);
     expectError(responses.at(-1) as HttpResponse, 429, 'rate_limit_exceeded', message);
     expect(lines.mock.calls).toEqual([
-      [expect.stringMatching(/^The counter store is away, so this replica counts by itself: .*ECONNREFUSED/)],
+      [
+        expect.stringMatching(
+          /^The counter store is unavailable, so this replica counts locally: .*ECONNREFUSED/,
+        ),
+      ],
     ]);
     await proxy.comeBack();
     await recovered();
@@ -155,7 +159,7 @@ describe('a replica whose counter store refuses connections', () => {
         response,
         503,
         'service_unavailable',
-        'The counter store, which holds the bans, is away or overloaded. Try again shortly.',
+        'The counter store, which holds the bans, is unavailable or overloaded. Try again shortly.',
       );
       expect(response.headers.get('retry-after')).toBe('1');
     }
@@ -186,7 +190,7 @@ describe('a replica whose counter store hangs', () => {
     const status = await send(`${replica.url}/v1/rate-limit`, { key: key.key });
     expect([status.status, isDegraded(status)]).toEqual([200, true]);
     expect(status.json.windows).toMatchObject([{ remaining: 44 }, { remaining: 984 }]);
-    expect(lines.mock.calls).toEqual([[expect.stringMatching(/is away.*no response within 750 ms/)]]);
+    expect(lines.mock.calls).toEqual([[expect.stringMatching(/is unavailable.*no response within 750 ms/)]]);
     await proxy.comeBack();
     await recovered();
     expect(await stored()).toEqual([{ minute: 10, day: 10 }]);

@@ -255,7 +255,7 @@ describe('FallbackCounterStore', () => {
     expect([store.outage, store.decidedLocally, lines.mock.calls]).toEqual([null, 0, []]);
   });
 
-  it('only pings the shared store while it is away, twice a second, and logs start and end', async () => {
+  it('only pings an unavailable shared store, twice a second, and logs start and end', async () => {
     fail('refused');
     await consumeTimes(3);
     const [counts, pings] = [jest.spyOn(shared, 'consume'), jest.spyOn(shared, 'ping')];
@@ -264,7 +264,7 @@ describe('FallbackCounterStore', () => {
     await jest.advanceTimersByTimeAsync(4 * PING_INTERVAL_MS);
     expect([counts.mock.calls.length, pings.mock.calls.length]).toEqual([0, 4]);
     expect(lines.mock.calls).toEqual([
-      ['The counter store is away, so this replica counts by itself: refused'],
+      ['The counter store is unavailable, so this replica counts locally: refused'],
     ]);
     await comeBack();
     expect((await consumeTimes(1)).some(isDegraded)).toBe(false);

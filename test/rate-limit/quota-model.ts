@@ -27,7 +27,7 @@ export class QuotaModel {
   /** The end of the last ban, also of a past one. */
   banEndMs = 0;
 
-  /** @param startsBans whether the store does: one that counts by itself while another is away does not. */
+  /** @param startsBans whether the store does: one that counts locally in an outage does not. */
   constructor(
     public limits: Limits,
     private nowMs: number,

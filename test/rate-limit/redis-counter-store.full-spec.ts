@@ -25,8 +25,8 @@ import {
 } from '../support/programs/redis.js';
 
 /**
- * The time limit of a query while the server is away or hangs: three deadlines of a response, on a busy
- * machine. A query without one would wait for the server.
+ * The time limit of a query while the server is unavailable or hangs: three deadlines of a response, on a
+ * busy machine. A query without one would wait for the server.
  */
 const QUICK_MS = 2250;
 /** The time limit for counting again over another connection. */
@@ -90,7 +90,7 @@ describeOnMovableRedisAndValkey('RedisCounterStore', (program) => {
     expect((await store.consume(banned)).ban).toEqual({ untilMs: NOON + MINUTE_MS, started: false });
   });
 
-  it('fails only the requests of a bucket that Redis rejects, and does not count as away', async () => {
+  it('fails only the requests of a bucket that Redis rejects, and is not unavailable', async () => {
     const server = await startServer(program);
     const store = await open(server.url);
     const [bad, good] = [newBucket(60), newBucket(60)];
@@ -215,7 +215,7 @@ describeOnMovableRedisAndValkey('several addresses of Redis', (program) => {
   });
 });
 
-describeOnMovableRedisAndValkey('RedisCounterStore, while Redis is away', (program) => {
+describeOnMovableRedisAndValkey('RedisCounterStore, while Redis is unavailable', (program) => {
   it('does not abort the start: queries fail immediately until Redis is there', async () => {
     const port = await getPort({ host: '127.0.0.1' });
     const store = await open(`redis://127.0.0.1:${port}`);

@@ -79,7 +79,7 @@ describeOnRedisAndValkey('a Cluster of three masters', (program) => {
     expect((await store.peek(requests[0] as RateLimitRequest)).ban).toBeNull();
   });
 
-  it('counts locally while one master is away, and together again once it is back', async () => {
+  it('counts locally while one master is unavailable, and together again once it is back', async () => {
     const requests = quotas(30, 100_000).map((request) => ({ ...request, perDay: 1_000_000 }));
     const replica = new FallbackCounterStore(await open(all()), { BAN_DURATIONS: [] }, new Clock());
     const third = cluster.masters[2] as RedisServer;
@@ -109,7 +109,7 @@ describeOnRedisAndValkey('a Cluster of three masters', (program) => {
   });
 
   it('has no database except 0', async () => {
-    await expect(open(`${one()}/1`)).rejects.toThrow('a Cluster has none but 0');
+    await expect(open(`${one()}/1`)).rejects.toThrow('a Cluster has only database 0');
   });
 
   it('is rejected when one of its masters may evict keys', async () => {
@@ -155,13 +155,13 @@ describeOnRedis('a service that counts in Redis', () => {
     }
   });
 
-  it('starts while Redis is away, logs that once, and counts exactly with another afterwards', async () => {
+  it('starts while Redis is unavailable, logs that once, and counts exactly with another later', async () => {
     const port = await getPort({ host: '127.0.0.1' });
     const own = settings(`redis://127.0.0.1:${port}`);
     const replicas = [new ServiceProcess('main.js', own), new ServiceProcess('main.js', own)] as const;
     const urls = await Promise.all(replicas.map((replica) => replica.listening()));
     await pause(1500);
-    expect(replicas[0].stdout.match(/Redis is away/g)).toHaveLength(1);
+    expect(replicas[0].stdout.match(/Redis is unavailable/g)).toHaveLength(1);
     const server = await startRedis({}, { port });
     try {
       const issued = await issueKey(database, { plan: 'enterprise', perMinute: 60, perDay: 1000 });
@@ -193,7 +193,7 @@ describeOnRedis('a service that counts in Redis', () => {
     }
   });
 
-  it('makes terminal commands fail with one line while Redis is away', async () => {
+  it('makes terminal commands fail with one line while Redis is unavailable', async () => {
     const away = settings(`redis://127.0.0.1:${await getPort({ host: '127.0.0.1' })}`);
     const { code, stdout, stderr } = await run('cli/admin.js', away, 'keys', 'list', '--banned');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });

@@ -150,7 +150,7 @@ describe.each(
       expect(served(responses)).toHaveLength(CROWD_LIMIT);
       // Requests that are shed get 429 or 503, and report what is last known.
       expect(served(responses).some(({ headers }) => 'x-ratelimit-degraded' in headers)).toBe(false);
-      expect(replicas.output.stdout).not.toMatch(/store is away/);
+      expect(replicas.output.stdout).not.toMatch(/store is unavailable/);
     }
 
     it.each(CROWDS)(

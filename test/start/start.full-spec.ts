@@ -235,8 +235,8 @@ describe('a service that cannot start', () => {
 
   it.each([
     ['PORT', '70000', 'The settings are wrong:\nPORT must be a whole number from 0 to 65535\n'],
-    ['HOST', '999.1.1.1', /^This machine has no address 999\.1\.1\.1: set HOST to one that it has, or/],
-    ['HOST', '192.0.2.1', /^This machine has no address 192\.0\.2\.1: set HOST to one that it has, or/],
+    ['HOST', '999.1.1.1', /^This machine has no address 999\.1\.1\.1: set HOST to one of its addresses, or/],
+    ['HOST', '192.0.2.1', /^This machine has no address 192\.0\.2\.1: set HOST to one of its addresses, or/],
   ])('ends with a line that names %s=%s', async (name, value, line) => {
     const { code, stderr } = await start({ [name]: value });
     expect([code, stderr]).toEqual([1, line instanceof RegExp ? expect.stringMatching(line) : line]);

@@ -17,7 +17,7 @@ const HALF_PAST = new Date('2027-03-05T12:34:30.000Z');
 
 const WRITTEN_AGAIN = 'Usage is written again; requests dropped meanwhile: 0';
 
-describe('UsageRecorder, while the database is away', () => {
+describe('UsageRecorder, while the database is unavailable', () => {
   let database: TestDatabase;
   let proxy: DatabaseProxy;
   let store: TestApplication;

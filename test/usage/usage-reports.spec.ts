@@ -342,7 +342,7 @@ describe('the pages of GET /admin/usage/top and /admin/usage/operations', () => 
     const cursor = encodeCursor(position.replace('KEY', ann.id));
     expectInvalid(
       await get(`${list}?cursor=${cursor}`),
-      'cursor is not one that this service gave: follow the Link header of the page before',
+      'cursor was not issued by this service: follow the Link header of the previous page',
     );
   });
 });

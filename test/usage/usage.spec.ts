@@ -412,7 +412,7 @@ describe('usage of several replicas', () => {
       // An aggregation in progress is not started again.
       await new Promise(setImmediate);
       jest.advanceTimersByTime(5 * SECOND_MS);
-      const logged: unknown = expect.stringMatching(/^Usage stays in the journal for now: .*usage/);
+      const logged: unknown = expect.stringMatching(/^Could not aggregate usage: .*usage/);
       await eventually(async () => expect(warnings.mock.calls).toEqual([[logged]]));
 
       await database.query('ALTER TABLE lost RENAME TO usage');

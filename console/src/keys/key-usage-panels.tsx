@@ -62,7 +62,7 @@ export function KeyUsagePanels({ apiKey }: { apiKey: KeyWithUsage }) {
             shares={data.operations.map(({ operation, deprecated, ...counts }) =>
               operationShare(operation, deprecated, counts),
             )}
-            empty="The key sent none in this range."
+            empty="The key sent no requests in this range."
           />
         ) : error === null ? (
           <Skeleton height={160} radius="md" />

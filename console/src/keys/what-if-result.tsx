@@ -34,7 +34,9 @@ export function WhatIfResult({ whatIf }: { whatIf: WhatIf }) {
       {smallestPlans.map(({ maxDeniedRatio, plan }) => (
         <Fact
           key={maxDeniedRatio}
-          label={maxDeniedRatio === 0 ? 'Denies none' : `Denies at most ${percent.format(maxDeniedRatio)}`}
+          label={
+            maxDeniedRatio === 0 ? 'Denies no request' : `Denies at most ${percent.format(maxDeniedRatio)}`
+          }
         >
           {plan ?? 'No plan'}
         </Fact>

@@ -31,7 +31,7 @@ export function BanPanel({ status, onEnd }: { status: RateLimitStatus; onEnd: ()
         </Text>
         <Text size="sm" c="dimmed">
           {denialsUntilBan === null
-            ? 'This service refuses requests over the limit, but bans no key.'
+            ? 'This service denies requests over the limit, but bans no key.'
             : `A ban follows ${countText(denialsUntilBan, 'more denial')} (429) within this minute.`}
         </Text>
       </Stack>

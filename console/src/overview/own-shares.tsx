@@ -26,7 +26,7 @@ export function OwnShares({ entries, by, range, ownKey }: OwnSharesProps) {
       <ShareTable
         header={by === 'key' ? 'Key' : 'Operation'}
         shares={sums.map((sum) => toShare(sum, ownKey))}
-        empty="None were sent in this range."
+        empty="No requests were sent in this range."
       />
     </>
   );

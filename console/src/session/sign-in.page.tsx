@@ -33,7 +33,9 @@ export function SignInPage() {
         </Group>
         <Stack gap={4}>
           <Title order={1}>Sign in to the console</Title>
-          <Text c="dimmed">With an API key. It stays in this tab until you sign out or close it.</Text>
+          <Text c="dimmed">
+            Enter an API key. It is kept in this tab until you sign out or close the tab.
+          </Text>
         </Stack>
         {endedBecause !== null && (
           <Alert color="orange" title="Signed out" role="status">

@@ -59,8 +59,8 @@ export function IssueFurtherKeyForm({ ownKey, onClose, onIssued }: IssueFurtherK
         all="All of your key"
         anywhere={
           ownNetworks === null
-            ? 'Without any, from anywhere.'
-            : `Without any, those of your key: ${ownNetworks.join(', ')}.`
+            ? 'Leave empty to allow any address.'
+            : `Leave empty to allow those of your key: ${ownNetworks.join(', ')}.`
         }
       />
       <ExpiryFields

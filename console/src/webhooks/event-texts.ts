@@ -7,7 +7,7 @@ export const ALL = '*';
 
 /** The types of events that a webhook can receive, in words. */
 export const EVENTS: Record<EventType, string> = {
-  [ALL]: 'All events, also those of later versions',
+  [ALL]: 'All events, including those of later versions',
   'quota.day_limit_approaching': '80 % of a day’s limit is used',
   'quota.day_limit_reached': 'A day’s limit is used up',
   'quota.banned': 'A quota is banned',

@@ -19,7 +19,7 @@ export function welcome(address: string, metricsPort: number | null, keys: DemoK
     return `Animal Store listens on ${address}, ${list}\n`;
   }
   return `
-Animal Store listens on ${address}, with a PostgreSQL of its own.
+Animal Store listens on ${address}, with its embedded PostgreSQL.
 ${pages.map(([name, url]) => `  ${name.padEnd(11)} ${url}`).join('\n')}
 
 ${keyList(keys)}

@@ -17,7 +17,7 @@ export interface RateLimitDecision extends BanStatus {
    * later if that clock was ahead: every wait starts at this time nevertheless.
    */
   nowMs: number;
-  /** Whether this replica decided by itself because the store is away. */
+  /** Whether this replica decided by itself because the store is unavailable. */
   degraded: boolean;
 }
 

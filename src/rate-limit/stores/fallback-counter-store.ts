@@ -7,23 +7,23 @@ import type { RateLimitDecision, RateLimitRequest } from '../rules/rate-limit-de
 import { CounterStore, CounterStoreError } from './counter-store.js';
 import { LocalCounterStore } from './local-counter-store.js';
 
-/** Queries without a reply, in a row, after which the shared store is away. */
+/** Queries without a reply, in a row, after which the shared store is unavailable. */
 const MAX_SILENT_QUERIES = 3;
 const PING_INTERVAL_MS = 500;
 
-/** Since when the shared store is away, and the failure that showed it. */
+/** Since when the shared store is unavailable, and the failure that showed it. */
 interface Outage {
   since: Date;
   error: CounterStoreError;
 }
 
 /**
- * Counts in the shared store; while that is away, in this replica, from the last counts known.
+ * Counts in the shared store; while that is unavailable, in this replica, from the last counts known.
  *
- * The store is away once it refuses a connection, or leaves three queries in a row without a reply though
- * this process was not late. Before that, a query that fails rejects its requests: load alone never loosens a
- * limit. From then on no request waits for the store, which is pinged until it can count again. What was
- * allowed meanwhile is not reported to it, but held against the bucket in the next outage.
+ * The store is unavailable once it refuses a connection, or leaves three queries in a row without a reply
+ * though this process was not late. Before that, a query that fails rejects its requests: load alone never
+ * loosens a limit. From then on no request waits for the store, which is pinged until it can count again.
+ * What was allowed meanwhile is not reported to it, but held against the bucket in the next outage.
  */
 @Injectable()
 export class FallbackCounterStore implements OnApplicationShutdown, MetricsSource {
@@ -49,7 +49,7 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
 
   addMetrics(metrics: MetricsRegistry): void {
     metrics.addBatches(this.shared.batches);
-    metrics.gauge('rate_limit_degraded', '1 while the counter store is away, else 0.', [], () => [
+    metrics.gauge('rate_limit_degraded', '1 while the counter store is unavailable, else 0.', [], () => [
       [Number(this.outage !== null)],
     ]);
     metrics.counter('rate_limit_degraded_decisions_total', 'Decisions without the counter store.', [], () => [
@@ -62,7 +62,7 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
   }
 
   async consume(request: RateLimitRequest): Promise<RateLimitDecision> {
-    if (!this.isAway) {
+    if (!this.isUnavailable) {
       const sentMs = this.clock.monotonicMs();
       try {
         const decision = await this.shared.consume(request);
@@ -70,7 +70,7 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
         return decision;
       } catch (error) {
         this.observe(error);
-        if (!this.isAway) {
+        if (!this.isUnavailable) {
           throw error;
         }
       }
@@ -80,12 +80,12 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
   }
 
   /**
-   * Returns the decision of the shared store, or a local one while that is away. A failed read begins an
-   * outage only if the store refused the connection: reads run concurrently, so one slow moment may make
+   * Returns the decision of the shared store, or a local one while that is unavailable. A failed read begins
+   * an outage only if the store refused the connection: reads run concurrently, so one slow moment may make
    * several miss the deadline.
    */
   async peek(request: RateLimitRequest): Promise<RateLimitDecision> {
-    if (!this.isAway) {
+    if (!this.isUnavailable) {
       try {
         return await this.shared.peek(request);
       } catch (error) {
@@ -93,7 +93,7 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
           this.observe(error);
         }
         // A count may have begun an outage meanwhile.
-        if (!this.isAway) {
+        if (!this.isUnavailable) {
           throw error;
         }
       }
@@ -132,11 +132,11 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
     return until;
   }
 
-  private get isAway(): boolean {
+  private get isUnavailable(): boolean {
     return this.outage !== null;
   }
 
-  /** Begins an outage if a failed query shows that the store is away. */
+  /** Begins an outage if a failed query shows that the store is unavailable. */
   private observe(error: unknown): void {
     // All requests of a batch fail with the error of their query.
     if (error instanceof CounterStoreError && error !== this.lastFailure) {
@@ -153,7 +153,7 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
   }
 
   private startOutage(error: CounterStoreError): void {
-    this.logger.warn(`The counter store is away, so this replica counts by itself: ${error.message}`);
+    this.logger.warn(`The counter store is unavailable, so this replica counts locally: ${error.message}`);
     this.outage = { since: new Date(this.clock.now()), error };
     // Otherwise, the queued requests would wait for one more query, which would fail too.
     this.shared.rejectQueued(error);

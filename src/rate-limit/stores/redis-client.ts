@@ -51,7 +51,7 @@ export async function connect(client: RedisClient, addresses: readonly RedisAddr
   } catch (error) {
     if (/cluster support disabled/.test(String((reason as { lastNodeError?: unknown })?.lastNodeError))) {
       throw new InvalidEnvironmentError(
-        'COUNTER_STORE_URL has several addresses, which only a Cluster may have, and no Cluster is there',
+        'COUNTER_STORE_URL has several addresses, but the one that responded is not a Cluster node',
       );
     }
     // Of a refused connection, `connect` reports only that it is closed; the event has the reason.
@@ -59,7 +59,9 @@ export async function connect(client: RedisClient, addresses: readonly RedisAddr
   }
   if (client instanceof Redis && /^cluster_enabled:1/m.test(await client.info('cluster'))) {
     if (addresses[0]?.db !== 0) {
-      throw new InvalidEnvironmentError('COUNTER_STORE_URL names a database, and a Cluster has none but 0');
+      throw new InvalidEnvironmentError(
+        'COUNTER_STORE_URL names a database, but a Cluster has only database 0',
+      );
     }
     client.disconnect();
     return connect(createCluster(addresses), addresses);

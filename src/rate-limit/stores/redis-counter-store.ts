@@ -127,7 +127,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
 
   /** Checks the servers once the client has reached one by itself. */
   private connectLater(reason: unknown): void {
-    this.logger.warn(`Redis is away, and is tried again: ${databaseReason(reason)}`);
+    this.logger.warn(`Redis is unavailable, and is tried again: ${databaseReason(reason)}`);
     this.client.once('ready', () => {
       this.connect().catch((error: unknown) => {
         if (error instanceof InvalidEnvironmentError) {

@@ -25,7 +25,7 @@ const NO_RESPONSE =
   'A key may have been issued all the same. Look for its name in the list before you issue another, ' +
   'and revoke it there: nobody has seen it.';
 
-/** Asks for a new key and issues it, with a quota of its own or on that of another key. */
+/** Asks for a new key and issues it, with a new quota or on that of another key. */
 export function IssueForm({ plans = [], sibling, onClose, onIssued }: IssueFormProps) {
   const store = useStore();
   const planNamed = (name: string) => plans.find((plan) => plan.name === name);
@@ -96,7 +96,7 @@ export function IssueForm({ plans = [], sibling, onClose, onIssued }: IssueFormP
         form={form}
         choices={choicesFor(form.values)}
         all="All of its role"
-        anywhere="Without any, from anywhere."
+        anywhere="Leave empty to allow any address."
       />
       <ExpiryFields form={form} label="Expires" none="Never" />
       <Text size="sm">The key works at once. It is shown only once, when it is issued.</Text>

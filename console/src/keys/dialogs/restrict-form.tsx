@@ -73,7 +73,7 @@ export function RestrictForm({ apiKey, onClose, onChanged }: KeyFormProps) {
         anywhere={
           apiKey.allowedNetworks?.length === 0
             ? 'Now from nowhere. For anywhere, enter 0.0.0.0/0 and ::/0.'
-            : 'Without any, from anywhere.'
+            : 'Leave empty to allow any address.'
         }
       />
       <Group gap="sm">

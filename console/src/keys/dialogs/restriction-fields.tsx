@@ -3,7 +3,7 @@ import type { UseFormReturnType } from '@mantine/form';
 import type { Key } from 'animal-store-client';
 import type { ScopeChoice } from '../scopes';
 
-const EXAMPLES = 'Such as 203.0.113.0/24 or 2001:db8::/32, one a line.';
+const EXAMPLES = 'One per line, such as 203.0.113.0/24 or 2001:db8::/32.';
 
 interface RestrictionValues {
   /** Either `all`, or `selected` for those in `scopes`. */
