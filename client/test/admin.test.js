@@ -222,7 +222,7 @@ describe('admin.quotas', () => {
   it('gets, updates and unbans a quota, and gets its rate-limit status', async () => {
     const { quotaId } = await admin.keys.issue({ name: 'on a quota', plan: 'free' });
     const quota = await admin.quotas.get(quotaId);
-    assert.deepEqual([quota.plan, quota.limitsSource, quota.validKeys], ['free', 'plan', 1]);
+    assert.deepEqual([quota.plan, quota.limitsSource, quota.validKeyCount], ['free', 'plan', 1]);
     const updated = await admin.quotas.update(quotaId, { plan: 'pro' });
     assert.deepEqual([updated.plan, updated.perMinute], ['pro', 300]);
     const { windows } = await admin.quotas.rateLimit(quotaId);

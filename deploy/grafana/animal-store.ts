@@ -199,10 +199,13 @@ const LIMITS: Panel[] = [
     bad: { below: 30 },
   },
   {
-    title: 'Attempts to send webhooks',
-    description: 'Does an event fail for a day? Repair its receiver; the console lists what to send again.',
+    title: 'Webhook deliveries',
+    description: 'Did a delivery fail for good? Repair its receiver; the console lists what to send again.',
     unit: 'short',
-    queries: { '{{outcome}}': sum(`increase(${own('webhook_delivery_attempts_total')}[1h])`, 'outcome') },
+    queries: {
+      'attempts {{outcome}}': sum(`increase(${own('webhook_delivery_attempts_total')}[1h])`, 'outcome'),
+      'deliveries failed': `sum(increase(${own('webhook_deliveries_failed_total')}[1h]))`,
+    },
   },
 ];
 

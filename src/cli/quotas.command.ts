@@ -97,7 +97,7 @@ function quotaOutput(quota: Quota, ...lines: string[]): Output {
     fieldsText({
       id: quota.id,
       plan: planText(quota),
-      'valid keys': quota.validKeys,
+      'valid keys': quota.validKeyCount,
       created: quota.createdAt,
       'banned until': quota.bannedUntil ?? undefined,
     }) + linesText(...lines, ...warningLines(quota));

@@ -32,10 +32,10 @@ export const Quota = z
   .object({
     id: uuid('Identifier of the quota.'),
     ...quotaLimits,
-    validKeys: z
+    validKeyCount: z
       .int32()
       .min(0)
-      .meta({ description: 'Its valid keys. `GET /admin/keys?quotaId=` lists all its keys.' }),
+      .meta({ description: 'How many valid keys it has. `GET /admin/keys?quotaId=` lists all its keys.' }),
     createdAt: dateTime('When the quota was created, with its first key.'),
     warnings: keyWarnings,
   })
@@ -50,7 +50,7 @@ export const Quota = z
         perDay: 1_000_000,
         limitsSource: 'quota',
         bannedUntil: null,
-        validKeys: 2,
+        validKeyCount: 2,
         createdAt: '2026-11-21T08:30:00.000Z',
         warnings: [],
       },

@@ -26,12 +26,12 @@ export function limitsSource(ownPerMinute: number | null): Quota['limitsSource']
 }
 
 /** Returns a quota as it is shown to administrators. */
-export function quotaView(record: QuotaRecord, bannedUntil: Date | null, validKeys: number): Quota {
+export function quotaView(record: QuotaRecord, bannedUntil: Date | null, validKeyCount: number): Quota {
   const limits = quotaFields(record);
   return {
     id: record.id,
     ...limits,
-    validKeys,
+    validKeyCount,
     bannedUntil: bannedUntil?.toISOString() ?? null,
     createdAt: record.createdAt.toISOString(),
     warnings: limitWarnings(limits),

@@ -15,7 +15,7 @@ export const RateLimitStatus = z
         name: openEnum(WINDOW_NAMES).meta({ description: 'The UTC minute or the UTC day.' }),
         limit: z.int().min(1).meta({ description: 'Requests allowed in this window.' }),
         remaining: z.int().min(0).meta({ description: 'Requests that remain in this window.' }),
-        reset: z.int().meta({ description: 'Unix time, in seconds, at which this window ends.' }),
+        reset: z.int().min(0).meta({ description: 'Unix time, in seconds, at which this window ends.' }),
       })
       .array()
       .max(OPEN_LIST_MAX)

@@ -114,7 +114,7 @@ export type ScopeSuggestionQuery = z.infer<typeof ScopeSuggestionQuery>;
 
 const SuggestedScope = z.object({
   scope: openEnum(SCOPES),
-  requests: count('Successful requests that needed it; 0 if unused.'),
+  succeeded: count('Requests that needed it and succeeded; 0 if it is unused.'),
   clientErrors: count('Requests that got another 4xx than 429: rejected, not found, or without this scope.'),
   lastRequestAt: dateTime('Time of the last of all these requests; null if there is none.').nullable(),
 });

@@ -7,7 +7,8 @@ import { PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
 import { PERIODS } from './rules/periods.js';
 
 const PERIOD_DEFAULT = 'day';
-const OPERATION_MAX_LENGTH = 64;
+/** The maximum length of an `operationId`. */
+export const OPERATION_MAX_LENGTH = 64;
 /** How long usage is kept, for documents. */
 export const USAGE_KEPT =
   'Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400.';

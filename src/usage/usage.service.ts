@@ -61,7 +61,7 @@ export class UsageService {
       const sum = (count: (use: OperationUsage) => number) => uses.reduce((all, use) => all + count(use), 0);
       return {
         scope,
-        requests: sum(({ statuses }) => statuses['2xx'] + statuses['3xx']),
+        succeeded: sum(({ statuses }) => statuses['2xx'] + statuses['3xx']),
         clientErrors: sum(({ statuses, denied }) => statuses['4xx'] - denied),
         lastRequestAt:
           uses

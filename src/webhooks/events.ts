@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
 import { dateTime, KEY_NAME_MAX_LENGTH, plainText, uuid } from '../schemas/text-schemas.js';
-
-const NAME_MAX_LENGTH = 63;
+import { OPERATION_MAX_LENGTH } from '../usage/usage.schemas.js';
 
 /** What every event on a key says of it. */
 const ofKey = {
@@ -13,7 +13,7 @@ const ofKey = {
 /** What every event on a quota says of it. */
 const ofQuota = {
   quotaId: uuid('Identifier of the quota.'),
-  plan: plainText('Name of its plan.', NAME_MAX_LENGTH),
+  plan: plainText('Name of its plan.', PLAN_NAME_MAX_LENGTH),
 };
 
 const ofDayLimit = {
@@ -67,7 +67,7 @@ export const EVENTS = {
     'An operation that is removed within 30 days was called. Sent once for each key, operation and UTC day.',
     {
       ...ofKey,
-      operation: plainText('The `operationId` of the operation.', NAME_MAX_LENGTH),
+      operation: plainText('The `operationId` of the operation.', OPERATION_MAX_LENGTH),
       sunsetAt: dateTime('When the operation is removed.'),
     },
   ),

@@ -36,8 +36,9 @@ const CLAIM = loadSql<{ delivery: ClaimedDelivery }>(import.meta.url, 'claim-del
 /** Sends the deliveries that are due. It runs on every replica, and none sends what another has claimed. */
 @Injectable()
 export class WebhookDeliverer extends PeriodicDatabaseTask implements MetricsSource {
-  /** Attempts by outcome: `given_up` is a failed attempt that was the last. */
-  readonly outcomes = { delivered: 0, failed: 0, given_up: 0 };
+  private readonly attemptsByOutcome = { succeeded: 0, failed: 0 };
+  /** Deliveries whose last attempt failed. */
+  private failedDeliveries = 0;
   /** The attempts in flight, each with its webhook and the controller that aborts its request. */
   private readonly inFlight = new Map<Promise<void>, { webhookId: string; request: AbortController }>();
 
@@ -50,8 +51,11 @@ export class WebhookDeliverer extends PeriodicDatabaseTask implements MetricsSou
 
   addMetrics(metrics: MetricsRegistry): void {
     metrics.counter('webhook_delivery_attempts_total', 'Attempts to deliver an event.', ['outcome'], () =>
-      Object.entries(this.outcomes).map(([outcome, count]) => [count, outcome]),
+      Object.entries(this.attemptsByOutcome).map(([outcome, count]) => [count, outcome]),
     );
+    metrics.counter('webhook_deliveries_failed_total', 'Deliveries whose last attempt failed.', [], () => [
+      [this.failedDeliveries],
+    ]);
   }
 
   /** Aborts the attempts in flight before the connections to the database are closed. */
@@ -89,17 +93,17 @@ export class WebhookDeliverer extends PeriodicDatabaseTask implements MetricsSou
   private async attempt(delivery: ClaimedDelivery, signal: AbortSignal): Promise<void> {
     const { id, attempts, attemptedAt } = delivery;
     const result = await this.send(delivery, signal);
-    const failed = attempts > WAITS_SECONDS.length ? 'given_up' : 'failed';
-    const outcome = result.lastFailure === null ? 'delivered' : failed;
-    const states = { delivered: 'delivered', failed: 'pending', given_up: 'failed' } as const;
-    const state = states[outcome];
+    const outcome = result.lastFailure === null ? 'succeeded' : 'failed';
+    const stateAfterFailure = attempts > WAITS_SECONDS.length ? 'failed' : 'pending';
+    const state = outcome === 'succeeded' ? 'delivered' : stateAfterFailure;
     try {
       await this.prisma.webhookDelivery.updateMany({
         // Changes nothing if another attempt has begun since.
         where: { id, state: 'pending', lastAttemptAt: attemptedAt },
         data: { ...result, ...(state !== 'pending' && { state, nextAttemptAt: null }) },
       });
-      this.outcomes[outcome] += 1;
+      this.attemptsByOutcome[outcome] += 1;
+      this.failedDeliveries += state === 'failed' ? 1 : 0;
     } catch (error) {
       const reason = databaseReason(error);
       this.logger.warn(`A webhook delivery is sent again, because its outcome was not stored: ${reason}`);

@@ -239,7 +239,13 @@ describe('the commands of quotas', () => {
   it('show and update a quota, keep what is not given, and lift its ban', async () => {
     const { quotaId: id } = await issue();
     const shown = await readJson(`quotas show ${id.slice(-8)}`);
-    expect(shown).toMatchObject({ id, plan: 'free', limitsSource: 'plan', validKeys: 1, bannedUntil: null });
+    expect(shown).toMatchObject({
+      id,
+      plan: 'free',
+      limitsSource: 'plan',
+      validKeyCount: 1,
+      bannedUntil: null,
+    });
     expect(await readJson(`quotas update ${id} --plan pro`)).toMatchObject({ plan: 'pro', perMinute: 300 });
     const own = await succeed(
       ...`quotas update ${id} --plan enterprise --per-minute 5000 --per-day 1000000`.split(' '),

@@ -51,7 +51,7 @@ describe('GET /admin/quotas/{quotaId}', () => {
       perDay: 10_000,
       limitsSource: 'plan',
       bannedUntil: null,
-      validKeys: 1,
+      validKeyCount: 1,
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       warnings: [],
     });
@@ -60,7 +60,7 @@ describe('GET /admin/quotas/{quotaId}', () => {
     await revoke(further);
     const end = inFuture(HOUR_MS);
     await ban(admin.store.database, key, end);
-    expect(await find(key)).toEqual({ ...json, validKeys: 2, bannedUntil: end.toISOString() });
+    expect(await find(key)).toEqual({ ...json, validKeyCount: 2, bannedUntil: end.toISOString() });
   });
 
   it('returns a warning if the limit per day can never be reached by that per minute', async () => {
@@ -168,7 +168,7 @@ describe('PATCH /admin/quotas/{quotaId}', () => {
   it('applies to every key of the quota, and ignores fields of a key', async () => {
     const old = await issue();
     const successor = await rotate(old);
-    const fields = { name: 'other', role: 'admin', expiresAt: '2999-01-01T00:00:00Z', validKeys: 7 };
+    const fields = { name: 'other', role: 'admin', expiresAt: '2999-01-01T00:00:00Z', validKeyCount: 7 };
     await update(successor, { ...fields, plan: 'business' });
     expect((await findKey(old)).plan).toBe('business');
     const { name, role, expiresAt, plan } = await findKey(successor);
