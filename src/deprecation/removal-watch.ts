@@ -39,7 +39,7 @@ export class RemovalWatch extends PeriodicDatabaseTask implements OnApplicationB
   addMetrics(metrics: MetricsRegistry): void {
     metrics.gauge(
       'deprecated_operation_recent_callers',
-      'Keys that called an operation in the last 7 days that is removed within 30.',
+      'Keys that called, in the last 7 days, an operation that is removed within 30.',
       ['operation'],
       () => this.soonRemoved.map(({ operation, callers }) => [callers, operation]),
     );

@@ -38,7 +38,7 @@ Try it:
 export function keyList(keys: DemoKeys): string {
   const lines = Object.entries(keys).map(([name, key]) => `  ${name.padEnd(11)} ${key}`);
   return [
-    'Keys of this demonstration, one for each plan; business may issue more, as team, on its quota:',
+    'Keys of this demonstration, one for each plan. The key business may issue further keys, such as team:',
     ...lines,
   ].join('\n');
 }
