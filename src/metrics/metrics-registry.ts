@@ -4,7 +4,7 @@ export const PREFIX = 'animal_store_';
 
 /** A value, and the values of its labels. */
 export type Sample = [value: number, ...labels: string[]];
-export type Labels = Record<string, string>;
+export type Labels<Name extends string = string> = Record<Name, string>;
 
 /** The batches of a `Batcher` so far. */
 export interface BatchMetrics {
@@ -32,10 +32,10 @@ export class MetricsRegistry {
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
-    this.histogram(`${PREFIX}query_duration_seconds`, 'Duration of a batched query.', () =>
+    this.histogram(`${PREFIX}query_duration_seconds`, 'Duration of a batched query.', ['query'], () =>
       this.batches.map(({ name, seconds }) => [seconds, { query: name }]),
     );
-    this.histogram(`${PREFIX}query_batch_size`, 'Requests in a batched query.', () =>
+    this.histogram(`${PREFIX}query_batch_size`, 'Requests in a batched query.', ['query'], () =>
       this.batches.map(({ name, sizes }) => [sizes, { query: name }]),
     );
     this.counter('query_failed_requests_total', 'Requests whose batched query failed.', ['query'], () =>
@@ -52,9 +52,14 @@ export class MetricsRegistry {
    * Adds histograms that modules keep, each as one with these labels: a label costs the library more time
    * than an observation.
    */
-  histogram(name: string, help: string, read: () => [Histogram, Labels][]): void {
-    const metric = { name, help, type: 'histogram', aggregator: 'sum' };
-    const readValues = async ([histogram, labels]: [Histogram, Labels]) =>
+  histogram<const Name extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly Name[],
+    read: () => [Histogram, Labels<Name>][],
+  ): void {
+    const metric = { name, help, type: 'histogram', aggregator: 'sum', labelNames };
+    const readValues = async ([histogram, labels]: [Histogram, Labels<Name>]) =>
       (await histogram.get()).values.map((value) => ({
         ...value,
         metricName: value.metricName?.replace(/^[a-z]+/, metric.name),

@@ -52,7 +52,7 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
     if (METRICS_PORT === undefined) {
       return;
     }
-    const server = this.createServer(this.collect());
+    const server = this.createServer(collectMetrics(this.discovery));
     try {
       await server.listen({ port: METRICS_PORT, host: HOST });
     } catch (cause) {
@@ -63,19 +63,6 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
 
   async onApplicationShutdown(): Promise<void> {
     await this.server?.close();
-  }
-
-  /** Returns the metrics of the process, and of every provider that has some. */
-  private collect(): Registry {
-    const metrics = new MetricsRegistry();
-    metrics.counter('log_lines_dropped_total', 'Lines of the log that were dropped.', [], () => [
-      [standardOutput.dropped],
-    ]);
-    metrics.gauge('build_info', 'Always 1.', ['version'], () => [[1, about.info.version]]);
-    const instances = this.discovery.getProviders().map(({ instance }): unknown => instance);
-    // A provider of several modules is found in each.
-    new Set(instances.filter(isMetricsSource)).forEach((source) => source.addMetrics(metrics));
-    return metrics.registry;
   }
 
   private createServer(registry: Registry): FastifyInstance {
@@ -102,6 +89,19 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
     });
     return fastify;
   }
+}
+
+/** Returns the metrics of the process, and of every provider that has some. */
+export function collectMetrics(discovery: DiscoveryService): Registry {
+  const metrics = new MetricsRegistry();
+  metrics.counter('log_lines_dropped_total', 'Lines of the log that were dropped.', [], () => [
+    [standardOutput.dropped],
+  ]);
+  metrics.gauge('build_info', 'Always 1.', ['version'], () => [[1, about.info.version]]);
+  const instances = discovery.getProviders().map(({ instance }): unknown => instance);
+  // A provider of several modules is found in each.
+  new Set(instances.filter(isMetricsSource)).forEach((source) => source.addMetrics(metrics));
+  return metrics.registry;
 }
 
 function isMetricsSource(provider: unknown): provider is MetricsSource {

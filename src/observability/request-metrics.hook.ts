@@ -25,6 +25,13 @@ const ANONYMOUS_PLAN = '(anonymous)';
  * requests.
  */
 const REASONS = [...WINDOW_NAMES, 'ban', 'rate_limit_status'] as const;
+const DURATION_LABELS = [
+  'http_request_method',
+  'http_route',
+  'http_response_status_code',
+  'url_scheme',
+  'operation',
+] as const;
 
 /** Counts responses by operation and status, and rate-limit decisions by plan. */
 @Injectable()
@@ -33,7 +40,7 @@ export class RequestMetricsHook implements ResponseHook, MetricsSource {
    * The durations of requests with the same labels; each has a histogram, because a label costs more than an
    * observation.
    */
-  private readonly durations = new Map<string, [Histogram, Labels]>();
+  private readonly durations = new Map<string, [Histogram, Labels<(typeof DURATION_LABELS)[number]>]>();
   private readonly deprecated = counter(
     'requests_deprecated_total',
     'Requests to deprecated operations.',
@@ -50,6 +57,7 @@ export class RequestMetricsHook implements ResponseHook, MetricsSource {
     metrics.histogram(
       'http_server_request_duration_seconds',
       'Time until the response of a request is complete.',
+      DURATION_LABELS,
       () => [...this.durations.values()],
     );
     [this.deprecated, this.allowed, this.denied, this.bans].forEach((metric) =>
