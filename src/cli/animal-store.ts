@@ -13,7 +13,8 @@ import { seedCommand } from './seed.command.js';
 import { deprecationsCommand, usageCommand } from './usage.command.js';
 import { webhooksCommand } from './webhooks.command.js';
 
-const program = group(
+/** `animal-store` with all its commands. */
+export const program = group(
   'animal-store',
   'Administers the animal store in the database of DATABASE_URL or the running embedded database.',
   [

@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import { DiscoveryService } from '@nestjs/core';
+import type { Argument, Command, Option } from 'commander';
+import type { MetricObject } from 'prom-client';
+import { z } from 'zod';
+import { ACTIONS } from '../audit/audit.js';
+import { COLUMNS } from '../database/generated/columns.js';
+import { statusOfCode } from '../http/catalogue.js';
+import { collectMetrics } from '../observability/metrics.server.js';
+import { settings } from '../settings/environment.js';
+import { RENAMED_SETTINGS } from '../settings/renamed-settings.js';
+import { SECRETS } from '../settings/secret-files.js';
+import { EVENTS } from '../webhooks/events.js';
+import { program } from './animal-store.js';
+import { createUnstartedService } from './unstarted-service.js';
+
+/** Those of Node and the process, which the metrics library names. */
+const NOT_OURS = /^(nodejs|process)_/;
+const EXPLAINED = /^(?:# )?(\w+)=/gm;
+
+/**
+ * Prints, as JSON, the public names that no document contains: those of settings, commands, metrics, error
+ * codes, columns, events and audited actions. A release keeps them, and later versions keep the names.
+ */
+const names = {
+  settings: readSettings(),
+  commands: Object.fromEntries(readCommands(program, [])),
+  metrics: await readMetrics(),
+  errorCodes: statusOfCode,
+  columns: Object.fromEntries(
+    COLUMNS.map(({ relation, name, type, mayBeNull }) => [
+      `${relation}.${name}`,
+      mayBeNull ? type : `${type} NOT NULL`,
+    ]),
+  ),
+  events: Object.keys(EVENTS),
+  auditActions: ACTIONS,
+};
+process.stdout.write(`${JSON.stringify(names, null, 2)}\n`);
+
+/** Returns every setting, by name; with its values if it is an enumeration. */
+function readSettings() {
+  const { properties = {} } = z.toJSONSchema(settings, { io: 'input', unrepresentable: 'any' });
+  const values = Object.entries(properties).map(([name, schema]) => {
+    const known = typeof schema === 'object' ? schema.enum : undefined;
+    return [name, known === undefined ? {} : { values: known }] as const;
+  });
+  // With those of the Compose file.
+  const example = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8');
+  const others = [
+    ...SECRETS.map((name) => `${name}_FILE`),
+    ...Object.keys(RENAMED_SETTINGS),
+    ...Array.from(example.matchAll(EXPLAINED), ([, name = '']) => name),
+  ];
+  return Object.fromEntries([...others.map((name) => [name, {}] as const), ...values]);
+}
+
+/** Returns a command and its subcommands, by the words of each. */
+function readCommands(command: Command, parents: string[]): [string, object][] {
+  const words = [...parents, command.name()];
+  const { options, registeredArguments } = command;
+  const given = [
+    ...registeredArguments.map((argument, index) => [`argument ${index + 1}`, argument] as const),
+    ...options.flatMap((option) =>
+      [option.short, option.long].filter((name) => name !== undefined).map((name) => [name, option] as const),
+    ),
+  ];
+  const own = {
+    forms: Object.fromEntries(given.map(([name, each]) => [name, valueForm(each)])),
+    choices: Object.fromEntries(
+      given.flatMap(([name, { argChoices }]) => (argChoices === undefined ? [] : [[name, argChoices]])),
+    ),
+    required: given.filter(([, each]) => isRequired(each)).map(([name]) => name),
+  };
+  return [[words.join(' '), own], ...command.commands.flatMap((each) => readCommands(each, words))];
+}
+
+function valueForm(given: Argument | Option): string {
+  if ('mandatory' in given && !given.required && !given.optional) {
+    return 'no value';
+  }
+  return given.variadic ? 'values' : 'value';
+}
+
+function isRequired(given: Argument | Option): boolean {
+  return 'mandatory' in given ? given.mandatory : given.required;
+}
+
+/** Returns the type and the labels of every metric, by name. */
+async function readMetrics() {
+  const { app } = await createUnstartedService();
+  // The library's own type lacks the labels.
+  const metrics = collectMetrics(
+    app.get(DiscoveryService, { strict: false }),
+  ).getMetricsAsArray() as (MetricObject & { labelNames?: readonly string[] })[];
+  return Object.fromEntries(
+    metrics
+      .filter(({ name }) => !NOT_OURS.test(name))
+      .toSorted((one, other) => (one.name < other.name ? -1 : 1))
+      .map(({ name, type, labelNames }) => [name, { type, labels: labelNames }]),
+  );
+}
