@@ -7,6 +7,7 @@ const MESSAGE_MAX_LENGTH = 8192;
 /** The length of the column `migration_name`. */
 const MIGRATION_MAX_LENGTH = 255;
 const MIGRATIONS_MAX = 1000;
+const VERSION_MAX_LENGTH = 64;
 
 const status = openEnum(['up', 'degraded', 'down']).meta({
   description:
@@ -24,6 +25,7 @@ export const Health = z
       description:
         '`ready` if `/readyz` is 200: requests are served. `draining` while the replica shuts down.',
     }),
+    version: plainText('Version of the release that the replica runs.', VERSION_MAX_LENGTH),
     warnings: warnings(
       ['deprecated_operation_called'],
       'What needs attention although requests are served, such as an operation that is removed within 30 ' +
@@ -65,6 +67,7 @@ export const Health = z
     examples: [
       {
         status: 'ready',
+        version: '1.4.0',
         warnings: [
           {
             code: 'deprecated_operation_called',

@@ -10,6 +10,7 @@ import { RemovalWatch } from '../deprecation/removal-watch.js';
 import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
 import { Connections } from '../http/connections.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
+import { VERSION } from '../settings/version.js';
 import { DatabaseHealth, type DatabaseParts } from './database.health.js';
 import type { Health } from './health.schema.js';
 
@@ -63,7 +64,7 @@ export class Readiness implements OnApplicationBootstrap, OnModuleDestroy {
     const components = await last.components.finally(() => (last.isOver = true));
     const ready = this.reportReadiness(components);
     const status = this.connections.isDraining ? 'draining' : ready ? 'ready' : 'not_ready';
-    return { status, warnings: this.removals.warnings, components };
+    return { status, version: VERSION, warnings: this.removals.warnings, components };
   }
 
   private async checkAll(): Promise<Health['components']> {

@@ -1,4 +1,5 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
+import { VERSION } from '../settings/version.js';
 
 const STORE = 'The animals of a store: list them, add one, read one.';
 
@@ -51,7 +52,6 @@ know.`;
 const INTEGERS = `**Integers.** Identifiers are 64-bit. Read them with a parser that keeps all their digits.`;
 
 const OPENAPI = '3.1.0';
-const VERSION = '1.0.0';
 const LICENSE = { name: 'MIT', url: 'https://spdx.org/licenses/MIT.html' };
 const SECURITY = [{ apiKey: [] }];
 

@@ -3,6 +3,7 @@ import { generateApiKey } from '../../src/auth/rules/api-key.js';
 import { PrismaService } from '../../src/database/prisma.service.js';
 import { Connections } from '../../src/http/connections.js';
 import { parseRedisAddresses } from '../../src/settings/redis-address.js';
+import { VERSION } from '../../src/settings/version.js';
 import { shareApplication, startApplication } from '../support/service/application.js';
 import { createDatabase } from '../support/database/database.js';
 import { eventually } from '../support/eventually.js';
@@ -56,7 +57,15 @@ describe('a healthy service', () => {
   it('returns each component at GET /admin/health to an administrator, and is counted', async () => {
     const { key } = await store.issue({ role: 'admin', plan: 'business' });
     const { status, json, headers } = await getHealth(key);
-    expect([status, json]).toEqual([200, { status: 'ready', warnings: [], components: COMPONENTS }]);
+    expect([status, json]).toEqual([
+      200,
+      {
+        status: 'ready',
+        version: VERSION,
+        warnings: [],
+        components: COMPONENTS,
+      },
+    ]);
     expect([headers.get('x-ratelimit-limit'), headers.get('x-ratelimit-remaining')]).toEqual(['1000', '999']);
   });
 
@@ -83,7 +92,10 @@ describe('a service whose database lacks migrations', () => {
         '"animal-store migrate"';
       const health = await send(`${store.url}/admin/health`, { key });
       const components = { ...COMPONENTS, migrations: { status: 'down', pending: [last], message } };
-      expect([health.status, health.json]).toEqual([200, { status: 'not_ready', warnings: [], components }]);
+      expect([health.status, health.json]).toEqual([
+        200,
+        { status: 'not_ready', version: VERSION, warnings: [], components },
+      ]);
       expect(errors.mock.calls).toEqual([[`Not ready: ${message}`]]);
       expect((await send(`${store.url}/livez`, { key })).json).toEqual(READY);
     } finally {

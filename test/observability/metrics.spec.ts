@@ -7,6 +7,7 @@ import { DiscoveryService } from '@nestjs/core';
 import { Batcher } from '../../src/database/batcher.js';
 import { MetricsRegistry, type MetricsSource } from '../../src/metrics/metrics-registry.js';
 import { MetricsServer } from '../../src/observability/metrics.server.js';
+import { VERSION } from '../../src/settings/version.js';
 import { CounterStore } from '../../src/rate-limit/stores/counter-store.js';
 import type { PostgresCounterStore } from '../../src/rate-limit/stores/postgres-counter-store.js';
 import { denialsBeforeBan, requestsBeforeBan } from '../support/keys/bans.js';
@@ -64,7 +65,7 @@ describe('GET /metrics', () => {
     const { status, headers, text } = await send(`${metricsUrl()}/metrics`);
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
-    expect(text).toContain('animal_store_build_info{version="1.0.0"} 1\n');
+    expect(text).toContain(`animal_store_build_info{version="${VERSION}"} 1\n`);
     expectError(await send(`${metricsUrl()}/`), 404, 'not_found');
     expectError(await send(`${metricsUrl()}/v1/pets`), 404, 'not_found');
     const posted = await send(`${metricsUrl()}/metrics`, { method: 'POST' });
