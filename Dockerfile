@@ -1,5 +1,5 @@
 # The newest line of Node with long-term support, the same in every stage.
-FROM node:26.10.0-trixie-slim AS production-packages
+FROM node:26.10.0-trixie-slim@sha256:930557a230abacbc3f4fd9b8648abf8f4bee1e17cb72195dcdfb2f709bc85b33 AS production-packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY console/package.json console/
@@ -10,7 +10,7 @@ RUN npm ci --omit=dev --omit=optional --omit=peer --ignore-scripts \
     && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete \
     && find node_modules -type d -empty -delete && rm node_modules/animal-store-console
 
-FROM node:26.10.0-trixie-slim AS build
+FROM node:26.10.0-trixie-slim@sha256:930557a230abacbc3f4fd9b8648abf8f4bee1e17cb72195dcdfb2f709bc85b33 AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY console/package.json console/
@@ -25,7 +25,7 @@ COPY dev/bundle.js dev/
 COPY src src
 RUN npm run build:service
 
-FROM node:26.10.0-trixie-slim
+FROM node:26.10.0-trixie-slim@sha256:930557a230abacbc3f4fd9b8648abf8f4bee1e17cb72195dcdfb2f709bc85b33
 # With an arena for each thread, the C library would keep up to 60 MB more of freed buffers.
 ENV NODE_ENV=production MALLOC_ARENA_MAX=1
 WORKDIR /app
@@ -37,6 +37,16 @@ COPY --from=build /app/dist dist
 COPY --from=build /app/console/dist console/dist
 # `animal-store migrate`, `animal-store seed`, administration, and the health check.
 RUN ln -s /app/dist/cli/admin.js /usr/local/bin/animal-store
+ARG VERSION=0.0.0
+# Not known to a build by hand; the job of a release gives both.
+ARG REVISION=
+ARG SOURCE=
+LABEL org.opencontainers.image.title="Animal Store" \
+      org.opencontainers.image.description="An HTTP/JSON service for the animals of a store, with API keys and exact rate limits per plan." \
+      org.opencontainers.image.licenses="MIT" \
+      org.opencontainers.image.version="$VERSION" \
+      org.opencontainers.image.revision="$REVISION" \
+      org.opencontainers.image.source="$SOURCE"
 USER node
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s CMD ["animal-store", "probe", "livez"]

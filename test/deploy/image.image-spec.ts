@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { createBillOfMaterials } from '../../dev/release/bill-of-materials.js';
 import { SECURITY_HEADERS } from '../../src/http/security-headers.js';
 import { type LoadBalancer, startCaddy } from '../support/programs/load-balancers.js';
 import { DebianPostgres, describeOnDebianPostgres } from '../support/programs/debian-postgres.js';
@@ -16,7 +17,7 @@ import { query } from '../support/database/database.js';
 import { command } from './image/command.js';
 import { type ComposeFile, overlay, readComposeFile } from './compose-file.js';
 import { Container } from './image/container.js';
-import { builtImage } from './image/image.js';
+import { builtImage, REVISION } from './image/image.js';
 
 const PROJECT = path.join(__dirname, '..', '..');
 const COMPOSE_FILE = path.join(PROJECT, 'docker-compose.yml');
@@ -47,6 +48,30 @@ describe('the image', () => {
       Healthcheck: { Test: ['CMD', 'animal-store', 'probe', 'livez'] },
       ExposedPorts: { '3000/tcp': {} },
     });
+  });
+
+  it('says in its labels which release and commit it was built from, and its licence', async () => {
+    const { version, license, description } = JSON.parse(
+      await readFile(path.join(PROJECT, 'package.json'), 'utf8'),
+    );
+    const labels = { version, licenses: license, description, revision: REVISION, source: '' };
+    for (const [name, value] of Object.entries({ ...labels, title: 'Animal Store' })) {
+      expect(image.config.Labels).toHaveProperty([`org.opencontainers.image.${name}`], value);
+    }
+  });
+
+  it('has exactly the packages of npm that its bill of materials lists', async () => {
+    const manifests = (await filesBelow('app/node_modules')).filter((file) =>
+      /\/node_modules\/(@[^/]+\/)?[^/]+\/package\.json$/.test(file),
+    );
+    const installed = await Promise.all(
+      manifests.map(async (file) => JSON.parse(await readFile(file, 'utf8'))),
+    );
+    const { components } = await createBillOfMaterials(PROJECT);
+    const identify = (packages: { name: string; version: string }[]) =>
+      [...new Set(packages.map(({ name, version }) => `${name}@${version}`))].toSorted();
+    // Vite compiles the console, which is a package of this repository, into files of its own.
+    expect(identify(components)).toEqual(identify([...installed, { name: 'console', version: '0.0.0' }]));
   });
 
   it('has only the files that serving and migrating need', async () => {

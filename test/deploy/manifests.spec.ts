@@ -91,7 +91,7 @@ function testOverlay(manifests: Manifests, overlay: string): void {
     const some = expect.any(String);
     for (const { resources, image } of containers) {
       expect(resources).toMatchObject({ requests: { cpu: some, memory: some }, limits: { memory: some } });
-      expect(image).toMatch(/:(?!latest$)[\w.-]+$/);
+      expect(image).toMatch(/:(?!latest\b)[\w.-]+(@sha256:[0-9a-f]{64})?$/);
     }
   });
 

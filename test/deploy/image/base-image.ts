@@ -19,7 +19,9 @@ const CACHE = path.join(process.env['XDG_CACHE_HOME'] ?? path.join(homedir(), '.
 
 /** The image that the Dockerfile builds upon. */
 interface BaseImage {
-  /** The Dockerfile names it so. */
+  /** The Dockerfile names it so, with its digest. */
+  reference: string;
+  /** The same without its digest, which no stand-in can have. */
   name: string;
   nodeVersion: string;
   /** The release of Debian. */
@@ -30,14 +32,16 @@ interface BaseImage {
 export async function readBaseImage(dockerfile: string): Promise<BaseImage> {
   const froms = [...(await readFile(dockerfile, 'utf8')).matchAll(/^FROM (\S+)(?: AS (\S+))?$/gm)];
   const stages = new Set(froms.map(([, , stage]) => stage));
-  const [name = '', ...others] = new Set(froms.flatMap(([, from]) => (stages.has(from) ? [] : [from])));
-  const [, nodeVersion = '', suite = ''] = /^node:(\d+\.\d+\.\d+)-([a-z]+)-slim$/.exec(name) ?? [];
-  if (nodeVersion === '' || others.length > 0) {
+  const [reference = '', ...others] = new Set(froms.flatMap(([, from]) => (stages.has(from) ? [] : [from])));
+  const [, name = '', nodeVersion = '', suite = ''] =
+    /^(node:(\d+\.\d+\.\d+)-([a-z]+)-slim)@sha256:[0-9a-f]{64}$/.exec(reference) ?? [];
+  if (name === '' || others.length > 0) {
     throw new Error(
-      'The Dockerfile does not build upon one slim image of one version of Node on one release of Debian',
+      'The Dockerfile does not build upon one slim image of one version of Node on one release of Debian, ' +
+        'by its digest',
     );
   }
-  return { name, nodeVersion, suite };
+  return { reference, name, nodeVersion, suite };
 }
 
 /**

@@ -5,6 +5,8 @@ import { baseImageArchive, readBaseImage } from './base-image.js';
 import { command } from './command.js';
 
 const IMAGE = 'animal-store';
+/** The commit that a build is told in place of this checkout's. */
+export const REVISION = '0123456789abcdef0123456789abcdef01234567';
 
 /** What we read of the configuration of the image, which has Docker's names. */
 interface ImageConfig {
@@ -13,6 +15,7 @@ interface ImageConfig {
   Entrypoint: string[];
   Cmd: string[];
   Healthcheck: { Test: string[] };
+  Labels: Record<string, string>;
 }
 
 /** An image that was built, with its files in reach. */
@@ -84,7 +87,9 @@ export class ImageStore {
     // By default, buildah allows 1,024 open files, of which npm needs more on a busy machine.
     const build = ['bud', '--pull-never', '--network=host', '--ulimit=nofile=16384:16384', '--format=docker'];
     // The containers of the stages go with the store: buildah itself would remove them one by one.
-    await this.buildah(...build, '--no-cache', '--rm=false', `--tag=${IMAGE}`, project);
+    const standIn = `--build-context=${base.reference}=docker-image://docker.io/library/${base.name}`;
+    const revision = `--build-arg=REVISION=${REVISION}`;
+    await this.buildah(...build, standIn, revision, '--no-cache', '--rm=false', `--tag=${IMAGE}`, project);
     const buildSeconds = (performance.now() - startedAt) / 1000;
     const container = await this.buildah('from', '--pull-never', IMAGE);
     const root = await this.buildah('mount', container);
