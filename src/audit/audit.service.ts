@@ -76,9 +76,11 @@ function subjectFilters({ keyId, quotaId }: AuditQuery): Prisma.AuditEventWhereI
 function actorView(stored: string, keys: KeysById): AuditEvent['actor'] {
   const [text, rest] = splitType(stored);
   const type = text as AuditEvent['actor']['type'];
-  return type === 'key'
-    ? { type, id: rest, ...(keys.get(rest) ?? NO_KEY) }
-    : { type, id: null, ...NO_KEY, name: rest || null };
+  if (type === 'terminal') {
+    return { type, id: null, ...NO_KEY, name: rest };
+  }
+  // A newer release may have other types, whose actors have an id.
+  return { type, id: rest || null, ...(keys.get(rest) ?? NO_KEY) };
 }
 
 function subjectView(stored: string, keys: KeysById): AuditEvent['subject'] {

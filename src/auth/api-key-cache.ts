@@ -7,6 +7,7 @@ import type { KeyRole } from '../http/request-line.js';
 import type { Scope } from './rules/scope.js';
 import type { MetricsRegistry, MetricsSource } from '../metrics/metrics-registry.js';
 import { Clock, ServerClock } from '../settings/clock.js';
+import { ApiError } from '../http/api-error.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { loadSql } from '../database/statement.js';
 import { ApiKeyChangeListener } from './api-key-change-listener.js';
@@ -103,7 +104,7 @@ export class ApiKeyCache implements MetricsSource {
   /**
    * Returns the key of this SHA-256, or null when there is none; without a promise when it is cached.
    *
-   * @throws the database's error, or an error that names a quota without limits.
+   * @throws the database's error; ApiError `service_unavailable` if its quota has no limits.
    */
   find(hash: Buffer): CachedApiKey | Promise<CachedApiKey | null> {
     const id = hash.toString('latin1');
@@ -156,7 +157,11 @@ export class ApiKeyCache implements MetricsSource {
 function knownKey(row: Row): CachedApiKey {
   const { role, scopes, expiresAtMs, revoked, quotaId: id, plan, perMinute, perDay } = row;
   if (perMinute === null || perDay === null) {
-    throw new Error(`Quota ${id} is on plan ${plan} but has no own limits`);
+    // Direct SQL removed them, or a newer release has limits of another kind.
+    const cause = new Error(`Quota ${id} is on plan ${plan} but has no own limits`);
+    throw new ApiError('service_unavailable', 'The limits of the API key are unknown. Try again later.', {
+      cause,
+    });
   }
   return {
     principal: {

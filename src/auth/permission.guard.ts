@@ -2,6 +2,7 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../http/api-error.js';
 import { requirePrincipal } from './principal.js';
+import { KEY_ROLES } from '../http/request-line.js';
 import { addressText, isInNetworks } from '../http/rules/network.js';
 import { REALM } from './api-key.strategy.js';
 import { hasScope, type Scope } from './rules/scope.js';
@@ -22,6 +23,10 @@ export class PermissionGuard implements CanActivate {
     const { role, scopes, allowedNetworks } = requirePrincipal(request);
     if (requiredRole === 'admin' && role !== 'admin') {
       throw new ApiError('forbidden', 'This needs an API key whose role is admin.');
+    }
+    // A newer release may have stored another role, which may permit less than that of a client.
+    if (!(KEY_ROLES as readonly string[]).includes(role)) {
+      throw new ApiError('forbidden', `This version of the service supports no keys whose role is ${role}.`);
     }
     // Fastify computes `ip` and `routeOptions` at each access.
     if (allowedNetworks !== null && !isInNetworks(request.ip, allowedNetworks)) {

@@ -1,7 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 
+/** The roles of keys. */
+export const KEY_ROLES = ['client', 'admin'] as const;
 /** Which keys may call a path: those of clients, or of administrators. */
-export type KeyRole = 'client' | 'admin';
+export type KeyRole = (typeof KEY_ROLES)[number];
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { z } from 'zod';
 import { keyActor } from '../audit/audit.js';
 import { requireScope } from '../auth/permission.guard.js';
 import { unknownRecord } from '../auth/require-record.js';
@@ -19,6 +20,7 @@ import {
   type NewFurtherKey,
 } from './further-key.schemas.js';
 import type { Page } from '../schemas/pagination.js';
+import type { KeyWithUsage } from './key.schemas.js';
 
 /**
  * Beyond so many keys of a quota in a UTC day, only administrators may issue one, so that a stolen key cannot
@@ -38,7 +40,7 @@ export class FurtherKeyService {
   /** Returns one page of the keys of a quota that holders issued, oldest first. */
   async page(quotaId: string, { limit, cursor }: FurtherKeyQuery): Promise<Page<FurtherKey>> {
     const { entries, last } = await this.reader.issuedPage(quotaId, limit, cursor);
-    return { entries: entries.map((key) => FurtherKey.parse(key)), last: last && FurtherKey.parse(last) };
+    return { entries: entries.map(toFurtherKey), last: last && toFurtherKey(last) };
   }
 
   /**
@@ -69,7 +71,8 @@ export class FurtherKeyService {
       }
       const expiresAt = bounds.expiresAt ?? undefined;
       const input = { name, ...bounds, expiresAt, quotaId: issuer.quotaId, issuerId };
-      return IssuedFurtherKey.parse(await this.keys.within(transaction).issue(input, keyActor(issuerId)));
+      const issued = await this.keys.within(transaction).issue(input, keyActor(issuerId));
+      return pickFields(IssuedFurtherKey, { ...issued, issuerId });
     });
   }
 
@@ -86,8 +89,22 @@ export class FurtherKeyService {
       throw unknownRecord('key', id);
     }
     await this.keys.revoke(id, keyActor(actorId));
-    return FurtherKey.parse(await this.reader.find(id));
+    return toFurtherKey(await this.reader.find(id));
   }
+}
+
+/** Returns what holders see of a key that a holder issued. */
+function toFurtherKey({ issuerId, ...key }: KeyWithUsage): FurtherKey {
+  return pickFields(FurtherKey, { ...key, issuerId: issuerId! });
+}
+
+/** Returns the fields of a schema. It checks no value, because a newer release may have stored others. */
+function pickFields<Shape extends z.ZodRawShape>(
+  { shape }: z.ZodObject<Shape>,
+  fields: z.infer<z.ZodObject<Shape>>,
+) {
+  const shown = Object.entries(fields).filter(([name]) => name in shape);
+  return Object.fromEntries(shown) as typeof fields;
 }
 
 /** @throws ApiError `conflict` if holders issued `ISSUES_PER_DAY` keys on the quota in the UTC day. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { SCOPES } from '../auth/rules/scope.js';
+import { KEY_ROLES } from '../http/request-line.js';
 import { instant } from '../schemas/instant.js';
 import { int32 } from '../schemas/int32.js';
 import { openEnum } from '../schemas/open-enum.js';
@@ -26,7 +27,6 @@ const NOTE_MAX_LENGTH = 1000;
 export const RECENT_HOURS = 24;
 /** What clients must be ready for. */
 const RECENT_MAX = 1000;
-const ROLES = ['client', 'admin'] as const;
 export const KEY_STATES = ['active', 'rotating', 'expired', 'revoked'] as const;
 export type KeyState = (typeof KEY_STATES)[number];
 /** One year, the maximum time for which a key and its successor both work. */
@@ -35,8 +35,8 @@ export const OVERLAP_MAX_SECONDS = 31_536_000;
 export const keyName = bodyLine('Name of the key.', KEY_NAME_MAX_LENGTH);
 export const keyNote = bodyLine('Note of administrators on the key. Clients never see it.', NOTE_MAX_LENGTH);
 const roleMeta = { description: 'Role of the key. An `admin` key may also use the administration.' };
-const roleSchema = z.enum(ROLES, { error: `must be one of ${ROLES.join(', ')}` }).meta(roleMeta);
-export const shownRole = openEnum(ROLES).meta(roleMeta);
+const roleSchema = z.enum(KEY_ROLES, { error: `must be one of ${KEY_ROLES.join(', ')}` }).meta(roleMeta);
+export const shownRole = openEnum(KEY_ROLES).meta(roleMeta);
 
 const expiresAt = instant.meta({
   description: 'The time from which the key is no longer valid.',

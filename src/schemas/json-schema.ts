@@ -34,7 +34,24 @@ const OPTIONS = {
   },
 } satisfies z.core.ToJSONSchemaParams;
 
-/** An open enumeration is any string, because fast-json-stringify validates each value against an `anyOf`. */
+/** What a newer release may loosen, or store in another form. */
+const BOUNDS = [
+  'enum',
+  'exclusiveMaximum',
+  'exclusiveMinimum',
+  'maxItems',
+  'maxLength',
+  'maximum',
+  'minItems',
+  'minLength',
+  'minimum',
+  'pattern',
+];
+
+/**
+ * Types alone, without bounds: fast-json-stringify validates each value against an `anyOf`, which every
+ * nullable field is, and would fail at a value that a newer release stored in the same database.
+ */
 const SERIALIZER_OPTIONS = {
   ...OPTIONS,
   io: 'output',
@@ -44,6 +61,11 @@ const SERIALIZER_OPTIONS = {
     if (zodSchema._zod.def.type === 'enum' && made.anyOf !== undefined) {
       delete made.anyOf;
       made.type = 'string';
+    }
+    BOUNDS.forEach((bound) => delete made[bound]);
+    // Texts are written as they are; a format of an integer is that of a bigint.
+    if (made.type === 'string') {
+      delete made.format;
     }
   },
 } satisfies z.core.ToJSONSchemaParams;

@@ -180,7 +180,8 @@ export class WebhookService {
   /**
    * Queues a delivery again, for a day of attempts.
    *
-   * @throws ApiError `not_found`; `conflict` if it is pending, because it may be in flight.
+   * @throws ApiError `not_found`; `conflict` if it is pending, because it may be in flight, or in a state of a
+   *   newer release.
    */
   async resend(id: string, deliveryId: string, actor: Actor): Promise<DeliveryRecord> {
     return inTransaction(this.database, async (transaction) => {
@@ -191,7 +192,7 @@ export class WebhookService {
       }
       const nextAttemptAt = new Date(await readServerTimeMs(transaction));
       const [delivery] = await transaction.webhookDelivery.updateManyAndReturn({
-        where: { ...where, state: { not: 'pending' } },
+        where: { ...where, state: { in: ['delivered', 'failed'] } },
         data: { state: 'pending', attempts: 0, nextAttemptAt },
         ...DELIVERY,
       });
