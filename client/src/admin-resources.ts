@@ -63,6 +63,8 @@ export type QuotaDayLimitReachedEvent = Schemas['QuotaDayLimitReachedEvent'];
 /** A change of a quota. What is left out stays: a change of the plan alone keeps the own limits. A quota has both own limits or neither. The counts of the current windows are kept. */
 export type QuotaUpdate = Schemas['QuotaUpdate'];
 type RateLimitStatus = Schemas['RateLimitStatus'];
+/** A replica that serves. */
+export type Replica = Schemas['Replica'];
 /** The scopes that successful requests of a key and its successors needed, and the unused ones. */
 export type ScopeSuggestion = Schemas['ScopeSuggestion'];
 /** The requests of one key, or of one quota, in a range of time. */

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { applyPendingMigrations } from '../database/migrations.js';
+import { applyPendingMigrations, findUnknownMigrations } from '../database/migrations.js';
 import { reportFailure } from './failure.js';
 import { linesText } from './output/text.js';
 import { databaseEnvironment } from './services.js';
@@ -21,6 +21,9 @@ export const migrateCommand = new Command('migrate')
       const { DATABASE_URL = '', DIRECT_DATABASE_URL = DATABASE_URL } = await databaseEnvironment();
       const names = await applyPendingMigrations(DIRECT_DATABASE_URL);
       const lines = names.map((name) => `Applied the migration ${name}.`);
-      process.stdout.write(linesText(...lines, 'The database is up to date.'));
+      const others = await findUnknownMigrations(DIRECT_DATABASE_URL);
+      const newer = `It also has migrations of another release, which stay: ${others.join(', ')}.`;
+      lines.push('The database is up to date.', ...(others.length > 0 ? [newer] : []));
+      process.stdout.write(linesText(...lines));
     }),
   );

@@ -137,6 +137,22 @@ export async function applyPendingMigrations(
   }
 }
 
+/**
+ * Returns the migrations of other releases that a database has, oldest first.
+ *
+ * @throws the database's error.
+ */
+export async function findUnknownMigrations(connectionString: string): Promise<string[]> {
+  const pool = createPool({ DATABASE_URL: connectionString }, 1);
+  try {
+    const { rows } = await pool.query<RecordedMigration>(RECORDED.text);
+    const known = new Set(await migrationNames(MIGRATIONS_FOLDER));
+    return rows.map(({ name }) => name).filter((name) => !known.has(name));
+  } finally {
+    await pool.end();
+  }
+}
+
 /** @throws MigrationError for a database with every migration that lacks what they add. */
 async function requireSchema(pool: pg.Pool, migrationsFolder: string): Promise<void> {
   // Those of another version lead to the columns of that.

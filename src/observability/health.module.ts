@@ -3,10 +3,11 @@ import { RateLimitModule } from '../rate-limit/rate-limit.module.js';
 import { DatabaseHealth } from './database.health.js';
 import { HealthController } from './health.controller.js';
 import { Readiness } from './readiness.js';
+import { ReplicaRegistry } from './replica-registry.js';
 
 @Module({
   imports: [RateLimitModule],
   controllers: [HealthController],
-  providers: [DatabaseHealth, Readiness],
+  providers: [DatabaseHealth, Readiness, ReplicaRegistry],
 })
 export class HealthModule {}

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { openEnum } from '../schemas/open-enum.js';
-import { dateTime, plainText } from '../schemas/text-schemas.js';
+import { dateTime, plainText, uuid } from '../schemas/text-schemas.js';
 import { warnings } from '../schemas/warnings.js';
 
 const MESSAGE_MAX_LENGTH = 8192;
@@ -18,6 +18,21 @@ const message = plainText(
   MESSAGE_MAX_LENGTH,
 ).optional();
 
+const VERSION_MAX_LENGTH = 64;
+const HOST_MAX_LENGTH = 255;
+const REPLICAS_MAX = 1000;
+
+const Replica = z
+  .object({
+    id: uuid('Identifier of the replica, new at each start.'),
+    version: plainText('Its version.', VERSION_MAX_LENGTH),
+    host: plainText('Name of its host, container or pod.', HOST_MAX_LENGTH),
+    startedAt: dateTime('When it started.'),
+    lastSeenAt: dateTime('When it last reported that it serves.'),
+  })
+  .meta({ id: 'Replica', description: 'A replica that serves.' });
+export type Replica = z.infer<typeof Replica>;
+
 /** The health of one replica. */
 export const Health = z
   .object({
@@ -25,11 +40,20 @@ export const Health = z
       description:
         '`ready` if `/readyz` is 200: requests are served. `draining` while the replica shuts down.',
     }),
-    version: plainText('Version of the release that the replica runs.', VERSION_MAX_LENGTH),
+    version: plainText('Version of the release that the responding replica runs.', VERSION_MAX_LENGTH),
+    replicas: Replica.array()
+      .max(REPLICAS_MAX)
+      .optional()
+      .meta({
+        description:
+          'The replicas that reported in the last minute that they serve, the longest-running first, as the ' +
+          'responding one saw them at most five seconds ago. One that is stopped leaves at once. Absent if it ' +
+          'could not report to the database.',
+      }),
     warnings: warnings(
-      ['deprecated_operation_called'],
+      ['deprecated_operation_called', 'versions_mixed'],
       'What needs attention although requests are served, such as an operation that is removed within 30 ' +
-        'days and was called in the last 7.',
+        'days and was called in the last 7, or replicas of several versions.',
     ),
     components: z
       .object({
@@ -68,6 +92,15 @@ export const Health = z
       {
         status: 'ready',
         version: '1.4.0',
+        replicas: [
+          {
+            id: '0b6ec9a2-5c1b-4c6c-9d0f-5a0a9c2f4d11',
+            version: '1.4.0',
+            host: 'animal-store-7c9f5',
+            startedAt: '2026-11-21T08:00:00.000Z',
+            lastSeenAt: '2026-11-21T08:31:00.000Z',
+          },
+        ],
         warnings: [
           {
             code: 'deprecated_operation_called',

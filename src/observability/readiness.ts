@@ -13,6 +13,7 @@ import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { VERSION } from '../settings/version.js';
 import { DatabaseHealth, type DatabaseParts } from './database.health.js';
 import type { Health } from './health.schema.js';
+import { ReplicaRegistry } from './replica-registry.js';
 
 /** Requests within this time share one check, because no key is needed to request it. */
 const RESULT_LIFE_MS = 1000;
@@ -36,6 +37,7 @@ export class Readiness implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly counters: FallbackCounterStore,
     private readonly connections: Connections,
     private readonly removals: RemovalWatch,
+    private readonly registry: ReplicaRegistry,
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'COUNTER_STORE_URL'>,
   ) {}
 
@@ -64,7 +66,14 @@ export class Readiness implements OnApplicationBootstrap, OnModuleDestroy {
     const components = await last.components.finally(() => (last.isOver = true));
     const ready = this.reportReadiness(components);
     const status = this.connections.isDraining ? 'draining' : ready ? 'ready' : 'not_ready';
-    return { status, version: VERSION, warnings: this.removals.warnings, components };
+    const { replicas } = this.registry;
+    return {
+      status,
+      version: VERSION,
+      ...(replicas !== null && { replicas: [...replicas] }),
+      warnings: [...this.removals.warnings, ...this.registry.warnings],
+      components,
+    };
   }
 
   private async checkAll(): Promise<Health['components']> {

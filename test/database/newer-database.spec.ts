@@ -1,3 +1,4 @@
+import { applyPendingMigrations, findUnknownMigrations } from '../../src/database/migrations.js';
 import { OWN_MIGRATIONS } from '../support/database/own-migrations.js';
 import { ApiDocument, type Operation, REQUIRED_QUERY } from '../support/http/document.js';
 import { expectError } from '../support/http/expectations.js';
@@ -132,6 +133,12 @@ describe('a service beside a newer release on one database', () => {
     expect((await send(`${store.url}/readyz`)).status).toBe(200);
     const stored = await store.database.query('SELECT migration_name FROM _prisma_migrations ORDER BY 1');
     expect(stored.map((row) => row['migration_name'])).toEqual([...OWN_MIGRATIONS, NEWER_MIGRATION]);
+  });
+
+  it('undoes nothing when it migrates, and names what it does not know', async () => {
+    const { url } = store.database;
+    expect(await applyPendingMigrations(url)).toStrictEqual([]);
+    expect(await findUnknownMigrations(url)).toEqual([NEWER_MIGRATION]);
   });
 
   it.each(reads)('returns what that stored, unchanged: %s', async (name, operation) => {

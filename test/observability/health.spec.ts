@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { Logger } from '@nestjs/common';
 import { generateApiKey } from '../../src/auth/rules/api-key.js';
 import { PrismaService } from '../../src/database/prisma.service.js';
@@ -20,6 +21,15 @@ const COMPONENTS = {
   migrations: { status: 'up', pending: [] },
   counterStore: { status: 'up', kind: 'postgresql' },
 };
+const OWN_REPLICA = {
+  id: expect.stringMatching(/^[\da-f-]{36}$/),
+  version: VERSION,
+  host: hostname(),
+  startedAt: expect.any(String),
+  lastSeenAt: expect.any(String),
+};
+/** What every replica reports that is alone. */
+const ALONE = { version: VERSION, replicas: [OWN_REPLICA], warnings: [] };
 
 /** Returns how often something that happens at most once a second may have happened since then. */
 const timesSince = (startedMs: number) => Math.floor((performance.now() - startedMs) / 1000) + 1;
@@ -57,15 +67,7 @@ describe('a healthy service', () => {
   it('returns each component at GET /admin/health to an administrator, and is counted', async () => {
     const { key } = await store.issue({ role: 'admin', plan: 'business' });
     const { status, json, headers } = await getHealth(key);
-    expect([status, json]).toEqual([
-      200,
-      {
-        status: 'ready',
-        version: VERSION,
-        warnings: [],
-        components: COMPONENTS,
-      },
-    ]);
+    expect([status, json]).toEqual([200, { status: 'ready', ...ALONE, components: COMPONENTS }]);
     expect([headers.get('x-ratelimit-limit'), headers.get('x-ratelimit-remaining')]).toEqual(['1000', '999']);
   });
 
@@ -92,10 +94,7 @@ describe('a service whose database lacks migrations', () => {
         '"animal-store migrate"';
       const health = await send(`${store.url}/admin/health`, { key });
       const components = { ...COMPONENTS, migrations: { status: 'down', pending: [last], message } };
-      expect([health.status, health.json]).toEqual([
-        200,
-        { status: 'not_ready', version: VERSION, warnings: [], components },
-      ]);
+      expect([health.status, health.json]).toEqual([200, { status: 'not_ready', ...ALONE, components }]);
       expect(errors.mock.calls).toEqual([[`Not ready: ${message}`]]);
       expect((await send(`${store.url}/livez`, { key })).json).toEqual(READY);
     } finally {
