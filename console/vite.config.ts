@@ -17,7 +17,7 @@ const replaceRoot: Plugin = {
 const preloadFont: Plugin = {
   name: 'preload-font',
   transformIndexHtml(_html, { bundle = {} }) {
-    const fonts = Object.keys(bundle).filter((name) => /inter-latin-wght-normal-.*\.woff2$/.test(name));
+    const fonts = Object.keys(bundle).filter((name) => name.endsWith('/inter-latin-wght-normal.woff2'));
     return fonts.map((name) => ({
       tag: 'link',
       injectTo: 'head' as const,
@@ -41,17 +41,15 @@ export default defineConfig(({ command }) => ({
     // Images and fonts as data: URLs would need another source in the content security policy.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 2000,
     license: { fileName: 'licenses.md' },
     rolldownOptions: {
       output: {
-        codeSplitting: {
-          // The files are few, because each counts against the limit of public paths: what signing in needs,
-          // what pages share, and each page.
-          groups: [
-            { name: 'start', tags: ['$initial'], priority: 1 },
-            { name: 'shared', minShareCount: 2 },
-          ],
-        },
+        // During a release, the page of one version asks replicas of another for its files. So names have no
+        // hash, and one script contains all code and styles: parts of two versions would not fit each other.
+        entryFileNames: 'assets/console.js',
+        assetFileNames: 'assets/[name][extname]',
+        codeSplitting: false,
       },
     },
   },

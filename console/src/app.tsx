@@ -2,6 +2,6 @@ import { RouterProvider } from '@tanstack/react-router';
 import { router } from './routes';
 
 /** The pages of a signed-in key. */
-export default function App() {
+export function App() {
   return <RouterProvider router={router} />;
 }

@@ -1,9 +1,6 @@
-import { lazy, Suspense } from 'react';
+import { App } from './app';
 import { useSession } from './session/session';
 import { SignInPage } from './session/sign-in.page';
-
-/** Its code is not needed to sign in. */
-const App = lazy(() => import('./app'));
 
 /**
  * The pages of the signed-in key, or the sign-in page. The address stays, so that signing in leads to the
@@ -14,9 +11,7 @@ export function Console() {
   return store === null ? (
     <SignInPage />
   ) : (
-    <Suspense fallback={null}>
-      {/* Mounts again for another key, because queries keep the cache that they were mounted with. */}
-      <App key={apiKey} />
-    </Suspense>
+    // Mounts again for another key, because queries keep the cache that they were mounted with.
+    <App key={apiKey} />
   );
 }

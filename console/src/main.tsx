@@ -1,7 +1,3 @@
-import '@fontsource-variable/inter/wght.css';
-import './mantine.css';
-import '@mantine/notifications/styles.css';
-import './theme.css';
 import { MantineProvider } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
 import { setNonce } from 'get-nonce';
@@ -9,12 +5,19 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Console } from './console';
 import { SessionProvider } from './session/session';
+import styles from './styles.css?inline';
 import { cssVariables, theme } from './theme';
 
 /** Returns the nonce of this response, which the content security policy wants on styles added later. */
 function styleNonce(): string {
   return document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
 }
+
+// The styles come with the script, so that both are of one release, whichever replica responds.
+const style = document.createElement('style');
+style.nonce = styleNonce();
+style.textContent = styles;
+document.head.append(style);
 
 // Dialogs lock the scrolling of the page by a style, with the nonce of this package.
 setNonce(styleNonce());

@@ -5,7 +5,6 @@ import { auditSearch } from './audit/audit-search';
 import { keysSearch } from './keys/keys-search';
 import { AdministratorsOnly } from './layout/administrators-only';
 import { AppLayout } from './layout/app-layout';
-import { lazyPage } from './layout/lazy-page';
 import { NotFoundPage } from './layout/not-found.page';
 import { PageError } from './layout/page-error';
 import { ordersSearch } from './orders/orders-search';
@@ -14,6 +13,16 @@ import { withPage } from './table/use-address-position';
 import { trafficSearch } from './traffic/traffic-range';
 import { deliveriesSearch } from './webhooks/deliveries-search';
 import { OverviewPage } from './overview/overview.page';
+import { AnimalsPage } from './animals/animals.page';
+import { OrdersPage } from './orders/orders.page';
+import { TeamPage } from './team/team.page';
+import { TrafficPage } from './traffic/traffic.page';
+import { PlansPage } from './plans/plans.page';
+import { AuditPage } from './audit/audit.page';
+import { KeysPage } from './keys/keys.page';
+import { KeyPage } from './keys/key.page';
+import { WebhooksPage } from './webhooks/webhooks.page';
+import { WebhookPage } from './webhooks/webhook.page';
 
 const root = createRootRoute({
   component: AppLayout,
@@ -26,20 +35,20 @@ const animals = createRoute({
   getParentRoute: () => root,
   path: '/animals',
   validateSearch: animalsSearch,
-  component: lazyPage(() => import('./animals/animals.page'), 'AnimalsPage'),
+  component: AnimalsPage,
 });
 
 const orders = createRoute({
   getParentRoute: () => root,
   path: '/orders',
   validateSearch: ordersSearch,
-  component: lazyPage(() => import('./orders/orders.page'), 'OrdersPage'),
+  component: OrdersPage,
 });
 
 const team = createRoute({
   getParentRoute: () => root,
   path: '/team',
-  component: lazyPage(() => import('./team/team.page'), 'TeamPage'),
+  component: TeamPage,
 });
 
 const administration = createRoute({
@@ -52,47 +61,47 @@ const traffic = createRoute({
   getParentRoute: () => administration,
   path: '/',
   validateSearch: withPage(trafficSearch),
-  component: lazyPage(() => import('./traffic/traffic.page'), 'TrafficPage'),
+  component: TrafficPage,
 });
 
 const plans = createRoute({
   getParentRoute: () => administration,
   path: '/plans',
   validateSearch: plansSearch,
-  component: lazyPage(() => import('./plans/plans.page'), 'PlansPage'),
+  component: PlansPage,
 });
 
 const audit = createRoute({
   getParentRoute: () => administration,
   path: '/audit',
   validateSearch: auditSearch,
-  component: lazyPage(() => import('./audit/audit.page'), 'AuditPage'),
+  component: AuditPage,
 });
 
 const keys = createRoute({
   getParentRoute: () => administration,
   path: '/keys',
   validateSearch: keysSearch,
-  component: lazyPage(() => import('./keys/keys.page'), 'KeysPage'),
+  component: KeysPage,
 });
 
 const key = createRoute({
   getParentRoute: () => administration,
   path: '/keys/$id',
-  component: lazyPage(() => import('./keys/key.page'), 'KeyPage'),
+  component: KeyPage,
 });
 
 const webhooks = createRoute({
   getParentRoute: () => administration,
   path: '/webhooks',
-  component: lazyPage(() => import('./webhooks/webhooks.page'), 'WebhooksPage'),
+  component: WebhooksPage,
 });
 
 const webhook = createRoute({
   getParentRoute: () => administration,
   path: '/webhooks/$id',
   validateSearch: deliveriesSearch,
-  component: lazyPage(() => import('./webhooks/webhook.page'), 'WebhookPage'),
+  component: WebhookPage,
 });
 
 export const router = createRouter({

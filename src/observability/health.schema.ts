@@ -8,6 +8,8 @@ const MESSAGE_MAX_LENGTH = 8192;
 const MIGRATION_MAX_LENGTH = 255;
 const MIGRATIONS_MAX = 1000;
 const VERSION_MAX_LENGTH = 64;
+const HOST_MAX_LENGTH = 255;
+const REPLICAS_MAX = 1000;
 
 const status = openEnum(['up', 'degraded', 'down']).meta({
   description:
@@ -17,10 +19,6 @@ const message = plainText(
   'What is wrong, and what to do. Absent if nothing is.',
   MESSAGE_MAX_LENGTH,
 ).optional();
-
-const VERSION_MAX_LENGTH = 64;
-const HOST_MAX_LENGTH = 255;
-const REPLICAS_MAX = 1000;
 
 const Replica = z
   .object({
@@ -46,9 +44,9 @@ export const Health = z
       .optional()
       .meta({
         description:
-          'The replicas that reported in the last minute that they serve, the longest-running first, as the ' +
-          'responding one saw them at most five seconds ago. One that is stopped leaves at once. Absent if it ' +
-          'could not report to the database.',
+          'The replicas that reported in the last minute that they serve, the longest-running first, as ' +
+          'the responding one saw them at most five seconds ago. One that is stopped leaves at once. ' +
+          'Absent if it could not report to the database.',
       }),
     warnings: warnings(
       ['deprecated_operation_called', 'versions_mixed'],

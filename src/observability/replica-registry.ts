@@ -6,7 +6,7 @@ import { PeriodicDatabaseTask } from '../database/periodic-task.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { loadSql, namedStatement } from '../database/statement.js';
 import { declareTables } from '../database/tables.js';
-import { about } from '../openapi/about.js';
+import { VERSION } from '../settings/version.js';
 import type { Health, Replica } from './health.schema.js';
 
 declareTables({ replicas: { privileges: 'SELECT, INSERT, UPDATE, DELETE' } });
@@ -26,7 +26,7 @@ export class ReplicaRegistry extends PeriodicDatabaseTask implements OnApplicati
   /** The replicas that serve, this one included, at the last report; null if that failed. */
   replicas: readonly Replica[] | null = null;
   private readonly id = randomUUID();
-  private loggedVersions = about.info.version;
+  private loggedVersions = VERSION;
 
   constructor(private readonly prisma: PrismaService) {
     super(INTERVAL_MS, () => this.report(), 'This replica could not report that it serves');
@@ -41,8 +41,8 @@ export class ReplicaRegistry extends PeriodicDatabaseTask implements OnApplicati
   get warnings(): Health['warnings'] {
     const versions = this.versions.join(' and ');
     const message =
-      `Replicas of the versions ${versions} serve together. Use what only one of these versions has once all ` +
-      'replicas have it.';
+      `Replicas of the versions ${versions} serve together. Use what only one of these versions has once ` +
+      'all replicas have it.';
     return this.versions.length > 1 ? [{ code: 'versions_mixed', message }] : [];
   }
 
@@ -76,7 +76,7 @@ export class ReplicaRegistry extends PeriodicDatabaseTask implements OnApplicati
   }
 
   private async readAll(): Promise<Replica[]> {
-    const values = [this.id, about.info.version, hostname(), process.uptime()];
+    const values = [this.id, VERSION, hostname(), process.uptime()];
     const rows = await this.prisma.query(REPORT, ...values);
     return rows.map(({ startedAtMs, lastSeenAtMs, ...replica }) => ({
       ...replica,

@@ -1,8 +1,9 @@
--- Reports that a replica serves, and returns all replicas that were seen within the last minute, oldest first.
+-- Reports that a replica serves, and returns all replicas that were seen within the last minute, oldest
+-- first.
 --
--- $1 its id, $2 its version, $3 its host, $4 the seconds since its start. All times are the database's; a time
--- after now is from before its clock was set back. Locked rows are skipped, so that this takes part in no
--- deadlock.
+-- $1 its id, $2 its version, $3 its host, $4 the seconds since its start. All times are the database's; a
+-- time after now is from before its clock was set back. Locked rows are skipped, so that this takes part in
+-- no deadlock.
 WITH reported AS (
   INSERT INTO replicas (id, version, host, started_at, last_seen_at)
   VALUES (

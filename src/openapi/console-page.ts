@@ -24,8 +24,8 @@ const TYPES: Record<string, string> = {
 
 /**
  * Serves the console: its page at `/console` and at every path below, which the page itself routes, and the
- * files that the page loads. Files are immutable, because their names contain a hash; the page has a nonce
- * for each response, so it is not stored.
+ * files that the page loads. Their names are the same in every release, so that the page of one works with
+ * the files of another; the page has a nonce for each response, so it is not stored.
  */
 export function serveConsole(
   fastify: FastifyInstance,
@@ -65,7 +65,8 @@ function readFiles(): StaticDocument[] {
     path: `${PATH}/assets/${name}`,
     type: TYPES[path.extname(name)] ?? 'application/octet-stream',
     content: read(`assets/${name}`),
-    headers: { 'Cache-Control': 'public, max-age=31536000, immutable' },
+    // A font or icon of another release does no harm.
+    ...(!name.endsWith('.js') && { headers: { 'Cache-Control': 'public, max-age=604800' } }),
   }));
 }
 

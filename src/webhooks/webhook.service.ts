@@ -180,8 +180,8 @@ export class WebhookService {
   /**
    * Queues a delivery again, for a day of attempts.
    *
-   * @throws ApiError `not_found`; `conflict` if it is pending, because it may be in flight, or in a state of a
-   *   newer release.
+   * @throws ApiError `not_found`; `conflict` if it is pending, because it may be in flight, or in a state of
+   *   a newer release.
    */
   async resend(id: string, deliveryId: string, actor: Actor): Promise<DeliveryRecord> {
     return inTransaction(this.database, async (transaction) => {

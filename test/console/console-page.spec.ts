@@ -4,11 +4,11 @@ import { type HttpResponse, send } from '../support/http/http.js';
 
 const store = useApplication();
 
-const page = (path = '/console') => send(`${store.url}${path}`);
+const page = (path = '/console', headers = {}) => send(`${store.url}${path}`, { headers });
 const readPolicy = ({ headers }: HttpResponse) => headers.get('content-security-policy') ?? '';
 const readNonce = (response: HttpResponse) => /'nonce-([^']+)'/.exec(readPolicy(response))?.[1];
-/** The script that the page loads first. */
-const script = async () => /src="\.(\/console\/assets\/[^"]+\.js)"/.exec((await page()).text)?.[1] ?? '';
+const SCRIPT = '/console/assets/console.js';
+const FONT = '/console/assets/inter-latin-wght-normal.woff2';
 
 describe('GET /console', () => {
   it('returns the page with a nonce of its own for each response, which no cache stores', async () => {
@@ -59,17 +59,35 @@ describe('GET /console', () => {
 });
 
 describe('the files of the console', () => {
-  const file = async (coding: string) =>
-    send(`${store.url}${await script()}`, { headers: { 'Accept-Encoding': coding } });
+  const file = async (coding: string) => send(store.url + SCRIPT, { headers: { 'Accept-Encoding': coding } });
 
-  it('are immutable, because their names contain a hash', async () => {
-    const { status, headers } = await file('identity');
+  it('have the names of every release, because replicas of two may serve one page', async () => {
+    const { text } = await page();
+    const names = [...text.matchAll(/(?:src|href)="\.(\/console\/[^"]+)"/g)].map(([, name]) => name);
+    expect(names).toEqual(['/console/assets/icon.svg', SCRIPT, FONT]);
+    const { text: code } = await file('identity');
+    // Neither code nor styles are loaded later, when another release may respond.
+    expect(code).not.toMatch(/import\(|\.css["'`]/);
+  });
+
+  it('are revalidated, so that a reader has the script of the release that serves', async () => {
+    const { status, headers } = await file('br');
     expect(status).toBe(200);
     expect(Object.fromEntries(headers)).toMatchObject({
       'content-type': 'application/javascript; charset=utf-8',
-      'cache-control': 'public, max-age=31536000, immutable',
+      'cache-control': 'public, max-age=0',
       vary: 'Accept-Encoding',
     });
+    const known = headers.get('etag') ?? '';
+    const again = await page(SCRIPT, { 'Accept-Encoding': 'br', 'If-None-Match': known });
+    expect([again.status, again.text]).toEqual([304, '']);
+  });
+
+  it('are kept for a week if they are fonts or icons, which hardly differ between releases', async () => {
+    for (const path of [FONT, '/console/assets/icon.svg']) {
+      const { status, headers } = await page(path);
+      expect([status, headers.get('cache-control')]).toEqual([200, 'public, max-age=604800']);
+    }
   });
 
   it('are compressed for clients that accept it, in any case, and unchanged for others', async () => {

@@ -14,6 +14,19 @@ import {
 } from './console-service.js';
 import { send } from '../support/http/http.js';
 
+/** What the page of every release of this major version has. */
+const OTHER_PAGE = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <meta name="service-root" content="%ROOT%" />
+    <title>Another release</title>
+    <meta property="csp-nonce" nonce="%NONCE%">
+    <script type="module" crossorigin src="%ROOT%console/assets/console.js" nonce="%NONCE%"></script>
+  </head>
+  <body><div id="root"></div></body>
+</html>`;
+
 /** Panels whose last line depends on their data move a few pixels. */
 const UNNOTICED = 0.01;
 
@@ -186,4 +199,24 @@ describe.each(APPEARANCES)('a page of the console (%s, %s)', (scheme, width) => 
     expect(await layoutShift(page)).toBeLessThan(UNNOTICED);
     await expectSound(page);
   });
+});
+
+describe('the page of another release of the console', () => {
+  it.each(['', '/admin/keys'])(
+    'works with the script of this one, and has its styles: /console%s',
+    async (path) => {
+      const prepare = (each: Page) =>
+        each.route(`**/console${path}`, async (route) => {
+          const response = await route.fetch();
+          const [, nonce = ''] = /nonce="([^"]+)"/.exec(await response.text()) ?? [];
+          const root = '../'.repeat(path.split('/').length - 1) || './';
+          const body = OTHER_PAGE.replaceAll('%NONCE%', nonce).replaceAll('%ROOT%', root);
+          await route.fulfill({ response, body });
+        });
+      const page = await open(path, { prepare, isAlone: true });
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      expect(await page.title()).not.toBe('');
+      await expectSound(page);
+    },
+  );
 });

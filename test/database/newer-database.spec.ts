@@ -94,7 +94,8 @@ beforeAll(async () => {
   await database.query(
     `INSERT INTO usage_batches (id, written_at, size, entries)
      SELECT gen_random_uuid(), statement_timestamp(), 1, json_build_array(json_build_object(
-       'keyId', $1::text, 'quotaId', $2::text, 'minute', 29000000, 'operation', 'renameKey', 'deprecated', false,
+       'keyId', $1::text, 'quotaId', $2::text, 'minute', 29000000,
+       'operation', 'renameKey', 'deprecated', false,
        'succeeded', 1, 'redirected', 0, 'clientErrors', 0, 'serverErrors', 0, 'denied', 0,
        'lastRequestAtMs', 1740000000000, 'bytesSent', 12
      ))`,

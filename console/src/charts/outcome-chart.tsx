@@ -1,4 +1,3 @@
-import '@mantine/charts/styles.css';
 import { BarChart } from '@mantine/charts';
 import { Group, Paper, Stack, Text } from '@mantine/core';
 import { ReferenceArea } from 'recharts';
@@ -22,7 +21,7 @@ export interface OutcomeChartProps {
 }
 
 /** Bars of requests by outcome. It loads only when it is needed, because the chart library is large. */
-export default function OutcomeChart({ label, bars, limit = null, onSelect }: OutcomeChartProps) {
+export function OutcomeChart({ label, bars, limit = null, onSelect }: OutcomeChartProps) {
   const [drag, setDrag] = useState<{ from: number; to: number } | null>(null);
   const labels = new Map(bars.map(({ startMs, label: text }) => [startMs, text]));
   const line = limit === null ? null : placeLimitLine(limit, Math.max(...bars.map(countRequests)));

@@ -1,6 +1,6 @@
 import { Box, Group, SegmentedControl } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
-import { LazyOutcomeChart } from './lazy-outcome-chart';
+import { OutcomeChart } from './outcome-chart';
 import type { OutcomeChartProps } from './outcome-chart';
 import { OutcomeTable } from './outcome-table';
 
@@ -23,7 +23,7 @@ export function OutcomeView({ summary, ...chart }: OutcomeViewProps) {
         <Box flex="1 1 13rem">{summary}</Box>
         <SegmentedControl size="xs" aria-label="Show as" data={VIEWS} value={view} onChange={setView} />
       </Group>
-      {view === 'chart' ? <LazyOutcomeChart {...chart} /> : <OutcomeTable bars={chart.bars} />}
+      {view === 'chart' ? <OutcomeChart {...chart} /> : <OutcomeTable bars={chart.bars} />}
     </>
   );
 }

@@ -5,7 +5,7 @@ import { ErrorNotice } from '../feedback/error-notice';
 import { Page } from './page';
 
 /**
- * Replaces a page that failed to render or to load its code. It loads the console again on demand, or when
+ * Replaces a page that failed to render. It loads the console again on demand, or when
  * the browser is online again, but only once the service responds.
  */
 export function PageError({ error }: ErrorComponentProps) {
