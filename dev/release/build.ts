@@ -1,21 +1,20 @@
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
 import { renameSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { Refusal } from '../refusal.js';
+import { lastRelease, releases } from './record.js';
 
 const ROOT = path.join(import.meta.dirname, '..', '..');
-const RECORDS = path.join(ROOT, 'releases');
 /** Packages that the builds do not bundle, such as the reference page's, are found above it. */
 const BUILDS = path.join(ROOT, 'node_modules', '.cache', 'releases');
 /** What runs the service, as the Dockerfile copies it. */
 const KEPT = ['dist', 'console/dist', 'prisma', 'package.json'];
 
-/** A state of the service that can be built. */
-interface Release {
-  /** As it was released, or the git revision. */
+/** A commit that can be built, with its version or the git revision that names it. */
+interface Source {
   version: string;
   commit: string;
 }
@@ -29,26 +28,19 @@ export interface Build {
 /** What `npm run build` has built here. */
 export const THIS_BUILD: Build = { version: 'this tree', folder: ROOT };
 
-/** Returns the last release; undefined before the first. */
-export function lastRelease(): Release | undefined {
-  const numeric = new Intl.Collator('en', { numeric: true });
-  const versions = existsSync(RECORDS) ? readdirSync(RECORDS).toSorted(numeric.compare) : [];
-  const version = versions.at(-1);
-  return version === undefined ? undefined : readRelease(version);
-}
-
 /**
  * Returns a release by its version, the last one for `last`, or the commit of a git revision. Undefined for
  * `last` before the first release.
  *
  * @throws Refusal if there is none of that name.
  */
-export async function findRelease(name: string): Promise<Release | undefined> {
+export async function findRelease(name: string): Promise<Source | undefined> {
   if (name === 'last') {
     return lastRelease();
   }
-  if (existsSync(path.join(RECORDS, name, 'release.json'))) {
-    return readRelease(name);
+  const released = releases().find(({ version }) => version === name);
+  if (released !== undefined) {
+    return released;
   }
   const commit = await git('rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`).catch(
     () => {
@@ -64,7 +56,7 @@ export async function findRelease(name: string): Promise<Release | undefined> {
  *
  * @throws Refusal if this clone lacks its commit.
  */
-export async function buildRelease({ version, commit }: Release, signal?: AbortSignal): Promise<Build> {
+export async function buildRelease({ version, commit }: Source, signal?: AbortSignal): Promise<Build> {
   const folder = path.join(BUILDS, commit);
   if (!existsSync(folder)) {
     await git('cat-file', '-e', `${commit}^{commit}`).catch(() => {
@@ -87,8 +79,7 @@ async function buildTree(tree: string, commit: string, signal?: AbortSignal): Pr
   const archive = path.join(tree, 'tree.tar');
   await git('archive', '--format=tar', `--output=${archive}`, commit);
   await run('tar', '-xf', archive);
-  const packages = (root: string) => readFileSync(path.join(root, 'package-lock.json'), 'utf8');
-  if (packages(tree) === packages(ROOT)) {
+  if (readPackages(tree) === readPackages(ROOT)) {
     ['node_modules', 'console/node_modules']
       .filter((folder) => existsSync(path.join(ROOT, folder)))
       .forEach((folder) => symlinkSync(path.join(ROOT, folder), path.join(tree, folder)));
@@ -106,9 +97,13 @@ function keep(tree: string, folder: string): void {
   renameSync(copy, folder);
 }
 
-function readRelease(version: string): Release {
-  const { commit } = JSON.parse(readFileSync(path.join(RECORDS, version, 'release.json'), 'utf8'));
-  return { version, commit };
+/** Returns the packages of a tree, without its own versions. */
+function readPackages(tree: string): string {
+  const { packages } = JSON.parse(readFileSync(path.join(tree, 'package-lock.json'), 'utf8'));
+  const own = (folder: string) => !folder.includes('node_modules/');
+  return JSON.stringify(packages, (key, value) =>
+    own(key) && value?.version ? { ...value, version: '' } : value,
+  );
 }
 
 async function git(...args: string[]): Promise<string> {

@@ -1,5 +1,6 @@
 import path from 'node:path';
-import { buildRelease, lastRelease } from '../../dev/release/build.js';
+import { buildRelease } from '../../dev/release/build.js';
+import { lastRelease } from '../../dev/release/record.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { eventually } from '../support/eventually.js';
 import { type HttpResponse, type Init, listedIds, send } from '../support/http/http.js';
