@@ -88,8 +88,8 @@ function SearchInput({ value, onChange }: { value: string; onChange: (text: stri
     <TextInput
       ref={input}
       type="search"
-      aria-label="Name or end of key"
-      placeholder="Name or end of key"
+      aria-label="Name, id or last four"
+      placeholder="Name, id or last four"
       leftSection={<IconSearch size={16} aria-hidden />}
       defaultValue={value}
       onChange={({ currentTarget }) => change(currentTarget.value.trim())}

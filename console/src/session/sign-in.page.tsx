@@ -44,7 +44,7 @@ export function SignInPage() {
         )}
         <KeyForm />
         <Text size="sm" c="dimmed">
-          An administrator of the store issues keys. How to use one is in the{' '}
+          An administrator of the store issues keys. To use one, see the{' '}
           <Anchor href={`${SERVICE_ROOT}docs`} onClick={leavePage} inherit>
             API reference
           </Anchor>
