@@ -47,7 +47,7 @@ function successorPaths({ successors }: Deprecation, parameters: PathParameters)
 }
 
 /**
- * Returns the headers that are the same for every response of an operation: `X-Stability` if it is not stable,
+ * Returns the headers that every response of an operation has alike: `X-Stability` if it is not stable,
  * `Deprecation` (RFC 9745) and `Sunset` (RFC 8594).
  */
 export function lifecycleHeaders({ stability, deprecation }: Lifecycle): Record<string, string> {
