@@ -99,13 +99,13 @@ describe("a key's page of the console", () => {
     await expectSound(page);
   });
 
-  it('has the id and the ending of the key to copy, and names it in its dialogs', async () => {
+  it('has the id and the last four characters of the key to copy, and names it in its dialogs', async () => {
     const { id, prefix, lastFour } = await store.issue({ name: 'Copied' });
     const page = await open(`/admin/keys/${id}`);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     for (const [button, text] of [
       ['Copy id', id],
-      ['Copy ending', lastFour],
+      ['Copy last four', lastFour],
     ] as const) {
       await press(page, button);
       await page.getByRole('button', { name: 'Copied', exact: true }).last().waitFor();

@@ -28,8 +28,8 @@ export function KeyFactsPanel({ apiKey }: { apiKey: KeyWithUsage }) {
         <Fact label="Id">
           <Copied value={apiKey.id} what="id" />
         </Fact>
-        <Fact label="Ending">
-          <Copied value={apiKey.lastFour} what="ending" />
+        <Fact label="Last four">
+          <Copied value={apiKey.lastFour} what="last four" />
         </Fact>
         {note !== null && (
           <Fact label="Note">
