@@ -41,7 +41,7 @@ describe('docs/deploying.md and docs/operating.md, without containers', () => {
     text.replaceAll(/(?<=^|[\s:=])\/(?=opt\/|etc\/|usr\/local\/)/gm, `${folder}/`);
 
   /** Makes a folder as a checkout of a release has after its build. */
-  async function checkOut(name: string, migration?: string): Promise<void> {
+  async function checkOut(name: string, migration?: string, sql = 'SELECT 1;'): Promise<void> {
     const checkout = path.join(folder, name);
     for (const copied of ['deploy', 'prisma', 'package.json', 'dist']) {
       await cp(path.join(ROOT, copied), path.join(checkout, copied), { recursive: true });
@@ -51,14 +51,15 @@ describe('docs/deploying.md and docs/operating.md, without containers', () => {
     }
     if (migration !== undefined) {
       await mkdir(path.join(checkout, 'prisma/migrations', migration));
-      await writeFile(path.join(checkout, 'prisma/migrations', migration, 'migration.sql'), 'SELECT 1;');
+      await writeFile(path.join(checkout, 'prisma/migrations', migration, 'migration.sql'), sql);
     }
   }
 
   const shell = (text: string) => {
     const programs = `${folder}/usr/local/bin${path.delimiter}${process.env['PATH']}`;
     const env = { ...process.env, PATH: programs, DATABASE_URL: undefined, NO_COLOR: '1' };
-    return run('bash', ['-euo', 'pipefail', '-c', `${PRINTED}\n${text}`], { cwd: folder, env });
+    // As in a terminal, a command that fails does not end those below it.
+    return run('bash', ['-c', `${PRINTED}\n${text}`], { cwd: folder, env });
   };
 
   beforeAll(async () => {
@@ -112,6 +113,28 @@ describe('docs/deploying.md and docs/operating.md, without containers', () => {
     expect(response).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
     expect(response).toMatch(/^x-ratelimit-remaining: \d+\r$/im);
     expect(response).toMatch(/\r\n\r\n\[\]$/);
+  });
+
+  it('has commands that change nothing if the migration fails', async () => {
+    await checkOut('opt/animal-store-1.1.0', '20991231000000_next', 'SELECT 1 / 0;');
+    const commands = inFolder(documented('operating.md', 'On a machine with systemd'));
+    await expect(shell(commands)).rejects.toMatchObject({
+      stdout: expect.not.stringContaining('systemctl restart'),
+      stderr: expect.stringContaining('division by zero'),
+    });
+    expect(await readlink(path.join(folder, 'opt/animal-store'))).toBe('animal-store-1.0.0');
+    await rm(path.join(folder, 'opt/animal-store-1.1.0'), { recursive: true });
+  });
+
+  it('has commands that replace no second replica unless the first is ready', async () => {
+    await checkOut('opt/animal-store-1.0.1');
+    const commands = inFolder(documented('operating.md', 'On a machine with systemd'))
+      .replaceAll('1.1.0', '1.0.1')
+      .replace('--retry 60', '--retry 1')
+      .replaceAll('localhost:$PORT', `localhost:${await freePort()}`);
+    const { stdout } = await shell(commands);
+    expect(stdout).toContain('systemctl restart animal-store@3000');
+    expect(stdout).not.toContain('systemctl restart animal-store@3001');
   });
 
   it('has commands that migrate by the next release, and restart replica after replica on it', async () => {
