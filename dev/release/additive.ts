@@ -30,7 +30,6 @@ const HARMLESS = new Set([
   'SelectStmt',
   'CommentStmt',
   'LockStmt',
-  'TransactionStmt',
   'VariableSetStmt',
   'AlterSeqStmt',
   'CompositeTypeStmt',

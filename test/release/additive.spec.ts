@@ -78,6 +78,8 @@ describe('findTakingSteps', () => {
     ['CREATE UNIQUE INDEX "u" ON "pets" (lower("label"))', 'CREATE UNIQUE INDEX u'],
     ['ALTER TABLE "pets" ENABLE ROW LEVEL SECURITY', 'ENABLE ROW SECURITY pets'],
     ['TRUNCATE "pets"', 'TRUNCATE'],
+    ['BEGIN', 'TRANSACTION'],
+    ['COMMIT', 'TRANSACTION'],
     ['REVOKE SELECT ON "pets" FROM PUBLIC', 'REVOKE'],
     [
       'DO $$ BEGIN IF true THEN ALTER TABLE "pets" DROP COLUMN "label"; END IF; END $$',
