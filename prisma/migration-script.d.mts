@@ -1,2 +1,2 @@
-/** Whether PostgreSQL applies a script whole or not at all. */
+/** Whether PostgreSQL applies a script whole or not at all. In doubt, returns false. */
 export function isOneTransaction(sql: string): boolean;

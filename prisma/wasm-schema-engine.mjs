@@ -66,7 +66,7 @@ export async function openSchemaEngine({ connectionString, datamodels, log = () 
     const engine = await SchemaEngine.new({ datamodels }, log, bindMigrationAwareSqlAdapterFactory(database));
     const applyMigrations = engine.applyMigrations.bind(engine);
     engine.applyMigrations = async (input) => {
-      database.migrations = transactionsOf(input);
+      database.transactions = transactionsOf(input);
       await forgetFailed(database);
       return applyMigrations(input).catch(rethrowFailedMigration);
     };
@@ -115,26 +115,24 @@ async function createSchema(pool, schema) {
   }
 }
 
-/** Returns the names of migrations that are one transaction, by their scripts. */
+/** Returns the names and scripts of migrations that are one transaction. */
 function transactionsOf({ migrationsList }) {
-  return new Map(
-    migrationsList.migrationDirectories
-      .map(({ path: name, migrationFile }) => [migrationFile.content.value, name])
-      .filter(([sql]) => sql !== undefined && isOneTransaction(sql)),
-  );
+  return migrationsList.migrationDirectories
+    .map(({ path: name, migrationFile }) => ({ name, sql: migrationFile.content.value }))
+    .filter(({ sql }) => sql !== undefined && isOneTransaction(sql));
 }
 
 /**
  * Records unfinished migrations as rolled back, so that the engine applies them again. A transaction that is
  * not recorded as finished has changed nothing, and none is in progress while this session has the lock.
  */
-async function forgetFailed({ session, migrationsTable, migrations }) {
+async function forgetFailed({ session, migrationsTable, transactions }) {
   const { rows } = await session.query('SELECT to_regclass($1) IS NOT NULL AS exists', [migrationsTable]);
   if (rows[0].exists) {
     await session.query(
       `UPDATE ${migrationsTable} SET rolled_back_at = now()
        WHERE finished_at IS NULL AND rolled_back_at IS NULL AND migration_name = ANY ($1)`,
-      [[...migrations.values()]],
+      [transactions.map(({ name }) => name)],
     );
   }
 }
@@ -198,8 +196,8 @@ class Database {
   session;
   /** The schema of the tables, in the shadow database too. */
   schema;
-  /** The names of those being applied that are one transaction, by their scripts. */
-  migrations = new Map();
+  /** The names and scripts of those being applied that are one transaction. */
+  transactions = [];
   #connectionString;
   #pools = new Set();
 
@@ -252,21 +250,41 @@ class Database {
     // parameters PostgreSQL runs the whole script, and rolls all of it back if one statement fails.
     const execute = (sql) => adapter.executeRaw({ sql, args: [], argTypes: [] }).catch(rethrowServerError);
     adapter.executeScript = async (sql) => {
-      const migration = this.migrations.get(sql);
-      await (migration === undefined
-        ? execute(sql)
-        : whileLocked(() => execute(this.#recorded(migration, sql))));
+      const names = this.transactions.filter((each) => each.sql === sql).map(({ name }) => name);
+      if (names.length === 0) {
+        await execute(sql);
+      } else {
+        const recorded = this.#recorded(await this.#begun(names), sql);
+        await whileLocked(() => execute(recorded));
+      }
     };
     adapter.dispose = () => this.#end(pool);
     return { adapter, pool };
   }
 
-  /** Returns a script that records itself as finished in its transaction, even if this process has ended. */
-  #recorded(migration, sql) {
+  /** Returns the ID of what the engine has begun to apply: the one of these that is unfinished. */
+  async #begun(names) {
+    const { rows } = await this.session.query(
+      `SELECT id FROM ${this.migrationsTable}
+       WHERE finished_at IS NULL AND rolled_back_at IS NULL AND migration_name = ANY ($1)`,
+      [names],
+    );
+    return rows[0].id;
+  }
+
+  /**
+   * Returns a script that records itself as finished in its transaction, even if this process has ended. It
+   * fails if its session lost the engine's lock, and another process has begun to apply it.
+   */
+  #recorded(id, sql) {
     return `SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}; ${sql}
-      ;UPDATE ${this.migrationsTable} SET finished_at = now()
-      WHERE finished_at IS NULL AND rolled_back_at IS NULL
-        AND migration_name = ${pg.escapeLiteral(migration)}`;
+      ;DO $recorded$ BEGIN
+        UPDATE ${this.migrationsTable} SET finished_at = now()
+        WHERE finished_at IS NULL AND rolled_back_at IS NULL AND id = ${pg.escapeLiteral(id)};
+        IF NOT FOUND THEN
+          RAISE 'Another process applies it, since the connection of this one was lost';
+        END IF;
+      END $recorded$`;
   }
 
   async #end(pool) {
@@ -283,12 +301,16 @@ class Database {
   }
 }
 
-/** Throws PostgreSQL's error with its own message. Adapter and engine replace some by texts that say less. */
+/**
+ * Throws PostgreSQL's error with its own message and its code, as the native engine records it. Adapter and
+ * engine replace some by texts that say less.
+ */
 function rethrowServerError(error) {
-  const { originalCode, originalMessage: message } = error.cause ?? {};
+  const { originalCode, originalMessage } = error.cause ?? {};
   if (originalCode === undefined) {
     throw error;
   }
+  const message = `${originalMessage}\n\nDatabase error code: ${originalCode}`;
   throw new DriverAdapterError({
     kind: 'postgres',
     severity: 'ERROR',
@@ -296,7 +318,7 @@ function rethrowServerError(error) {
     // The engine does not show it.
     code: INTERNAL_ERROR,
     originalCode,
-    originalMessage: message,
+    originalMessage,
   });
 }
 
@@ -315,7 +337,10 @@ async function whileLocked(execute) {
   }
 }
 
-/** A pool of one connection, since the engine's advisory lock belongs to a session. */
+/**
+ * A pool of one connection, since the engine's advisory lock belongs to a session. A failed query does not
+ * end that, as it does in other pools.
+ */
 class MigrationPool extends pg.Pool {
   constructor(connectionString) {
     const settings = [...sessionSettings(connectionString), ...NO_TIMEOUTS];
@@ -334,7 +359,7 @@ class MigrationPool extends pg.Pool {
    * which these catalogues do not have, so the columns get that type, and `characterForArray` reverts it.
    */
   async query(...args) {
-    const result = await super.query(...args);
+    const result = await this.#queryInSession(args);
     for (const field of result.fields ?? []) {
       if (field.dataTypeID === CHAR_OID) {
         field.dataTypeID = CHAR_ARRAY_OID;
@@ -342,7 +367,26 @@ class MigrationPool extends pg.Pool {
     }
     return result;
   }
+
+  async #queryInSession(args) {
+    const client = await this.connect();
+    // The end of a connection is an event too, which would end this process.
+    client.on('error', ignore);
+    try {
+      const result = await client.query(...args);
+      client.release();
+      return result;
+    } catch (error) {
+      // The script may have begun a transaction. This also tells whether the connection is alive.
+      client.release(await client.query('ROLLBACK').then(ignore, (lost) => lost));
+      throw error;
+    } finally {
+      client.off('error', ignore);
+    }
+  }
 }
+
+function ignore() {}
 
 function characterForArray(columnType) {
   return columnType === ColumnTypeEnum.CharacterArray ? ColumnTypeEnum.Character : columnType;

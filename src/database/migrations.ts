@@ -24,6 +24,12 @@ const KNOWN_ERROR = /^P\d{4}$/;
 /** The error of PostgreSQL, in any of its languages, in a log of the engine. */
 const SERVER_ERROR = /^(?:Error querying the database: )?(\p{Lu}+: .+)$/mu;
 
+/** The code of PostgreSQL's error in such a log. */
+const SERVER_ERROR_CODE = /^Database error code: (\w{5})$/m;
+
+/** The codes of errors that what a migration creates exists, or that what it renames or drops does not. */
+const MAY_BE_APPLIED = /^42(?:P06|P07|701|710|723|P01|703|704|883)$/;
+
 interface RecordedMigration {
   name: string;
   finished: boolean;
@@ -80,12 +86,18 @@ function describeUnfinished({ name, log, isMigrating }: RecordedMigration, scrip
   const what = `The migration ${name} ${reason === undefined ? 'was interrupted' : `failed: ${reason}`}.`;
   if (!isOneTransaction(script)) {
     return (
-      `${what} Drop the index that it may have left, run "DELETE FROM _prisma_migrations WHERE ` +
-      `migration_name = '${name}'" in the database, and migrate again.`
+      `${what} Undo what it may have changed, such as an index that it left, run "DELETE FROM ` +
+      `_prisma_migrations WHERE migration_name = '${name}'" in the database, and migrate again.`
     );
   }
   const next = reason === undefined ? 'Migrate again.' : 'Correct the cause, and migrate again.';
-  return `${what} It changed nothing. ${next}`;
+  // Other engines record a migration after it is committed.
+  const mayBeApplied = MAY_BE_APPLIED.test(SERVER_ERROR_CODE.exec(log)?.[1] ?? '');
+  const record =
+    " If Prisma's own engine or an earlier build had applied it without recording that, run " +
+    `"UPDATE _prisma_migrations SET finished_at = now() WHERE migration_name = '${name}' AND ` +
+    'rolled_back_at IS NULL" in the database instead.';
+  return `${what} It changed nothing. ${next}${mayBeApplied ? record : ''}`;
 }
 
 /**
@@ -138,7 +150,7 @@ export async function applyPendingMigrations(
 }
 
 /**
- * Returns the migrations of other releases that a database has, oldest first.
+ * Returns the migrations of other releases that a database has, oldest first, without failed ones.
  *
  * @throws the database's error.
  */
@@ -147,7 +159,7 @@ export async function findUnknownMigrations(connectionString: string): Promise<s
   try {
     const { rows } = await pool.query<RecordedMigration>(RECORDED.text);
     const known = new Set(await migrationNames(MIGRATIONS_FOLDER));
-    return rows.map(({ name }) => name).filter((name) => !known.has(name));
+    return rows.filter(({ name, finished }) => finished && !known.has(name)).map(({ name }) => name);
   } finally {
     await pool.end();
   }

@@ -907,7 +907,9 @@ describe('the commands migrate and seed', () => {
     withDatabase('template_store', async (lacking) => {
       const exists =
         `The migration ${REDONE} failed: ERROR: type "pet_status" already exists. ` +
-        'It changed nothing. Correct the cause, and migrate again.';
+        "It changed nothing. Correct the cause, and migrate again. If Prisma's own engine or an earlier " +
+        'build had applied it without recording that, run "UPDATE _prisma_migrations SET finished_at = ' +
+        `now() WHERE migration_name = '${REDONE}' AND rolled_back_at IS NULL" in the database instead.`;
       await lacking.query('DELETE FROM _prisma_migrations WHERE migration_name = $1', [REDONE]);
       expectFailure(await on(lacking, 'migrate'), exists);
       expectFailure(await on(lacking, 'migrate'), exists);

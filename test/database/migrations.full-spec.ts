@@ -6,6 +6,7 @@ import path from 'node:path';
 
 import {
   applyPendingMigrations,
+  findUnknownMigrations,
   MigrationError,
   pendingMigrations as pendingBy,
 } from '../../src/database/migrations.js';
@@ -143,7 +144,7 @@ describe('a failed build of an index without a transaction', () => {
     await addMigration(name, index);
     const reason = migrationError(
       `The migration ${name} failed: ERROR: could not create unique index "one_name". ` +
-        `Drop the index that it may have left, run "DELETE FROM _prisma_migrations ` +
+        `Undo what it may have changed, such as an index that it left, run "DELETE FROM _prisma_migrations ` +
         `WHERE migration_name = '${name}'" in the database, and migrate again.`,
     );
     await expect(apply()).rejects.toMatchObject(reason);
@@ -172,6 +173,123 @@ describe('a migration whose table is in use', () => {
     await dump.letGo();
     expect(await applied).toEqual([name]);
     expect(await pendingMigrations(databaseUrl, folder)).toStrictEqual([]);
+  });
+});
+
+describe('a migration that waits for a lock, when a second process migrates', () => {
+  const name = '20991231000000_doubled';
+  const session =
+    "SELECT pid, wait_event_type = 'Lock' AS waits FROM pg_locks JOIN pg_stat_activity USING (pid) " +
+    "WHERE datname = current_database() AND locktype = 'advisory' AND objid = 72707369 AND granted";
+  const isWaiting = async (expected: boolean) => {
+    const [first] = await database.query<{ waits: boolean }>(session);
+    return first?.waits === expected;
+  };
+  let reader: Awaited<ReturnType<typeof hold>>;
+  let first: Promise<string[]>;
+
+  /** Starts a migration, which waits for a reader, and returns between two of its attempts. */
+  beforeEach(async () => {
+    await applyPendingMigrations(databaseUrl, folder);
+    await database.query('CREATE TABLE doubled AS SELECT 1 AS n');
+    await addMigration(name, 'LOCK TABLE doubled IN ACCESS EXCLUSIVE MODE; UPDATE doubled SET n = n * 2;');
+    reader = await hold(databaseUrl, 'SELECT FROM doubled');
+    first = applyPendingMigrations(databaseUrl, folder);
+    first.catch(() => {});
+    await until(() => isWaiting(true));
+    await until(() => isWaiting(false));
+  });
+
+  it('is being applied all the time, and is applied once, by the first', async () => {
+    await expect(pendingMigrations(databaseUrl, folder)).rejects.toMatchObject(
+      migrationError(`The migration ${name} is being applied. Wait until that has ended.`),
+    );
+    const second = applyPendingMigrations(databaseUrl, folder);
+    await until(() => isWaiting(true));
+    await reader.letGo();
+    expect(await first).toEqual([name]);
+    expect(await second).toStrictEqual([]);
+    expect(await database.query('SELECT n FROM doubled')).toEqual([{ n: 2 }]);
+  });
+
+  it('is applied once, by the second, when the first has lost its connection and thus its turn', async () => {
+    await database.query(`SELECT pg_terminate_backend(pid) FROM (${session}) AS migrator`);
+    await until(async () => (await database.query(session)).length === 0);
+    const second = applyPendingMigrations(databaseUrl, folder);
+    await until(() => isWaiting(true));
+    await reader.letGo();
+    await expect(first).rejects.toBeInstanceOf(MigrationError);
+    expect(await second).toEqual([name]);
+    expect(await database.query('SELECT n FROM doubled')).toEqual([{ n: 2 }]);
+  });
+
+  it('is applied by the next run, when the first has lost its connection in an attempt', async () => {
+    await until(() => isWaiting(true));
+    await database.query(`SELECT pg_terminate_backend(pid) FROM (${session}) AS migrator`);
+    await expect(first).rejects.toThrow(/^The migration \w+ failed: ERROR: terminating connection/);
+    await reader.letGo();
+    expect(await applyPendingMigrations(databaseUrl, folder)).toEqual([name]);
+    expect(await database.query('SELECT n FROM doubled')).toEqual([{ n: 2 }]);
+  });
+});
+
+describe('a failed migration with transactions of its own', () => {
+  it('is not said to have changed nothing, nor repeated', async () => {
+    const name = '20991231000000_own';
+    await addMigration(name, 'BEGIN; CREATE TABLE half (); COMMIT; SELECT 1 / 0;');
+    const reason = migrationError(
+      `The migration ${name} failed: ERROR: division by zero. Undo what it may have changed, such as an ` +
+        `index that it left, run "DELETE FROM _prisma_migrations WHERE migration_name = '${name}'" in the ` +
+        'database, and migrate again.',
+    );
+    await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toMatchObject(reason);
+    await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toMatchObject(reason);
+    expect(await database.query("SELECT to_regclass('half')::text AS half")).toEqual([{ half: 'half' }]);
+  });
+
+  it('is recorded as failed after an error in its open transaction', async () => {
+    const name = '20991231000000_open';
+    await addMigration(name, 'BEGIN; SELECT 1 / 0; COMMIT;');
+    await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toThrow('ERROR: division by zero.');
+  });
+});
+
+describe('a migration that an earlier build applied without recording that', () => {
+  it.each([
+    ['CREATE TABLE zz ();', 'relation "zz" already exists'],
+    ['ALTER TABLE zz RENAME yy TO xx;', 'column "yy" does not exist'],
+  ])('fails (%s), and its error says how to record it', async (sql, error) => {
+    const name = '20991231000000_unrecorded';
+    await applyPendingMigrations(databaseUrl, folder);
+    await database.query('CREATE TABLE zz ()');
+    await addMigration(name, sql);
+    const reason = migrationError(
+      `The migration ${name} failed: ERROR: ${error}. It changed nothing. Correct the cause, and migrate ` +
+        "again. If Prisma's own engine or an earlier build had applied it without recording that, run " +
+        `"UPDATE _prisma_migrations SET finished_at = now() WHERE migration_name = '${name}' AND ` +
+        'rolled_back_at IS NULL" in the database instead.',
+    );
+    await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toMatchObject(reason);
+    await database.query(/run "(.+?)"/.exec(reason.message)?.[1] ?? '');
+    expect(await applyPendingMigrations(databaseUrl, folder)).toStrictEqual([]);
+  });
+});
+
+describe('two migrations with the same script', () => {
+  it('are both applied and recorded', async () => {
+    const names = ['20991231000000_analyse', '20991231000001_again'];
+    await addMigration(names[0] ?? '', 'ANALYZE;');
+    await addMigration(names[1] ?? '', 'ANALYZE;');
+    expect(await applyPendingMigrations(databaseUrl, folder)).toEqual([...OWN_MIGRATIONS, ...names]);
+  });
+});
+
+describe('findUnknownMigrations', () => {
+  it('returns the finished migrations of other releases, neither failed nor rolled-back ones', async () => {
+    await addMigration('20991231000000_newer', 'SELECT 1');
+    await addMigration('20991231000001_newer_failed', 'SELECT 1 / 0');
+    await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toBeInstanceOf(MigrationError);
+    expect(await findUnknownMigrations(databaseUrl)).toEqual(['20991231000000_newer']);
   });
 });
 
