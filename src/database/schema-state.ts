@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 
-/** Whether the database has what this version needs, as the last check of the health found. */
+/** What the last check of the health found of the database's tables. */
 @Injectable()
 export class SchemaState {
-  isUsable = true;
+  /** Whether they are those that this version needs; null while that is unknown. */
+  isUsable: boolean | null = null;
 }

@@ -29,7 +29,7 @@ export class SchemaHook {
   constructor(private readonly schema: SchemaState) {}
 
   readonly preValidation: preValidationHookHandler = (request, _reply, done) =>
-    done(this.schema.isUsable || isServed(request) ? undefined : schemaNotReady());
+    done(this.schema.isUsable === false && !isServed(request) ? schemaNotReady() : undefined);
 }
 
 /** What needs no key, such as probes and pages, needs no database. */

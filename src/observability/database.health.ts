@@ -82,7 +82,7 @@ export class DatabaseHealth {
     ]);
     if (faults.length > 0) {
       // The table of migrations may not be readable, so nothing is known of the schema.
-      this.schema.isUsable = true;
+      this.schema.isUsable = null;
       return { database: down(faults.map(({ fault }) => fault).join('; ')) };
     }
     // Otherwise the first requests would wait until Prisma's engine is loaded.

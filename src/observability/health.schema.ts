@@ -45,8 +45,8 @@ export const Health = z
       .meta({
         description:
           'The replicas that reported in the last minute that they serve, the longest-running first, as ' +
-          'the responding one saw them at most five seconds ago. One that is stopped leaves at once. ' +
-          'Absent if it could not report to the database.',
+          'the responding one saw them within the last ten seconds. One that stops, or lacks a migration, ' +
+          'is gone some seconds later. Absent if the responding one does not serve or could not report.',
       }),
     warnings: warnings(
       ['deprecated_operation_called', 'versions_mixed'],

@@ -4,9 +4,12 @@ import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { isSchemaFault } from '../database/availability.js';
 import { PeriodicDatabaseTask } from '../database/periodic-task.js';
 import { PrismaService } from '../database/prisma.service.js';
+import { SchemaState } from '../database/schema-state.js';
 import { loadSql, namedStatement } from '../database/statement.js';
 import { declareTables } from '../database/tables.js';
+import { Connections } from '../http/connections.js';
 import { VERSION } from '../settings/version.js';
+import { DatabaseHealth } from './database.health.js';
 import type { Health, Replica } from './health.schema.js';
 
 declareTables({ replicas: { privileges: 'SELECT, INSERT, UPDATE, DELETE' } });
@@ -17,29 +20,40 @@ const REPORT = loadSql<
 >(import.meta.url, 'report-replica');
 const REMOVE = namedStatement('remove-replica', 'DELETE FROM replicas WHERE id = $1::uuid');
 
+/** Puts 1.9.0 before 1.10.0. */
+const VERSIONS = new Intl.Collator('en', { numeric: true });
+const LIST = new Intl.ListFormat('en');
+
 /**
  * Reports to the other replicas on the database that this one serves, and its version, every five seconds;
- * and reads theirs.
+ * and reads theirs. One that lacks a migration, or drains, does not serve.
  */
 @Injectable()
 export class ReplicaRegistry extends PeriodicDatabaseTask implements OnApplicationBootstrap {
-  /** The replicas that serve, this one included, at the last report; null if that failed. */
+  /** The replicas that serve, this one included, at the last report; null if there was none. */
   replicas: readonly Replica[] | null = null;
   private readonly id = randomUUID();
+  /** Whether the database may have a row of this replica. */
+  private isListed = false;
   private loggedVersions = VERSION;
 
-  constructor(private readonly prisma: PrismaService) {
+  constructor(
+    private readonly prisma: PrismaService,
+    private readonly schema: SchemaState,
+    private readonly health: DatabaseHealth,
+    private readonly connections: Connections,
+  ) {
     super(INTERVAL_MS, () => this.report(), 'This replica could not report that it serves');
   }
 
-  /** The versions that serve, each once. */
+  /** The versions that serve, each once, the earliest first. */
   get versions(): string[] {
-    return [...new Set(this.replicas?.map(({ version }) => version))].toSorted();
+    return [...new Set(this.replicas?.map(({ version }) => version))].toSorted(VERSIONS.compare);
   }
 
   /** A warning while replicas of several versions serve. */
   get warnings(): Health['warnings'] {
-    const versions = this.versions.join(' and ');
+    const versions = LIST.format(this.versions);
     const message =
       `Replicas of the versions ${versions} serve together. Use what only one of these versions has once ` +
       'all replicas have it.';
@@ -48,22 +62,24 @@ export class ReplicaRegistry extends PeriodicDatabaseTask implements OnApplicati
 
   /** Does not wait: the service starts without its database too. */
   onApplicationBootstrap(): void {
-    this.task.runNow();
+    void this.health.check().then(() => this.task.runNow());
   }
 
   override async onApplicationShutdown(): Promise<void> {
     await super.onApplicationShutdown();
     // Without the database, its row expires.
-    await this.prisma.execute(REMOVE, this.id).catch(() => {});
+    await this.withdraw().catch(() => {});
   }
 
   /**
-   * Reports once that this replica serves, and reads the others. Returns false: there is nothing more to do.
+   * Reports once that this replica serves, and reads the others; if it does not serve, removes its report.
+   * Returns false: there is nothing more to do.
    *
    * @throws the database's error, unless a migration is pending.
    */
   async report(): Promise<false> {
-    this.replicas = await this.readAll().catch((error: unknown) => {
+    const serves = this.schema.isUsable === true && !this.connections.isDraining;
+    this.replicas = await (serves ? this.readAll() : this.withdraw()).catch((error: unknown) => {
       this.replicas = null;
       if (isSchemaFault(error)) {
         // The health check logs what the database lacks.
@@ -76,6 +92,7 @@ export class ReplicaRegistry extends PeriodicDatabaseTask implements OnApplicati
   }
 
   private async readAll(): Promise<Replica[]> {
+    this.isListed = true;
     const values = [this.id, VERSION, hostname(), process.uptime()];
     const rows = await this.prisma.query(REPORT, ...values);
     return rows.map(({ startedAtMs, lastSeenAtMs, ...replica }) => ({
@@ -83,6 +100,14 @@ export class ReplicaRegistry extends PeriodicDatabaseTask implements OnApplicati
       startedAt: new Date(startedAtMs).toISOString(),
       lastSeenAt: new Date(lastSeenAtMs).toISOString(),
     }));
+  }
+
+  private async withdraw(): Promise<null> {
+    if (this.isListed) {
+      await this.prisma.execute(REMOVE, this.id);
+      this.isListed = false;
+    }
+    return null;
   }
 
   /** Logs each change of the versions that serve. */

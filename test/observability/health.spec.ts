@@ -94,7 +94,10 @@ describe('a service whose database lacks migrations', () => {
         '"animal-store migrate"';
       const health = await send(`${store.url}/admin/health`, { key });
       const components = { ...COMPONENTS, migrations: { status: 'down', pending: [last], message } };
-      expect([health.status, health.json]).toEqual([200, { status: 'not_ready', ...ALONE, components }]);
+      expect([health.status, health.json]).toEqual([
+        200,
+        { status: 'not_ready', version: VERSION, warnings: [], components },
+      ]);
       expect(errors.mock.calls).toEqual([[`Not ready: ${message}`]]);
       expect((await send(`${store.url}/livez`, { key })).json).toEqual(READY);
     } finally {

@@ -1,4 +1,6 @@
 import { Logger } from '@nestjs/common';
+import { DatabaseHealth } from '../../src/observability/database.health.js';
+import { Connections } from '../../src/http/connections.js';
 import { ReplicaRegistry } from '../../src/observability/replica-registry.js';
 import { about } from '../../src/openapi/about.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
@@ -38,12 +40,13 @@ const storedVersions = async () =>
   (await database.query('SELECT version FROM replicas ORDER BY version')).map((row) => row['version']);
 
 /** Does what a replica of another release did this long before this one reports. */
-async function insert(age: string): Promise<void> {
+async function insert(age: string, other = NEWER): Promise<void> {
   await report();
   await database.query(
     `INSERT INTO replicas (id, version, host, started_at, last_seen_at)
-     SELECT gen_random_uuid(), $1, 'other', started_at, last_seen_at - $2::interval FROM replicas`,
-    [NEWER, age],
+     SELECT gen_random_uuid(), $1, 'other', started_at, last_seen_at - $2::interval FROM replicas
+     WHERE version = $3`,
+    [other, age, version],
   );
 }
 
@@ -61,6 +64,42 @@ it('are shown to administrators with their versions, from their start until they
   expect(await storedVersions()).toEqual([version]);
   await report();
   expect((await getHealth()).replicas).toHaveLength(1);
+});
+
+it('are not shown before the database has their migrations, nor once it lacks one', async () => {
+  jest.spyOn(Logger.prototype, 'error').mockImplementation();
+  const migration = `FROM _prisma_migrations WHERE migration_name LIKE '%_replicas'`;
+  await database.query(`CREATE TABLE kept AS SELECT * ${migration}`);
+  await database.query(`DELETE ${migration}`);
+  const other = await startApplication({ database });
+  try {
+    const check = () => other.app.get(DatabaseHealth).check();
+    await check();
+    await report(other);
+    expect(await storedVersions()).toEqual([version]);
+    await database.query('INSERT INTO _prisma_migrations SELECT * FROM kept');
+    await check();
+    await report(other);
+    expect(await storedVersions()).toEqual([version, version]);
+    await database.query(`DELETE ${migration}`);
+    await check();
+    await report(other);
+    expect(await storedVersions()).toEqual([version]);
+  } finally {
+    await database.query(`DELETE ${migration}`);
+    await database.query('INSERT INTO _prisma_migrations SELECT * FROM kept');
+    await other.close();
+  }
+});
+
+it('are not shown while they drain', async () => {
+  const other = await startApplication({ database });
+  await eventually(async () => expect(await storedVersions()).toEqual([version, version]));
+  other.app.get(Connections).drain();
+  await report(other);
+  expect(await storedVersions()).toEqual([version]);
+  expect(other.app.get(ReplicaRegistry).replicas).toBeNull();
+  await other.close();
 });
 
 it('keep their start when they report again', async () => {
@@ -87,6 +126,23 @@ it('cause a warning and a line of the log while they have several versions', asy
     [`Replicas of these versions serve now: ${version}, ${NEWER}`],
     [`Replicas of these versions serve now: ${version}`],
   ]);
+});
+
+it('are named by version in the order of the numbers', async () => {
+  for (const each of ['99.10.0', '99.9.0']) {
+    await insert('1 s', each);
+  }
+  await report();
+  expect((await getHealth()).warnings).toMatchObject([
+    { message: expect.stringContaining(`the versions ${version}, 99.9.0, and 99.10.0 serve`) },
+  ]);
+  await database.query('DELETE FROM replicas WHERE version <> $1', [version]);
+});
+
+it.each(['started_at', 'last_seen_at'])('have no infinite time: %s', async (column) => {
+  await report();
+  const update = database.query(`UPDATE replicas SET ${column} = 'infinity'`);
+  await expect(update).rejects.toThrow(`replicas_${column}_representable`);
 });
 
 it.each(['65 s', '-65 s'])(

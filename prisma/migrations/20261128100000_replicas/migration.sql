@@ -8,3 +8,10 @@ CREATE TABLE "replicas" (
 
     CONSTRAINT "replicas_pkey" PRIMARY KEY ("id")
 );
+
+-- Instants that a JavaScript date can represent, with a year of four digits.
+ALTER TABLE "replicas"
+    ADD CONSTRAINT "replicas_started_at_representable"
+        CHECK (isfinite("started_at") AND "started_at" < '10000-01-01 00:00+00'),
+    ADD CONSTRAINT "replicas_last_seen_at_representable"
+        CHECK (isfinite("last_seen_at") AND "last_seen_at" < '10000-01-01 00:00+00');
