@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Batcher } from '../database/batcher.js';
 import type { Principal } from './principal.js';
-import { parseNetwork } from '../http/rules/network.js';
+import { knownNetworks } from '../http/rules/network.js';
 import type { KeyRole } from '../http/request-line.js';
 import type { Scope } from './rules/scope.js';
 import type { MetricsRegistry, MetricsSource } from '../metrics/metrics-registry.js';
@@ -137,6 +137,8 @@ export class ApiKeyCache implements MetricsSource {
     if (row === null) {
       return null;
     }
+    // If its limits are unknown now, those that it had are not reported.
+    this.cache.delete(id);
     const entry = { ...knownKey(row), generation, expiresAtMs };
     this.cache.set(id, entry);
     return entry;
@@ -168,7 +170,7 @@ function knownKey(row: Row): CachedApiKey {
       keyId: row.id,
       role,
       scopes,
-      allowedNetworks: row.allowedNetworks?.map(parseNetwork) ?? null,
+      allowedNetworks: row.allowedNetworks && knownNetworks(row.allowedNetworks),
       expiresAt: expiresAtMs === null ? null : new Date(expiresAtMs),
       quota: { id, plan, perMinute, perDay },
     },

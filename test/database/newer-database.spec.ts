@@ -1,5 +1,6 @@
 import { applyPendingMigrations, findUnknownMigrations } from '../../src/database/migrations.js';
 import { OWN_MIGRATIONS } from '../support/database/own-migrations.js';
+import { until } from '../support/eventually.js';
 import { ApiDocument, type Operation, REQUIRED_QUERY } from '../support/http/document.js';
 import { expectError } from '../support/http/expectations.js';
 import { type Init, send } from '../support/http/http.js';
@@ -252,14 +253,41 @@ it('denies everything to a key whose role is of a newer release, and shows the r
   }
 });
 
+it('allows no address by a network of a form of a newer release, and shows and keeps it', async () => {
+  const networks = async (...list: string[]) => {
+    const { id, key } = await store.issue({ ...UNLIMITED, scopes: ['pets:read', 'keys:write'] });
+    await store.database.query('UPDATE api_keys SET allowed_networks = $1 WHERE id = $2', [list, id]);
+    const { status, json } = await call('GET', `/admin/keys/${id}`);
+    expect([status, json.allowedNetworks]).toEqual([200, list]);
+    return { id, key };
+  };
+  expectError(await call('GET', '/v1/pets', await networks('tag:office')), 403, 'address_not_allowed');
+  const both = await networks('tag:office', '127.0.0.0/8');
+  expect((await call('GET', '/v1/pets', both)).status).toBe(200);
+  for (const [body, stored] of [
+    [{ name: 'same' }, ['tag:office', '127.0.0.0/8']],
+    [{ name: 'narrower', allowedNetworks: ['127.0.0.1'] }, ['127.0.0.1/32']],
+  ] as const) {
+    const { status, json } = await call('POST', '/v1/keys', { ...both, body });
+    expect([status, json.allowedNetworks]).toEqual([201, stored]);
+  }
+  const { status, json } = await call('PATCH', `/admin/keys/${both.id}`, { body: { name: 'Ann' } });
+  expect([status, json.allowedNetworks]).toEqual([200, ['tag:office', '127.0.0.0/8']]);
+});
+
 it('returns 503 to a key whose quota has no limit that this version knows, and shows it', async () => {
   const { id, key, quotaId } = await store.issue();
+  expect((await call('GET', '/v1/pets', { key })).headers.get('x-ratelimit-limit')).toBe('60');
   await store.database.query(
     `UPDATE quotas SET plan = 'galaxy', per_minute = NULL, per_day = NULL WHERE id = $1`,
     [quotaId],
   );
-  const response = await call('GET', '/v1/pets', { key });
+  const read = () => call('GET', '/v1/pets', { key });
+  await until(async () => (await read()).status === 503);
+  const response = await read();
   expectError(response, 503, 'service_unavailable');
+  // The budget of its address: the limits that it had are not those that it has.
+  expect(response.headers.get('ratelimit-policy')).toBe('"minute";q=300;w=60');
   for (const path of [
     `/admin/keys/${id}`,
     `/admin/quotas/${quotaId}`,

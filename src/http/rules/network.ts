@@ -40,6 +40,17 @@ export function parseNetwork(text: string): Network {
   return isMapped ? [address.toIPv4Address(), bits - 96] : [address, bits];
 }
 
+/** Returns stored networks, without those of a form that only a newer release knows: they allow nothing. */
+export function knownNetworks(texts: readonly string[]): Network[] {
+  return texts.flatMap((text) => {
+    try {
+      return [parseNetwork(text)];
+    } catch {
+      return [];
+    }
+  });
+}
+
 /** Returns a network in CIDR notation, by its first address. */
 export function networkText([address, bits]: Network): string {
   if (address instanceof ipaddr.IPv4) {

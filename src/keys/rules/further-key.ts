@@ -1,4 +1,4 @@
-import { isSubnet, parseNetwork } from '../../http/rules/network.js';
+import { isSubnet, knownNetworks, parseNetwork } from '../../http/rules/network.js';
 import { type Scope, scopesForRole } from '../../auth/rules/scope.js';
 
 /** What a key may do, from where, and until when: null for no restriction, an empty list for nothing. */
@@ -48,6 +48,8 @@ export function furtherKeyBounds(
 
 /** Returns whether a list of networks, null for anywhere, allows no address that another does not. */
 function areWithin(networks: readonly string[] | null, outer: readonly string[]): boolean {
-  const outerNetworks = outer.map(parseNetwork);
-  return networks !== null && networks.every((text) => isSubnet(parseNetwork(text), outerNetworks));
+  const outerNetworks = knownNetworks(outer);
+  // One that the issuer has may be of a form that only a newer release knows.
+  const isWithin = (text: string) => outer.includes(text) || isSubnet(parseNetwork(text), outerNetworks);
+  return networks?.every(isWithin) ?? false;
 }
