@@ -65,7 +65,7 @@ export type QuotaUpdate = Schemas['QuotaUpdate'];
 type RateLimitStatus = Schemas['RateLimitStatus'];
 /** A replica that serves. */
 export type Replica = Schemas['Replica'];
-/** The scopes that successful requests of a key and its successors needed, and the unused ones. */
+/** The scopes that the requests of a key and its successors used, and the unused ones. */
 export type ScopeSuggestion = Schemas['ScopeSuggestion'];
 /** The requests of one key, or of one quota, in a range of time. */
 export type TopUsage = Schemas['TopUsage'];

@@ -101,7 +101,7 @@ describe('admin.keys', () => {
     assert.deepEqual([scopes, allowedNetworks], [['pets:read'], ['203.0.113.7/32']]);
     assert.equal((await admin.keys.update(id, { scopes: null })).scopes, null);
     const { scopes: suggested } = await admin.keys.scopeSuggestion(id);
-    assert.ok(suggested.every(({ requests, lastRequestAt }) => requests === 0 && lastRequestAt === null));
+    assert.ok(suggested.every(({ uses, lastRequestAt }) => uses === 0 && lastRequestAt === null));
     assert.equal((await admin.keys.revokeLeaked({ key })).id, id);
   });
 

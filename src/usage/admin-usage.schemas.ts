@@ -114,7 +114,7 @@ export type ScopeSuggestionQuery = z.infer<typeof ScopeSuggestionQuery>;
 
 const SuggestedScope = z.object({
   scope: openEnum(SCOPES),
-  succeeded: count('Requests that needed it and succeeded; 0 if it is unused.'),
+  uses: count('Requests that needed it and got 2xx or 3xx; 0 if it is unused.'),
   clientErrors: count('Requests that got another 4xx than 429: rejected, not found, or without this scope.'),
   lastRequestAt: dateTime('Time of the last of all these requests; null if there is none.').nullable(),
 });
@@ -129,7 +129,6 @@ export const ScopeSuggestion = z
   })
   .meta({
     id: 'ScopeSuggestion',
-    description:
-      'The scopes that successful requests of a key and its successors needed, and the unused ones.',
+    description: 'The scopes that the requests of a key and its successors used, and the unused ones.',
   });
 export type ScopeSuggestion = z.infer<typeof ScopeSuggestion>;

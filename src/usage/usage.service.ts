@@ -57,14 +57,15 @@ export class UsageService {
     const { entries: usage } = await this.repository.byOperation({ ...selection, limit: OPERATIONS_MAX });
     const scopeByOperation = new Map(declaredRouteConfigs().map((route) => [route.operation, route.scope]));
     const scopes = scopesForRole(role as KeyRole).map((scope) => {
-      const uses = usage.filter(({ operation }) => scopeByOperation.get(operation) === scope);
-      const sum = (count: (use: OperationUsage) => number) => uses.reduce((all, use) => all + count(use), 0);
+      const entries = usage.filter(({ operation }) => scopeByOperation.get(operation) === scope);
+      const sum = (count: (use: OperationUsage) => number) =>
+        entries.reduce((all, use) => all + count(use), 0);
       return {
         scope,
-        succeeded: sum(({ statuses }) => statuses['2xx'] + statuses['3xx']),
+        uses: sum(({ statuses }) => statuses['2xx'] + statuses['3xx']),
         clientErrors: sum(({ statuses, denied }) => statuses['4xx'] - denied),
         lastRequestAt:
-          uses
+          entries
             .map((use) => use.lastRequestAt)
             .toSorted()
             .at(-1) ?? null,

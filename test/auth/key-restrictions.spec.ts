@@ -336,7 +336,7 @@ describe('GET /admin/keys/{keyId}/scope-suggestion', () => {
 
   /** Returns these scopes, unused but for what is given of some. */
   const suggestion = (scopes: readonly Scope[], used: Partial<Record<Scope, object>> = {}) =>
-    scopes.map((scope) => ({ scope, succeeded: 0, clientErrors: 0, lastRequestAt: null, ...used[scope] }));
+    scopes.map((scope) => ({ scope, uses: 0, clientErrors: 0, lastRequestAt: null, ...used[scope] }));
 
   it("returns the scopes of the key's role, with the requests of rotations that needed them", async () => {
     const key = await issue(WIDE);
@@ -347,35 +347,35 @@ describe('GET /admin/keys/{keyId}/scope-suggestion', () => {
     await call(successor, 'GET /v1/store/orders');
     const sibling = await issue({ plan: undefined, quotaId: key.quotaId });
     await call(sibling, 'POST /v1/pets', PET);
-    await until(async () => (await suggest(key)).json.scopes[2].succeeded === 1);
+    await until(async () => (await suggest(key)).json.scopes[2].uses === 1);
     const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
     const { json } = await suggest(key, `?since=${yesterday}T00:00:00Z`);
     expect(json).toEqual({
       since: `${yesterday}T00:00:00.000Z`,
       until: null,
       scopes: suggestion(scopesForRole('client'), {
-        'pets:read': { succeeded: 2, lastRequestAt: expect.any(String) },
-        'orders:read': { succeeded: 1, lastRequestAt: expect.any(String) },
+        'pets:read': { uses: 2, lastRequestAt: expect.any(String) },
+        'orders:read': { uses: 1, lastRequestAt: expect.any(String) },
       }),
     });
   });
 
   it('reads the days of a range, and without a start the last 30', async () => {
     const key = await issue(WIDE);
-    for (const [day, succeeded] of [
+    for (const [day, requests] of [
       ['2026-09-01', 1],
       ['2026-09-02', 2],
       ['2026-10-01', 4],
     ] as const) {
       await admin.store.database.query(
-        `INSERT INTO usage SELECT id, quota_id, 'day', $2, 'listPets', false, $3, 0, 0, 0, 0, $2
+        `INSERT INTO usage SELECT id, quota_id, 'day', $2, 'listPets', false, $3 - 1, 1, 0, 0, 0, $2
          FROM api_keys WHERE id = $1`,
-        [key.id, day, succeeded],
+        [key.id, day, requests],
       );
     }
     const read = async (query: string) => {
       const { since, until: end, scopes } = (await suggest(key, query)).json;
-      return [since, end, scopes[0].succeeded];
+      return [since, end, scopes[0].uses];
     };
     const [august, second] = ['2026-08-01T00:00:00.000Z', '2026-09-02T00:00:00.000Z'];
     const october = '2026-10-02T00:00:00.000Z';

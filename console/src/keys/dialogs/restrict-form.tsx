@@ -53,7 +53,7 @@ export function RestrictForm({ apiKey, onClose, onChanged }: KeyFormProps) {
   const suggest = () =>
     suggestion.mutate(undefined, {
       onSuccess: ({ scopes }) => {
-        const used = scopes.filter(({ succeeded }) => succeeded > 0).map(({ scope }) => scope);
+        const used = scopes.filter(({ uses }) => uses > 0).map(({ scope }) => scope);
         // A key that used nothing keeps what is selected, because it could do nothing without a scope.
         if (used.length > 0) {
           form.setFieldValue('permissions', 'selected');
@@ -94,8 +94,8 @@ export function RestrictForm({ apiKey, onClose, onChanged }: KeyFormProps) {
 }
 
 function Suggested({ suggestion: { since, scopes } }: { suggestion: ScopeSuggestion }) {
-  const used = scopes.filter(({ succeeded }) => succeeded > 0);
-  const unused = scopes.filter(({ succeeded }) => succeeded === 0);
+  const used = scopes.filter(({ uses }) => uses > 0);
+  const unused = scopes.filter(({ uses }) => uses === 0);
   return (
     <Text size="sm" role="status">
       Since <Instant at={since} />, successful requests{' '}
@@ -105,8 +105,8 @@ function Suggested({ suggestion: { since, scopes } }: { suggestion: ScopeSuggest
   );
 }
 
-const usedText = ({ scope, succeeded }: ScopeSuggestion['scopes'][number]) =>
-  `${scope} (${countText(succeeded, 'request')})`;
+const usedText = ({ scope, uses }: ScopeSuggestion['scopes'][number]) =>
+  `${scope} (${countText(uses, 'request')})`;
 
 const unusedText = ({ scope, clientErrors }: ScopeSuggestion['scopes'][number]) =>
   clientErrors === 0 ? scope : `${scope} (${countText(clientErrors, 'client error')})`;
