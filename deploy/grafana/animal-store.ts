@@ -276,7 +276,7 @@ const RESOURCES: Panel[] = [
     title: 'Requests whose query failed',
     description: 'Which query fails? The log has the reason.',
     unit: 'reqps',
-    queries: { '{{query}}': sum(rate(own('query_failed_requests_total')), 'query') },
+    queries: { '{{query}}': sum(rate(own('query_requests_failed_total')), 'query') },
   },
   {
     title: 'Keys found in the cache',

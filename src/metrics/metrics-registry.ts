@@ -38,7 +38,7 @@ export class MetricsRegistry {
     this.histogram(`${PREFIX}query_batch_size`, 'Requests in a batched query.', ['query'], () =>
       this.batches.map(({ name, sizes }) => [sizes, { query: name }]),
     );
-    this.counter('query_failed_requests_total', 'Requests whose batched query failed.', ['query'], () =>
+    this.counter('query_requests_failed_total', 'Requests whose batched query failed.', ['query'], () =>
       this.batches.map(({ name, failures }) => [failures, name]),
     );
   }

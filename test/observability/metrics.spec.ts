@@ -314,7 +314,7 @@ describe('metrics of the stores', () => {
         const name = `animal_store_query_${part}`;
         return (read.value(name, { query }) ?? NaN) - (own.value(name, { query }) ?? 0);
       };
-      expect([grown('batch_size_sum'), grown('failed_requests_total')]).toEqual([21, 0]);
+      expect([grown('batch_size_sum'), grown('requests_failed_total')]).toEqual([21, 0]);
       expect(grown('batch_size_count')).toBe(grown('duration_seconds_count'));
       expect(grown('duration_seconds_sum')).toBeGreaterThan(0);
     }
@@ -372,13 +372,13 @@ describe('metrics during an outage of the counter store', () => {
     const isOpen = async () => (await metrics()).value('animal_store_rate_limit_degraded') === 1;
     expect(await isOpen()).toBe(false);
     proxy.goAway();
-    const grown = await growth(/^rate_limit_degraded_decisions|^query_failed/, async () => {
+    const grown = await growth(/^rate_limit_degraded_decisions|^query_requests_failed/, async () => {
       await until(() => shared['connection'].current === null);
       expect(await call(key, 2)).toEqual([200, 200]);
     });
     expect(grown).toEqual({
       rate_limit_degraded_decisions_total: 2,
-      'query_failed_requests_total count-requests': 1,
+      'query_requests_failed_total count-requests': 1,
     });
     expect(await isOpen()).toBe(true);
     await proxy.comeBack();
