@@ -19,9 +19,11 @@ export function keyText({ id, name }: Key): string {
   return `key "${name}" (${id})`;
 }
 
-/** Returns the limits of a key or a plan as text. */
+/** Returns the limits of a key or a plan as text; those of a plan without numbers are custom. */
 export function limitsText({ perMinute, perDay }: Pick<Key, 'perMinute' | 'perDay'>): string {
-  return `${perMinute ?? 'no'} requests per minute, ${perDay ?? 'none'} per day`;
+  return perMinute === null && perDay === null
+    ? 'custom limits'
+    : `${perMinute ?? 'custom'} requests per minute, ${perDay ?? 'custom'} per day`;
 }
 
 /** Returns the name of a quota's plan and the limits in force as text. */

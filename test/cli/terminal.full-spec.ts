@@ -328,6 +328,12 @@ describe('animal-store keys update', () => {
     const [, event] = rows(await succeed('audit', 'list', '--limit', '1'));
     expect(event?.at(-1)).toBe('note: second → null');
   });
+
+  it('call the limits of a quota custom, as those of its plan, if it has none', async () => {
+    const { quotaId: id } = await issue();
+    await database.query("UPDATE quotas SET plan = 'enterprise' WHERE id = $1", [id]);
+    expect(await succeed('quotas', 'show', id)).toMatch(/^plan +enterprise, custom limits$/m);
+  });
 });
 
 describe('the commands of plans', () => {
