@@ -36,8 +36,9 @@ export class AuditService {
       actor: actorView(actor, keys),
       action: row.action as AuditEvent['action'],
       subject: subjectView(subject, keys),
-      before: before as AuditEvent['before'],
-      after: after as AuditEvent['after'],
+      // Direct SQL may have stored what is no object, which could not be written.
+      before: before === null ? null : { ...(before as Prisma.JsonObject) },
+      after: { ...(after as Prisma.JsonObject) },
     }));
     return toPage(events, limit);
   }

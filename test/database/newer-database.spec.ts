@@ -79,7 +79,8 @@ beforeAll(async () => {
   ids['deliveryId'] = delivery!.id;
   await database.query(
     `INSERT INTO audit_events (actor, action, subject, before, after)
-     VALUES ('user:42', 'key.renamed', 'team:7', '{"members": 2}', '{"members": {"added": [3]}}')`,
+     VALUES ('user:42', 'key.renamed', 'team:7', '{"members": 2}', '{"members": {"added": [3]}}'),
+       ('user:42', 'key.renamed', 'team:7', '["first"]', '1')`,
   );
   await database.query(
     `INSERT INTO usage (
@@ -121,7 +122,7 @@ const SHOWN: Record<string, string[]> = {
   listWebhooks: ['["key.revoked","key.renamed"]', '"overload"'],
   getWebhook: ['["key.revoked","key.renamed"]', '"overload"'],
   listWebhookDeliveries: ['"held"', '"key.renamed"'],
-  listAuditEvents: ['"user"', '"42"', '"key.renamed"', '"team"', '"7"', '{"added":[3]}'],
+  listAuditEvents: ['"user"', '"42"', '"key.renamed"', '"team"', '"7"', '{"added":[3]}', '{"0":"first"}'],
   listUsageByKey: ['"renameKey"'],
 };
 
