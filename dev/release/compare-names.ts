@@ -6,6 +6,10 @@ export interface Names {
 }
 
 const UNTIL_NEXT_MAJOR = 'A later version of the same major version keeps it: bring it back.';
+/** What a user may give, by name: settings, arguments and options. */
+const FORMS = 'forms';
+/** The only values of some of these, by name. */
+const CHOICES = 'choices';
 /** Lists of what a user must give: it may shrink, and must not grow. */
 const REQUIRED = 'required';
 
@@ -22,6 +26,9 @@ export function compareNames(released: Names, current: Names, ...parents: string
       return name === REQUIRED ? compareRequired(before, after, place) : compareLists(before, after, place);
     }
     if (isTree(before) && isTree(after)) {
+      if (name === CHOICES) {
+        return compareChoices(before, after, Object.keys(released[FORMS] ?? {}), place);
+      }
       return compareNames(before, after, ...path);
     }
     const [was, is] = [JSON.stringify(before), JSON.stringify(after)];
@@ -33,6 +40,20 @@ function compareLists(before: readonly string[], after: readonly string[], place
   return before
     .filter((each) => !after.includes(each))
     .map((each) => ({ place: `${place} → ${each}`, problem: `It is gone. ${UNTIL_NEXT_MAJOR}` }));
+}
+
+/** What had a few values may have any now, but not the other way round. */
+function compareChoices(before: Names, after: Names, known: string[], place: string): Fault[] {
+  return known.flatMap((name) => {
+    const [was, is] = [before[name], after[name]] as (readonly string[] | undefined)[];
+    const at = `${place} → ${name}`;
+    if (is === undefined) {
+      return [];
+    }
+    return was === undefined
+      ? [{ place: at, problem: 'It accepted any value, and accepts a few now. Accept what was accepted.' }]
+      : compareLists(was, is, at);
+  });
 }
 
 function compareRequired(before: readonly string[], after: readonly string[], place: string): Fault[] {

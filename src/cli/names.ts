@@ -17,10 +17,12 @@ import { createUnstartedService } from './unstarted-service.js';
 /** Those of Node and the process, which the metrics library names. */
 const NOT_OURS = /^(nodejs|process)_/;
 const EXPLAINED = /^(?:# )?(\w+)=/gm;
+/** A section of `client/test/exports.txt`. */
+const EXPORTS = /^# (\w+)\n([^#]*)/gm;
 
 /**
  * Prints, as JSON, the public names that no document contains: those of settings, commands, metrics, error
- * codes, columns, events and audited actions. A release keeps them, and later versions keep the names.
+ * codes, columns, events, audited actions and exports of the client. A release keeps them, and later versions keep the names.
  */
 const names = {
   settings: readSettings(),
@@ -35,24 +37,44 @@ const names = {
   ),
   events: Object.keys(EVENTS),
   auditActions: ACTIONS,
+  client: readExports(),
 };
 process.stdout.write(`${JSON.stringify(names, null, 2)}\n`);
 
-/** Returns every setting, by name; with its values if it is an enumeration. */
+/** Returns every setting, by name; the values of enumerations; and which must be set. */
 function readSettings() {
-  const { properties = {} } = z.toJSONSchema(settings, { io: 'input', unrepresentable: 'any' });
-  const values = Object.entries(properties).map(([name, schema]) => {
-    const known = typeof schema === 'object' ? schema.enum : undefined;
-    return [name, known === undefined ? {} : { values: known }] as const;
+  const { properties = {}, required = [] } = z.toJSONSchema(settings, {
+    io: 'input',
+    unrepresentable: 'any',
   });
   // With those of the Compose file.
-  const example = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8');
-  const others = [
+  const example = readRepositoryFile('.env.example');
+  const all = [
     ...SECRETS.map((name) => `${name}_FILE`),
     ...Object.keys(RENAMED_SETTINGS),
     ...Array.from(example.matchAll(EXPLAINED), ([, name = '']) => name),
+    ...Object.keys(properties),
   ];
-  return Object.fromEntries([...others.map((name) => [name, {}] as const), ...values]);
+  const choices = Object.entries(properties).flatMap(([name, schema]) =>
+    typeof schema === 'object' && schema.enum !== undefined ? [[name, schema.enum] as const] : [],
+  );
+  return {
+    forms: Object.fromEntries(all.map((name) => [name, 'value'])),
+    choices: Object.fromEntries(choices),
+    required,
+  };
+}
+
+/** Returns what the package of the client exports: values, types and methods. */
+function readExports() {
+  const sections = readRepositoryFile('client/test/exports.txt').matchAll(EXPORTS);
+  return Object.fromEntries(
+    Array.from(sections, ([, name = '', lines = '']) => [name.toLowerCase(), lines.trim().split('\n')]),
+  );
+}
+
+function readRepositoryFile(name: string): string {
+  return readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
 }
 
 /** Returns a command and its subcommands, by the words of each. */

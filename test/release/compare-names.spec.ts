@@ -2,16 +2,25 @@ import { compareMigrations } from '../../dev/release/compare-migrations.js';
 import { compareNames } from '../../dev/release/compare-names.js';
 
 const released = {
-  settings: { PORT: {}, LOG_LEVEL: { values: ['info', 'warn'] } },
+  settings: {
+    forms: { PORT: 'value', LOG_LEVEL: 'value' },
+    choices: { LOG_LEVEL: ['info', 'warn'] },
+    required: ['PORT'],
+  },
   commands: { keys: { forms: { '--plan': 'value', '--yes': 'no value' }, required: ['argument 1'] } },
   metrics: { pets_total: { type: 'counter', labels: ['plan'] } },
   errorCodes: { not_found: 404 },
+  client: { values: ['AnimalStore'], types: ['Pet'], methods: ['pets.list()'] },
 };
 
 describe('compareNames', () => {
   it('allows names, values, options and labels that are new, and an option that is optional now', () => {
     const current = {
-      settings: { PORT: {}, HOST: {}, LOG_LEVEL: { values: ['debug', 'warn', 'info'] } },
+      settings: {
+        forms: { PORT: 'value', HOST: 'value', APP_ENV: 'value', LOG_LEVEL: 'value' },
+        choices: { APP_ENV: ['staging'], LOG_LEVEL: ['debug', 'warn', 'info'] },
+        required: [],
+      },
       commands: {
         keys: { forms: { '--plan': 'value', '--yes': 'no value', '--json': 'no value' }, required: [] },
       },
@@ -20,20 +29,50 @@ describe('compareNames', () => {
         orders_total: { type: 'counter' },
       },
       errorCodes: { not_found: 404, gone: 410 },
+      client: {
+        values: ['AnimalStore', 'GoneError'],
+        types: ['Pet', 'Visit'],
+        methods: ['pets.list()', 'a()'],
+      },
     };
     expect(compareNames(released, current)).toEqual([]);
+  });
+
+  it('allows that a setting with a few values accepts any', () => {
+    const settings = { ...released.settings, choices: {} };
+    expect(compareNames(released, { ...released, settings })).toEqual([]);
   });
 
   it.each<[string, object, string]>([
     [
       'a setting is gone',
-      { settings: { LOG_LEVEL: released.settings.LOG_LEVEL } },
-      'settings → PORT: It is gone.',
+      { settings: { ...released.settings, forms: { LOG_LEVEL: 'value' } } },
+      'settings → forms → PORT: It is gone.',
     ],
     [
       'a value is gone',
-      { settings: { PORT: {}, LOG_LEVEL: { values: ['info'] } } },
-      'settings → LOG_LEVEL → values → warn: It is gone.',
+      { settings: { ...released.settings, choices: { LOG_LEVEL: ['info'] } } },
+      'settings → choices → LOG_LEVEL → warn: It is gone.',
+    ],
+    [
+      'a setting accepts a few values now',
+      { settings: { ...released.settings, choices: { ...released.settings.choices, PORT: ['3000'] } } },
+      'settings → choices → PORT: It accepted any value, and accepts a few now.',
+    ],
+    [
+      'a setting is required now',
+      { settings: { ...released.settings, required: ['PORT', 'LOG_LEVEL'] } },
+      'settings → required → LOG_LEVEL: It is required now',
+    ],
+    [
+      'a new setting is required',
+      { settings: { ...released.settings, required: ['PORT', 'HOST'] } },
+      'settings → required → HOST: It is required now',
+    ],
+    [
+      'an export of the client is gone',
+      { client: { ...released.client, methods: [] } },
+      'client → methods → pets.list(): It is gone.',
     ],
     ['a command is gone', { commands: {} }, 'commands → keys: It is gone.'],
     [

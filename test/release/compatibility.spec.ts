@@ -69,9 +69,9 @@ describe('recordRelease', () => {
       ...FACTS,
       names: {
         settings: {
-          PORT: {},
-          LOG_LEVEL: { values: expect.arrayContaining(['info']) },
-          POSTGRES_PASSWORD: {},
+          forms: { PORT: 'value', POSTGRES_PASSWORD: 'value' },
+          choices: { LOG_LEVEL: expect.arrayContaining(['info']) },
+          required: [],
         },
         commands: {
           'animal-store keys issue': {
@@ -87,6 +87,11 @@ describe('recordRelease', () => {
         columns: { 'pets.id': 'bigint NOT NULL', 'pets.status': 'pet_status' },
         events: expect.arrayContaining(['key.revoked']),
         auditActions: expect.arrayContaining(['key.issued']),
+        client: {
+          values: expect.arrayContaining(['AnimalStore']),
+          types: expect.arrayContaining(['ApiResponse']),
+          methods: expect.arrayContaining(['store.pets.list']),
+        },
       },
     });
     expect(release.migrations).toMatchObject({
@@ -118,7 +123,7 @@ describe('findFaults', () => {
       schema(tree, 'Pet')['birthday'] = { type: 'string' };
       schema(tree, 'NewPet')['birthday'] = { type: 'string' };
       part(tree, 'openapi.json', 'paths')['/visits'] = {};
-      part(tree, 'names', 'settings')['VISITS'] = {};
+      part(tree, 'names', 'settings', 'forms')['VISITS'] = 'value';
       part(tree, 'names', 'columns')['pets.birthday'] = 'date';
       sql[NEXT] = 'ALTER TABLE "pets" ADD COLUMN "birthday" DATE;';
     });
@@ -155,8 +160,8 @@ describe('findFaults', () => {
     ],
     [
       'a setting is gone',
-      'settings → PORT: It is gone',
-      (tree) => delete part(tree, 'names', 'settings')['PORT'],
+      'settings → forms → PORT: It is gone',
+      (tree) => delete part(tree, 'names', 'settings', 'forms')['PORT'],
     ],
     [
       'an option is gone',
