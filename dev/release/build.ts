@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { Refusal } from '../refusal.js';
+import { git } from './git.js';
 import { lastRelease, releases } from './record.js';
 
 const ROOT = path.join(import.meta.dirname, '..', '..');
@@ -47,7 +48,7 @@ export async function findRelease(name: string): Promise<Source | undefined> {
       throw new Refusal(`"${name}" is neither a version below releases/ nor a git revision of this clone`);
     },
   );
-  return { version: name, commit: commit.trim() };
+  return { version: name, commit };
 }
 
 /**
@@ -93,8 +94,16 @@ async function buildTree(tree: string, commit: string, signal?: AbortSignal): Pr
 function keep(tree: string, folder: string): void {
   mkdirSync(BUILDS, { recursive: true });
   const copy = mkdtempSync(`${folder}-`);
-  KEPT.forEach((name) => cpSync(path.join(tree, name), path.join(copy, name), { recursive: true }));
-  renameSync(copy, folder);
+  try {
+    KEPT.forEach((name) => cpSync(path.join(tree, name), path.join(copy, name), { recursive: true }));
+    renameSync(copy, folder);
+  } catch (error) {
+    rmSync(copy, { recursive: true, force: true });
+    // Another process may have built the same commit meanwhile.
+    if (!existsSync(folder)) {
+      throw error;
+    }
+  }
 }
 
 /** Returns the packages of a tree, without its own versions. */
@@ -104,8 +113,4 @@ function readPackages(tree: string): string {
   return JSON.stringify(packages, (key, value) =>
     own(key) && value?.version ? { ...value, version: '' } : value,
   );
-}
-
-async function git(...args: string[]): Promise<string> {
-  return (await promisify(execFile)('git', args, { cwd: ROOT })).stdout;
 }

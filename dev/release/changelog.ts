@@ -2,13 +2,8 @@ import { Refusal } from '../refusal.js';
 
 const UNRELEASED = '## [Unreleased]\n';
 
-/**
- * Moves the entries of *Unreleased* into a section of this version, and leaves *Unreleased* empty.
- *
- * @param date such as `2026-11-28`.
- * @throws Refusal if there are no entries, or a section of this version exists.
- */
-export function dateUnreleased(changelog: string, version: string, date: string): string {
+/** @throws Refusal if there are no entries in *Unreleased*, or a section of this version exists. */
+export function checkUnreleased(changelog: string, version: string): void {
   if (findSection(changelog, heading(version)) !== null) {
     throw new Refusal(`CHANGELOG.md already has a section of ${version}.`);
   }
@@ -16,6 +11,16 @@ export function dateUnreleased(changelog: string, version: string, date: string)
   if (!/^- /m.test(entries)) {
     throw new Refusal('CHANGELOG.md has no entry under [Unreleased].');
   }
+}
+
+/**
+ * Moves the entries of *Unreleased* into a section of this version, and leaves *Unreleased* empty.
+ *
+ * @param date such as `2026-11-28`.
+ * @throws Refusal if there are no entries, or a section of this version exists.
+ */
+export function dateUnreleased(changelog: string, version: string, date: string): string {
+  checkUnreleased(changelog, version);
   return changelog.replace(UNRELEASED, () => `${UNRELEASED}\n${heading(version)}${date}\n`);
 }
 

@@ -1,11 +1,12 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { inc } from 'semver';
+import { gte, inc } from 'semver';
 import { interruption } from '../interruption.js';
 import { Refusal } from '../refusal.js';
-import { dateUnreleased } from './changelog.js';
-import { git, run } from './commands.js';
+import { checkUnreleased, dateUnreleased } from './changelog.js';
+import { run } from './commands.js';
+import { git } from './git.js';
 import { recordRelease } from './record.js';
 import { readVersion, VERSIONED_PACKAGES, writeVersion } from './versions.js';
 
@@ -17,7 +18,11 @@ const LEVELS = ['major', 'minor', 'patch'] as const;
 type Level = (typeof LEVELS)[number];
 /** Fixes of an old release are made on a branch of its minor version, such as `release/1.0`. */
 const FIXES = 'release/';
+/** Before the first release. */
+const NONE = '0.0.0';
 const say = (text: string) => process.stdout.write(`\n== ${text}\n`);
+
+const recordOf = (version: string) => path.join(ROOT, 'releases', version);
 
 /** Returns the argument of the command. @throws Refusal if it is another one. */
 function readLevel(args: string[]): Level {
@@ -39,6 +44,15 @@ function checkBranch(branch: string, level: Level, version: string): void {
   if (branch.startsWith(FIXES) && level !== 'patch') {
     throw new Refusal(`${branch} has fixes only: npm run release -- patch`);
   }
+  if (level === 'major' && gte(version, '1.0.0')) {
+    throw new Refusal('A major version needs a list of what it removes, which the gate does not have yet.');
+  }
+  if (version !== NONE && !existsSync(recordOf(version))) {
+    throw new Refusal(
+      `This branch lacks the record of ${version}, so nothing could be compared with it: begin it at the ` +
+        `commit that has releases/${version} (docs/releasing.md, "Fix an old release").`,
+    );
+  }
 }
 
 /** @throws Refusal if the checkout differs from its commit. */
@@ -54,7 +68,7 @@ async function checkNew(version: string): Promise<void> {
   if ((await git('tag', '--list', `v${version}`)) !== '') {
     throw new Refusal(`The tag v${version} exists.`);
   }
-  if (existsSync(path.join(ROOT, 'releases', version))) {
+  if (existsSync(recordOf(version))) {
     throw new Refusal(`The folder releases/${version} exists.`);
   }
 }
@@ -83,8 +97,10 @@ async function commitRelease(version: string, date: string): Promise<void> {
 async function undo(version: string, head: string): Promise<void> {
   await git('reset', '--quiet', '--hard', head);
   await git('tag', '--delete', `v${version}`).catch(() => {});
-  await rm(path.join(ROOT, 'releases', version), { recursive: true, force: true });
+  await rm(recordOf(version), { recursive: true, force: true });
 }
+
+let outcome = 'Nothing was released; files, branch and tags are as before.';
 
 async function release(args: string[]): Promise<void> {
   const level = readLevel(args);
@@ -95,7 +111,7 @@ async function release(args: string[]): Promise<void> {
   const version = inc(current, level) as string;
   await checkNew(version);
   const changelog = await readFile(path.join(ROOT, 'CHANGELOG.md'), 'utf8');
-  dateUnreleased(changelog, version, '');
+  checkUnreleased(changelog, version);
 
   say(`Every gate, before ${version} is made: bash .ci/run, about half an hour`);
   const head = await git('rev-parse', 'HEAD');
@@ -111,9 +127,12 @@ async function release(args: string[]): Promise<void> {
     await writeRelease(version, dateUnreleased(changelog, version, date));
     await run('npm', 'run', 'check');
     await commitRelease(version, date);
+    await checkClean();
     interruption.throwIfAborted();
   } catch (error) {
-    await undo(version, head);
+    await undo(version, head).catch((failure: Error) => {
+      outcome = `Undo it yourself: git reset --hard ${head}; git tag --delete v${version}\n${failure.message}`;
+    });
     throw error;
   }
   say(
@@ -124,6 +143,6 @@ async function release(args: string[]): Promise<void> {
 await release(process.argv.slice(2)).catch((error: unknown) => {
   const reason: unknown = interruption.aborted ? interruption.reason : error;
   const text = reason instanceof Refusal ? reason.message : String((reason as Error).stack);
-  process.stderr.write(`\n${text}\nNothing was released; files, branch and tags are as before.\n`);
+  process.stderr.write(`\n${text}\n${outcome}\n`);
   process.exitCode = 1;
 });

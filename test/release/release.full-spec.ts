@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -16,7 +16,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 export async function recordRelease(release) {
   mkdirSync('releases/' + release.version, { recursive: true });
   writeFileSync('releases/' + release.version + '/release.json', JSON.stringify(release));
-  if (process.env.RECORD === 'fails') throw new Error('The record fails');
+  if (process.env.RECORD === 'litters') writeFileSync('litter', '');
+  if (process.env.RECORD === 'locks') writeFileSync('.git/index.lock', '');
+  if (/^(fails|locks)$/.test(process.env.RECORD)) throw new Error('The record fails');
 }
 `;
 /** Stand for what generates the documents, and for \`npm run check\`. */
@@ -140,7 +142,8 @@ describe('npm run release', () => {
 
   it('makes a fix of an old release on its branch, and nothing else there', async () => {
     await release(['major']);
-    await git('switch', '--quiet', '--create', 'release/1.0', 'v1.0.0');
+    const record = await git('log', '-1', '--format=%H', 'main', '--', 'releases/1.0.0');
+    await git('switch', '--quiet', '--create', 'release/1.0', record);
     await write(
       'CHANGELOG.md',
       (await read('CHANGELOG.md')).replace(']\n', ']\n\n### Fixed\n\n- A crash.\n'),
@@ -152,6 +155,41 @@ describe('npm run release', () => {
     });
     expect(await release(['patch'])).toMatchObject({ code: 0 });
     expect(await git('tag', '--list')).toBe('v1.0.0\nv1.0.1');
+    expect((await readdir(at('releases'))).toSorted()).toEqual(['1.0.0', '1.0.1']);
+  });
+
+  it('refuses a fix on a branch that lacks the record of its release', async () => {
+    await release(['major']);
+    await git('switch', '--quiet', '--create', 'release/1.0', 'v1.0.0');
+    const { code, output } = await release(['patch']);
+    expect({ code, output }).toEqual({
+      code: 1,
+      output: expect.stringContaining('This branch lacks the record of 1.0.0'),
+    });
+    expect(output).not.toContain('The gates run');
+  });
+
+  it('refuses another major version, because nothing says what it may remove', async () => {
+    await release(['major']);
+    expect(await release(['major'])).toEqual({
+      code: 1,
+      output: expect.stringContaining('A major version needs a list of what it removes'),
+    });
+  });
+
+  it('leaves the branch as it was when the record leaves a file behind', async () => {
+    const commit = await git('rev-parse', 'HEAD');
+    const { code, output } = await release(['major'], { RECORD: 'litters' });
+    expect({ code, output }).toEqual({ code: 1, output: expect.stringContaining('?? litter') });
+    expect(await git('rev-parse', 'HEAD')).toBe(commit);
+    expect(await git('tag', '--list')).toBe('');
+  });
+
+  it('tells the first error when it cannot undo what it did', async () => {
+    const { code, output } = await release(['major'], { RECORD: 'locks' });
+    expect({ code, output }).toEqual({ code: 1, output: expect.stringContaining('The record fails') });
+    expect(output).toContain('Undo it yourself: git reset --hard');
+    expect(output).not.toContain('as before');
   });
 
   it.each([
