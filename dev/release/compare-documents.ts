@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { compareSchemas, type Documents, type Json, resolve, type Sender } from './compare-schemas.js';
 import type { Fault } from './fault.js';
-import { type Announcement, findNotice } from './notice.js';
+import { addMonths, type Announcement, findNotice, NOTICE_MONTHS } from './notice.js';
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 /** A promise may get stronger only. */
@@ -46,7 +46,7 @@ export function compareDocuments(
     const current = find(after);
     const breaking =
       current === undefined
-        ? [{ place, problem: 'The operation is gone.' }]
+        ? [{ place, problem: 'It is gone.' }]
         : compareOperation({ documents, before: operation, after: current, place });
     const explained = notice.given
       ? []
@@ -54,6 +54,7 @@ export function compareDocuments(
     return usedBy(place, [
       ...explained,
       ...(current === undefined ? [] : compareIdentifiers(operation, current, place)),
+      ...(current === undefined || notice.given ? [] : compareRemovals(operation, current, place, today)),
     ]);
   });
   const webhooks = operationsOf(before, 'webhooks').flatMap(({ path, method, operation }): UsedFault[] => {
@@ -83,16 +84,26 @@ function compareIdentifiers(before: Json, after: Json, place: string): Fault[] {
       ];
 }
 
+/** Returns a fault if a client has too little time: on its removal day an operation ends by itself. */
+function compareRemovals(before: Json, after: Json, place: string, today: string): Fault[] {
+  const [removal, current] = [before['x-sunset'], after['x-sunset']] as (string | undefined)[];
+  const earliest = addMonths(today, NOTICE_MONTHS[(before['x-stability'] ?? 'stable') as string] ?? 0);
+  if (current === undefined || current >= (removal ?? earliest)) {
+    return [];
+  }
+  const problem =
+    removal === undefined
+      ? `Its removal on ${current} is announced now, and may come on ${earliest} at the earliest.`
+      : `Its removal was announced for ${removal}, and is on ${current} now.`;
+  return [{ place, problem }];
+}
+
 function compareOperation(pair: Pair): Fault[] {
   const { before, after, place } = pair;
   const [was, is] = [before['x-stability'] ?? 'stable', after['x-stability'] ?? 'stable'] as string[];
   const faults: Fault[] = [];
   if (STABILITIES.indexOf(is ?? '') < STABILITIES.indexOf(was ?? '')) {
     faults.push({ place, problem: `Its stability was ${was}, and is ${is}.` });
-  }
-  const [removal, sooner] = [before['x-sunset'], after['x-sunset']] as (string | undefined)[];
-  if (removal !== undefined && sooner !== undefined && sooner < removal) {
-    faults.push({ place, problem: `Its removal was announced for ${removal}, and is on ${sooner} now.` });
   }
   return [
     ...faults,

@@ -1,7 +1,7 @@
 import { type Json } from './compare-schemas.js';
 
 /** Months from the release that announces a change until it may come; see docs/versioning.md. */
-const NOTICE_MONTHS: Record<string, number> = { stable: 12, beta: 1, experimental: 0 };
+export const NOTICE_MONTHS: Record<string, number> = { stable: 12, beta: 1, experimental: 0 };
 
 /** The documents of a release, and when it was published. */
 export interface Announcement {
@@ -35,14 +35,16 @@ export function findNotice(
     return { given: true };
   }
   const period = months === 1 ? '1 month' : `${months} months`;
-  const first = announcements.find(({ document }) => find(document)?.['deprecated'] === true);
+  const without = announcements.findLastIndex(({ document }) => find(document)?.['deprecated'] !== true);
+  const first = announcements[without + 1];
   if (operation['deprecated'] !== true || first === undefined) {
     const why =
       `The operation is ${stability}, and no notice was given: deprecate it (@Deprecated) in a release ` +
       `that is published at least ${period} before.`;
     return { given: false, why };
   }
-  const [noticed = ''] = [addMonths(first.date, months), operation['x-sunset'] as string]
+  const [noticed = ''] = [addMonths(first.date, months), operation['x-sunset'] as string | undefined]
+    .filter((day) => day !== undefined)
     .toSorted()
     .slice(-1);
   const why =
@@ -51,7 +53,8 @@ export function findNotice(
   return today >= noticed ? { given: true } : { given: false, why };
 }
 
-function addMonths(day: string, months: number): string {
+/** Returns the same day that many months later; both as 2026-12-05. */
+export function addMonths(day: string, months: number): string {
   const date = new Date(`${day}T00:00:00Z`);
   date.setUTCMonth(date.getUTCMonth() + months);
   return date.toISOString().slice(0, 10);

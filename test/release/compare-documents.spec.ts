@@ -248,7 +248,7 @@ describe('compareDocuments', () => {
   });
 
   it.each<[string, Json | null, Json | null, string]>([
-    ['an operation is gone', operation(), null, 'POST /v1/pets: The operation is gone'],
+    ['an operation is gone', operation(), null, 'POST /v1/pets: It is gone'],
     [
       'an operationId changes',
       operation(),
@@ -443,4 +443,36 @@ describe('compareDocuments of what may change with notice', () => {
       expect(compare(before, document(null), [date, before])).toEqual([]);
     },
   );
+
+  it.each([
+    ['stable', '2028-06-14', '2028-06-15'],
+    ['beta', '2027-07-14', '2027-07-15'],
+  ])('refuses that the removal of a %s operation is announced for %s, before %s', (stability, soon, day) => {
+    expect(compare(released(stability), deprecated(stability, soon))).toEqual([
+      `POST /v1/pets: Its removal on ${soon} is announced now, and may come on ${day} at the earliest.`,
+    ]);
+    expect(compare(released(stability), deprecated(stability, day))).toEqual([]);
+  });
+
+  it('allows that the removal of an experimental operation is announced for tomorrow', () => {
+    expect(compare(released('experimental'), deprecated('experimental', '2027-06-16'))).toEqual([]);
+  });
+
+  it('counts the notice from the first release since which all have it', () => {
+    const before = deprecated('beta', '2027-05-01');
+    const [fault] = compare(
+      before,
+      document(null),
+      ['2027-01-01', before],
+      ['2027-02-01', released('beta')],
+      ['2027-06-01', before],
+    );
+    expect(fault).toContain('its notice was given on 2027-06-01: this may come on 2027-07-01');
+  });
+
+  it('counts the notice of an operation without a removal day too', () => {
+    const before = document(operation({ deprecated: true }));
+    const [fault] = compare(before, document(null), ['2027-06-01', before]);
+    expect(fault).toContain('its notice was given on 2027-06-01: this may come on 2028-06-01');
+  });
 });
