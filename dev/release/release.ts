@@ -131,7 +131,7 @@ async function release(args: string[]): Promise<void> {
     interruption.throwIfAborted();
   } catch (error) {
     await undo(version, head).catch((failure: Error) => {
-      outcome = `Undo it yourself: git reset --hard ${head}; git tag --delete v${version}\n${failure.message}`;
+      outcome = `Undo it: git reset --hard ${head}; git tag --delete v${version}\n${failure.message}`;
     });
     throw error;
   }

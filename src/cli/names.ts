@@ -22,7 +22,8 @@ const EXPORTS = /^# (\w+)\n([^#]*)/gm;
 
 /**
  * Prints, as JSON, the public names that no document contains: those of settings, commands, metrics, error
- * codes, columns, events, audited actions and exports of the client. A release keeps them, and later versions keep the names.
+ * codes, columns, events, audited actions and exports of the client. A release keeps them, and later versions
+ * keep the names.
  */
 const names = {
   settings: readSettings(),

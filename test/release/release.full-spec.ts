@@ -188,7 +188,7 @@ describe('npm run release', () => {
   it('tells the first error when it cannot undo what it did', async () => {
     const { code, output } = await release(['major'], { RECORD: 'locks' });
     expect({ code, output }).toEqual({ code: 1, output: expect.stringContaining('The record fails') });
-    expect(output).toContain('Undo it yourself: git reset --hard');
+    expect(output).toContain('Undo it: git reset --hard');
     expect(output).not.toContain('as before');
   });
 
