@@ -1,5 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import { compareSchemas, type Documents, type Json, resolve, type Sender } from './compare-schemas.js';
+import {
+  ANNOTATIONS,
+  changesOfUnknown,
+  compareSchemas,
+  type Documents,
+  type Json,
+  resolve,
+  type Sender,
+} from './compare-schemas.js';
 import type { Fault } from './fault.js';
 import { addMonths, type Announcement, findNotice, NOTICE_MONTHS } from './notice.js';
 
@@ -9,6 +17,8 @@ const STABILITIES = ['experimental', 'beta', 'stable'];
 const SCHEMAS = '#/components/schemas/';
 /** The end of the URL of a server whose paths begin after the version. */
 const VERSION = /\/v\d+$/;
+/** What is compared of parameters, headers and contents, and texts; whatever else they have must stay. */
+const COMPARED = new Set(['schema', 'required', ...ANNOTATIONS]);
 /** A list with more of the operations that use a component is hard to read. */
 const MAX_USES = 3;
 
@@ -34,8 +44,16 @@ export function compareDocuments(
 ): Fault[] {
   const documents = { before, after };
   const frozen: Json[] = [];
-  const [server] = (before['servers'] ?? []) as { url: string }[];
-  const prefix = VERSION.exec(server?.url ?? '')?.[0] ?? '';
+  const [prefix = '', current] = [before, after].map(prefixOf);
+  const servers =
+    prefix === current
+      ? []
+      : [
+          {
+            place: 'servers',
+            problem: `Their URLs ended with "${prefix}", and end with "${current}". Keep it.`,
+          },
+        ];
   const faults = operationsOf(before, 'paths').flatMap(({ path, method, operation }): UsedFault[] => {
     const find = (document: Json) => findOperation(document, 'paths', path, method);
     const place = `${method.toUpperCase()} ${prefix}${path}`;
@@ -68,7 +86,14 @@ export function compareDocuments(
           ...compareIdentifiers(operation, current, place),
         ]);
   });
-  return merged([...faults, ...webhooks, ...compareComponents(documents, frozen)]);
+  return merged([...servers, ...faults, ...webhooks, ...compareComponents(documents, frozen)]);
+}
+
+/** Returns with what the URLs of all servers end, such as `/v1`. */
+function prefixOf(document: Json): string {
+  const servers = (document['servers'] ?? []) as { url: string }[];
+  const prefixes = servers.map(({ url }) => VERSION.exec(url)?.[0] ?? '');
+  return [...new Set(prefixes)].join(' or ');
 }
 
 /** Returns the faults that no stability allows. */
@@ -183,12 +208,16 @@ function compareNamed(
     if (after === undefined) {
       return [{ place, problem: `${what} is gone. Bring it back.` }];
     }
+    const changes = changesOfUnknown(before, after, COMPARED, place);
+    if (changes.length > 0) {
+      return changes;
+    }
     const absent = sender === 'service' && before['required'] === true && after['required'] !== true;
     return [
       ...(absent
         ? [{ place, problem: `${what} was always there, and may be absent now. Always send it.` }]
         : []),
-      ...compareSchemas(documents, before['schema'] as Json, after['schema'] as Json, sender, place),
+      ...compareSchemas(documents, schemaOf(before), schemaOf(after), sender, place),
     ];
   });
 }
@@ -220,13 +249,18 @@ function compareContent(
   place: string,
 ): Fault[] {
   const [olds, news] = [before['content'] ?? {}, after['content'] ?? {}] as Record<string, Json>[];
-  return Object.entries(olds ?? {}).flatMap(([type, { schema }]) => {
-    const current = news?.[type]?.['schema'];
+  return Object.entries(olds ?? {}).flatMap(([type, old]) => {
+    const current = news?.[type];
     return current === undefined
       ? [{ place, problem: `The content type ${type} is gone. Bring it back.` }]
-      : compareSchemas(documents, schema as Json, current as Json, sender, place);
+      : [
+          ...changesOfUnknown(old, current, COMPARED, place),
+          ...compareSchemas(documents, schemaOf(old), schemaOf(current), sender, place),
+        ];
   });
 }
+
+const schemaOf = ({ schema = {} }: Json) => schema as Json;
 
 function compareResponses({ documents, before, after, place: parent }: Pair): Fault[] {
   const [olds, news] = [responsesOf(documents.before, before), responsesOf(documents.after, after)];

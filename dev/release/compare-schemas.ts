@@ -19,7 +19,9 @@ const LOWER = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minPrope
 /** What a request must match entirely, or not at all. */
 const EXACT = ['pattern', 'multipleOf', 'uniqueItems'];
 /** Texts for readers. */
-const ANNOTATIONS = ['description', 'title', 'example', 'examples', 'deprecated', '$comment'];
+export const ANNOTATIONS = ['description', 'title', 'example', 'examples', 'deprecated', '$comment'];
+/** The schema of a list's items or a map's values that have none. */
+const ANYTHING: Json = {};
 const COMPARED = new Set([
   'type',
   'format',
@@ -32,7 +34,6 @@ const COMPARED = new Set([
   'anyOf',
   'oneOf',
   'additionalProperties',
-  'propertyNames',
   ...UPPER,
   ...LOWER,
   ...EXACT,
@@ -55,10 +56,11 @@ export function compareSchemas(
   seen: ReadonlySet<string> = new Set(),
 ): Fault[] {
   const pair = `${String(before['$ref'])} ${String(after['$ref'])}`;
-  if (seen.has(pair)) {
+  if (seen.has(pair) || (before === ANYTHING && after === ANYTHING)) {
     return [];
   }
-  const within = before['$ref'] === undefined ? seen : new Set([...seen, pair]);
+  const isNamed = before['$ref'] !== undefined || after['$ref'] !== undefined;
+  const within = isNamed ? new Set([...seen, pair]) : seen;
   const name = componentName(before) ?? place;
   const [olds, news] = [alternatives(documents.before, before), alternatives(documents.after, after)];
   // Whatever the sender may send must be what the receiver knows.
@@ -119,7 +121,7 @@ function compareAlternatives(
     return [fault(`Its type was ${text(before['type'])}, and is ${text(after['type'])}. Add another field.`)];
   }
   const faults: Fault[] = [];
-  if (known['format'] !== undefined && known['format'] !== sent['format']) {
+  if (!isFormat(sent['format'], known['format'])) {
     faults.push(
       fault(
         `Its format was ${text(before['format'])}, and is ${text(after['format'])}. Keep the released one.`,
@@ -144,13 +146,23 @@ function compareAlternatives(
   if (sender === 'client' && valuesOf(before) === undefined) {
     faults.push(...tightened(before, after).map(fault));
   }
-  const other = Object.keys({ ...before, ...after }).filter(
-    (key) => !COMPARED.has(key) && !key.startsWith('x-') && !isDeepStrictEqual(before[key], after[key]),
-  );
-  faults.push(
-    ...other.map((key) => fault(`Its "${key}" changed, which this check does not understand. Keep it.`)),
-  );
+  faults.push(...changesOfUnknown(before, after, COMPARED, place));
   return [...faults, ...compareParts(documents, before, after, sender, place, seen)];
+}
+
+/** Returns a fault for each key that differs, but the known ones and extensions. */
+export function changesOfUnknown(
+  before: Json,
+  after: Json,
+  known: ReadonlySet<string>,
+  place: string,
+): Fault[] {
+  return Object.keys({ ...before, ...after })
+    .filter((key) => !known.has(key) && !key.startsWith('x-') && !isDeepStrictEqual(before[key], after[key]))
+    .map((key) => ({
+      place,
+      problem: `Its "${key}" changed, which this check does not understand. Keep it.`,
+    }));
 }
 
 /** Returns what breaks in the fields of an object and the items of a list. */
@@ -187,10 +199,10 @@ function compareParts(
   faults.push(
     ...problems.map(([name, is]) => ({ place: `${place}.${name}`, problem: `It ${is}. ${advice}` })),
   );
-  const [oldItems, newItems] = [before['items'], after['items']] as (Json | undefined)[];
-  if (oldItems !== undefined && newItems !== undefined) {
-    faults.push(...compareSchemas(documents, oldItems, newItems, sender, `${place}[]`, seen));
-  }
+  const [oldItems = ANYTHING, newItems = ANYTHING] = [before['items'], after['items']] as (
+    Json | undefined
+  )[];
+  faults.push(...compareSchemas(documents, oldItems, newItems, sender, `${place}[]`, seen));
   return [...faults, ...compareOtherFields(documents, before, after, sender, place, seen)];
 }
 
@@ -203,8 +215,11 @@ function compareOtherFields(
   place: string,
   seen: ReadonlySet<string>,
 ): Fault[] {
-  if (isSchema(was) && isSchema(is)) {
-    return compareSchemas(documents, was, is, sender, `${place}.*`, seen);
+  if (isSchema(was) && is === false && sender === 'service') {
+    return [{ place: `${place}.*`, problem: 'The fields are gone. Bring them back.' }];
+  }
+  if (isSchema(was) && is !== false) {
+    return compareSchemas(documents, was, isSchema(is) ? is : ANYTHING, sender, `${place}.*`, seen);
   }
   // A response may get fields.
   return sender === 'service' || is === true || was === false
@@ -248,6 +263,10 @@ function tightened(before: Json, after: Json): string[] {
 
 function isType(type: unknown, of: unknown): boolean {
   return of === undefined || type === of || (type === 'integer' && of === 'number');
+}
+
+function isFormat(format: unknown, of: unknown): boolean {
+  return of === undefined || format === of || (format === 'int32' && of === 'int64');
 }
 
 function valuesOf({ enum: values, const: value }: Json): unknown[] | undefined {

@@ -66,6 +66,9 @@ const ALLOWED: [change: string, sender: Sender, before: Json, after: Json][] = [
     { type: 'integer', maximum: 5 },
     { type: 'integer', maximum: 9 },
   ],
+  ['an integer of a request may be longer', 'client', { format: 'int32' }, { format: 'int64' }],
+  ['a list of a request may have any items', 'client', { items: STRING }, {}],
+  ['a map of a request may have any values', 'client', { additionalProperties: STRING }, {}],
   ['a description changes', 'client', { ...STRING, description: 'a' }, { ...STRING, description: 'b' }],
 ];
 
@@ -227,6 +230,55 @@ const REFUSED: [change: string, sender: Sender, before: Json, after: Json, fault
     'body: It accepted and ignored other fields',
   ],
   [
+    'items of a response may be anything',
+    'service',
+    { type: 'array', items: STRING },
+    { type: 'array' },
+    'body[]: Its type was "string", and is none',
+  ],
+  [
+    'items of a request are restricted',
+    'client',
+    { type: 'array' },
+    { type: 'array', items: STRING },
+    'body[]: Its type was none, and is "string"',
+  ],
+  [
+    'values of a map may be anything',
+    'service',
+    { additionalProperties: STRING },
+    { additionalProperties: true },
+    'body.*: Its type was "string", and is none',
+  ],
+  [
+    'a map gets empty',
+    'service',
+    { additionalProperties: STRING },
+    { additionalProperties: false },
+    'body.*: The fields are gone',
+  ],
+  [
+    'fields of the items of a request are ignored',
+    'client',
+    { type: 'array', items: object({ a: STRING }) },
+    { type: 'array' },
+    'body[].a: The field is gone',
+  ],
+  [
+    'an integer of a response may be longer',
+    'service',
+    { format: 'int32' },
+    { format: 'int64' },
+    'body: Its format was "int32", and is "int64"',
+  ],
+  [
+    'names of fields are restricted',
+    'client',
+    { type: 'object' },
+    { type: 'object', propertyNames: { maxLength: 9 } },
+    'body: Its "propertyNames" changed',
+  ],
+  [
     'a keyword changes that is not understood',
     'client',
     STRING,
@@ -284,6 +336,18 @@ describe('compareDocuments', () => {
       operation({ parameters: [] }),
       operation({ parameters: [{ name: 'a', in: 'query', required: true, schema: STRING }] }),
       'query a: The parameter is required now',
+    ],
+    [
+      'a list in a parameter has another form',
+      operation(),
+      operation({ parameters: [{ ...operation().parameters[0], explode: false }] }),
+      'query limit: Its "explode" changed, which this check does not understand',
+    ],
+    [
+      'a header has another form',
+      operation({ responses: { 201: response({}, { ETag: { schema: STRING } }) } }),
+      operation({ responses: { 201: response({}, { ETag: { content: { 'text/plain': {} } } }) } }),
+      '201 → ETag: Its "content" changed, which this check does not understand',
     ],
     [
       'a body is required now',
@@ -349,6 +413,42 @@ describe('compareDocuments', () => {
     );
     expect(fault).toMatch(/^Pet\.name, of GET \/v1\/pets, POST \/v1\/pets: The field is gone\./);
     expect(others).toEqual([]);
+  });
+
+  it('allows that a parameter or a header is described by other words', () => {
+    const with_ = (description: string) => {
+      const described = { description, example: description, examples: {} };
+      return operation({
+        parameters: [{ ...operation().parameters[0], ...described }],
+        responses: { 201: response({}, { ETag: { schema: STRING, ...described } }) },
+      });
+    };
+    expect(compare(document(with_('a')), document(with_('b')))).toEqual([]);
+  });
+
+  it.each(['https://api.example/v2', 'https://api.example'])(
+    'refuses that the URLs of servers become %s',
+    (url) => {
+      const servers = [{ url: 'https://other.example/v1' }, { url }];
+      expect(compare(document(operation()), document(operation(), { servers }))).toEqual([
+        expect.stringContaining('servers: Their URLs ended with "/v1", and end with "/v1 or '),
+      ]);
+    },
+  );
+
+  it('allows that the service moves to another host', () => {
+    const servers = [{ url: 'https://other.example/v1' }];
+    expect(compare(document(operation()), document(operation(), { servers }))).toEqual([]);
+  });
+
+  it('refuses what changes in a component that contains itself', () => {
+    const $ref = '#/components/schemas/Tree';
+    const with_ = (Tree: Json) =>
+      document(operation({ responses: { 201: response({ $ref }) } }), { components: { schemas: { Tree } } });
+    const tree = { type: 'array', items: { $ref } };
+    expect(compare(with_({ type: 'array' }), with_(tree))).toEqual([]);
+    expect(compare(with_(tree), with_(tree))).toEqual([]);
+    expect(compare(with_(tree), with_({ type: 'array' }))).toHaveLength(1);
   });
 
   it('refuses that a schema loses its name, and that clients authenticate in another way', () => {
