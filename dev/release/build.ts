@@ -66,7 +66,7 @@ export async function buildRelease({ version, commit }: Source, signal?: AbortSi
     const tree = mkdtempSync(path.join(tmpdir(), 'animal-store-release-'));
     try {
       await buildTree(tree, commit, signal);
-      keep(tree, folder);
+      keepBuild(tree, folder);
     } finally {
       rmSync(tree, { recursive: true, force: true });
     }
@@ -91,8 +91,8 @@ async function buildTree(tree: string, commit: string, signal?: AbortSignal): Pr
 }
 
 /** Copies what runs the service. The folder appears whole, so that nobody finds half of a build. */
-function keep(tree: string, folder: string): void {
-  mkdirSync(BUILDS, { recursive: true });
+export function keepBuild(tree: string, folder: string): void {
+  mkdirSync(path.dirname(folder), { recursive: true });
   const copy = mkdtempSync(`${folder}-`);
   try {
     KEPT.forEach((name) => cpSync(path.join(tree, name), path.join(copy, name), { recursive: true }));

@@ -77,21 +77,21 @@ export function lastRelease(releasesFolder = RELEASES): Release | undefined {
  *
  * @throws Refusal if it is not built.
  */
-export function readTree(root = ROOT): Version {
+export function readTree(): Version {
   if (!existsSync(NAMES)) {
     throw new Refusal('build/cli/names.js is missing: run "npm run build" first.');
   }
   const names = JSON.parse(execFileSync(process.execPath, [NAMES], { encoding: 'utf8' })) as Names;
-  const migrations = Object.entries(readMigrations(root)).map(([name, sql]) => [
+  const migrations = Object.entries(readMigrations()).map(([name, sql]) => [
     name,
     createHash('sha256').update(sql).digest('hex'),
   ]);
-  return { documents: readDocuments(root), names, migrations: Object.fromEntries(migrations) };
+  return { documents: readDocuments(ROOT), names, migrations: Object.fromEntries(migrations) };
 }
 
 /** Returns the files of the migrations of this tree, by name, the oldest first. */
-export function readMigrations(root = ROOT): Record<string, Buffer> {
-  const folder = path.join(root, 'prisma', 'migrations');
+export function readMigrations(): Record<string, Buffer> {
+  const folder = path.join(ROOT, 'prisma', 'migrations');
   const names = readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name)

@@ -32,3 +32,15 @@ describe('ci.yml', () => {
     expect(jobs.gates.steps.at(-1)).toEqual({ run: 'bash .ci/run ${{ matrix.part }}' });
   });
 });
+
+describe('release.yml', () => {
+  it('publishes nothing before it has seen the record of the version', () => {
+    const { steps } = parse(read('release.yml')).jobs.publish;
+    const checks = steps.findIndex(({ run = '' }) =>
+      run.includes('releases/${GITHUB_REF_NAME#v}/release.json'),
+    );
+    expect(steps[0].with).toMatchObject({ 'fetch-depth': 0 });
+    expect(checks).toBeGreaterThan(0);
+    expect(checks).toBeLessThan(steps.findIndex(({ run = '' }) => /docker push|gh release/.test(run)));
+  });
+});
