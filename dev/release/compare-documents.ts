@@ -44,14 +44,14 @@ export function compareDocuments(
 ): Fault[] {
   const documents = { before, after };
   const frozen: Json[] = [];
-  const [prefix = '', current] = [before, after].map(prefixOf);
+  const [prefix = '', newPrefix] = [before, after].map(prefixOf);
   const servers =
-    prefix === current
+    prefix === newPrefix
       ? []
       : [
           {
             place: 'servers',
-            problem: `Their URLs ended with "${prefix}", and end with "${current}". Keep it.`,
+            problem: `Their URLs ended with "${prefix}", and end with "${newPrefix}". Keep it.`,
           },
         ];
   const faults = operationsOf(before, 'paths').flatMap(({ path, method, operation }): UsedFault[] => {
