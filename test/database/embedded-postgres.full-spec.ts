@@ -128,7 +128,7 @@ describe('startEmbeddedPostgres', () => {
     await writeFile(join(dataDir, 'postgres/PG_VERSION'), '17\n');
     const before = await readdir(join(dataDir, 'postgres'), { recursive: true });
     expect(await reply(forkOwner())).toMatch(
-      /initialized by PostgreSQL version 17, which is not compatible with this version 18[^]*see docs\/operating\.md/,
+      /initialized by PostgreSQL version 17, which is not compatible with this version 18[^]*see docs\/upgrading\.md/,
     );
     expect(await readdir(join(dataDir, 'postgres'), { recursive: true })).toEqual(before);
   });

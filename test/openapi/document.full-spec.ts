@@ -119,7 +119,9 @@ function parameterValue(
       ? fc.constantFrom(...(isSpared ? [ids[idName] ?? ''] : otherWebhookIds))
       : name === 'cursor'
         ? fc.string()
-        : valid(schema.items ?? schema).map((json) => String(JSON.parse(json)));
+        : name === 'plan'
+          ? fc.constantFrom('free', 'pro')
+          : valid(schema.items ?? schema).map((json) => String(JSON.parse(json)));
   return rarely(usual, fc.oneof(fc.string({ unit: 'binary', maxLength: 60 }), digits));
 }
 

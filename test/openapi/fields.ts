@@ -22,14 +22,16 @@ export function fieldFaults(headers: Headers): string[] {
 }
 
 /**
- * Compares both forms of the rate-limit headers. During a ban `X-RateLimit-Remaining` alone is 0.
+ * Compares both forms of the rate-limit headers. During a ban `X-RateLimit-Remaining` alone is 0, also of a
+ * request that is refused before it is judged, such as by 413, whose headers tell the emergency budget.
  */
 function windowFaults(headers: Headers): string[] {
   const field = (name: string) => headers.get(name) ?? '';
   const policies = parseItems(field('RateLimit-Policy'));
   const limits = parseItems(field('RateLimit'));
   const [tightest, remaining] = [Number(field('X-RateLimit-Limit')), Number(field('X-RateLimit-Remaining'))];
-  const mayBeBanned = remaining === 0 && headers.has('Retry-After');
+  const isOfBan = headers.has('Retry-After') || headers.has('X-RateLimit-Degraded');
+  const mayBeBanned = remaining === 0 && isOfBan;
   const areSound = policies.every(([name, { q, w }], index) => {
     const [limited, { r, t }] = limits[index] ?? ['none', {}];
     return limited === name && isWithin(r, q) && isWithin(t, w);

@@ -210,7 +210,7 @@ describeOnMovableRedisAndValkey('several addresses of Redis', (program) => {
   it('abort the start when they are not of a Cluster', async () => {
     const server = await startServer(program);
     await expect(open(`${server.url},redis://localhost:${server.port}`)).rejects.toThrow(
-      'COUNTER_STORE_URL has several addresses, which only a Cluster may have',
+      'COUNTER_STORE_URL has several addresses, but the one that responded is not a Cluster node',
     );
   });
 });
