@@ -54,17 +54,9 @@ ALTER TABLE "api_keys"
     ALTER COLUMN "allowed_networks" DROP NOT NULL,
     ALTER COLUMN "allowed_networks" DROP DEFAULT,
     DROP CONSTRAINT "api_keys_scopes_form",
-    DROP CONSTRAINT "api_keys_allowed_networks_canonical",
-    -- The service knows which scopes there are. An entry that is NULL would be skipped.
-    ADD CONSTRAINT "api_keys_scopes_form" CHECK (
-        array_to_string("scopes", ',') ~ '^([a-z-]+:[a-z]+(,[a-z-]+:[a-z]+)*)?$'
-        AND array_position("scopes", NULL) IS NULL
-    ),
-    -- A value that is no network, or not in its canonical form, fails.
-    ADD CONSTRAINT "api_keys_allowed_networks_canonical" CHECK (
-        ("allowed_networks"::cidr[])::text[] = "allowed_networks"
-        AND array_position("allowed_networks", NULL) IS NULL
-    );
+    -- The service knows which scopes there are.
+    ADD CONSTRAINT "api_keys_scopes_form"
+        CHECK (array_to_string("scopes", ',') ~ '^([a-z-]+:[a-z]+(,[a-z-]+:[a-z]+)*)?$');
 UPDATE "api_keys" SET "scopes" = NULL WHERE "scopes" = '{}';
 UPDATE "api_keys" SET "allowed_networks" = NULL WHERE "allowed_networks" = '{}';
 
