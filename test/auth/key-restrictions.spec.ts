@@ -141,13 +141,10 @@ describe('a key with an empty list', () => {
     await until(async () => (await call(key, 'GET /v1/key')).status === 200);
   });
 
-  it.each([
-    ['scopes', 'form'],
-    ['allowed_networks', 'canonical'],
-  ])('has no entry that is NULL: %s', async (column, form) => {
+  it.each(['scopes', 'allowed_networks'])('has no entry that is NULL: %s', async (column) => {
     const { id } = await issue({});
     const store = admin.store.database.query(`UPDATE api_keys SET ${column} = '{NULL}' WHERE id = $1`, [id]);
-    await expect(store).rejects.toThrow(`api_keys_${column}_${form}`);
+    await expect(store).rejects.toThrow(`api_keys_${column}_without_null`);
   });
 
   it('has it even if direct SQL emptied the list, and passes it on to its successor', async () => {

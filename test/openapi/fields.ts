@@ -22,8 +22,8 @@ export function fieldFaults(headers: Headers): string[] {
 }
 
 /**
- * Compares both forms of the rate-limit headers. During a ban `X-RateLimit-Remaining` alone is 0, also of a
- * request that is refused before it is judged, such as by 413, whose headers tell the emergency budget.
+ * Compares both forms of the rate-limit headers. During a ban `X-RateLimit-Remaining` alone is 0, even
+ * if a request is refused before it is judged, as by 413: its headers show the emergency budget.
  */
 function windowFaults(headers: Headers): string[] {
   const field = (name: string) => headers.get(name) ?? '';

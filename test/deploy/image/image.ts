@@ -5,7 +5,7 @@ import { baseImageArchive, readBaseImage } from './base-image.js';
 import { command } from './command.js';
 
 const IMAGE = 'animal-store';
-/** The commit that a build is told in place of this checkout's. */
+/** The commit that a build labels an image with, instead of this checkout's. */
 export const REVISION = '0123456789abcdef0123456789abcdef01234567';
 
 /** What we read of the configuration of the image, which has Docker's names. */
