@@ -37,7 +37,7 @@ COPY --from=build /app/dist dist
 COPY --from=build /app/console/dist console/dist
 # `animal-store migrate`, `animal-store seed`, administration, and the health check.
 RUN ln -s /app/dist/cli/admin.js /usr/local/bin/animal-store
-ARG VERSION=0.0.0
+ARG VERSION=1.0.0
 # Not known to a build by hand; the job of a release gives both.
 ARG REVISION=
 ARG SOURCE=
