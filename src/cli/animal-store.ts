@@ -1,5 +1,5 @@
 import { type Command, CommanderError } from 'commander';
-import { about } from '../openapi/about.js';
+import { VERSION } from '../settings/version.js';
 import { auditCommand } from './audit.command.js';
 import { group } from './command.js';
 import { EXIT_USAGE } from './exit-codes.js';
@@ -30,7 +30,7 @@ export const program = group(
     probeCommand,
   ],
 )
-  .version(about.info.version, '--version', 'print the version')
+  .version(VERSION, '--version', 'print the version')
   .addHelpText(
     'after',
     '\nIn a checkout, run "npm run -s admin --" instead of "animal-store":\n' +

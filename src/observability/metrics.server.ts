@@ -15,7 +15,7 @@ import { Connections } from '../http/connections.js';
 import { ListenError } from '../http/listen-error.js';
 import { serverOptions } from '../http/server-options.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
-import { about } from '../openapi/about.js';
+import { VERSION } from '../settings/version.js';
 import { standardOutput } from '../settings/standard-stream.js';
 import { MetricsRegistry, type MetricsSource } from '../metrics/metrics-registry.js';
 
@@ -97,7 +97,7 @@ export function collectMetrics(discovery: DiscoveryService): Registry {
   metrics.counter('log_lines_dropped_total', 'Lines of the log that were dropped.', [], () => [
     [standardOutput.dropped],
   ]);
-  metrics.gauge('build_info', 'Always 1.', ['version'], () => [[1, about.info.version]]);
+  metrics.gauge('build_info', 'Always 1.', ['version'], () => [[1, VERSION]]);
   const instances = discovery.getProviders().map(({ instance }): unknown => instance);
   // A provider of several modules is found in each.
   new Set(instances.filter(isMetricsSource)).forEach((source) => source.addMetrics(metrics));

@@ -12,7 +12,7 @@ import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@ope
 import type { FastifyInstance } from 'fastify';
 import type { Environment } from '../settings/environment.js';
 import { FAR_CONNECTION, findAddresses, toLookup } from '../http/find-addresses.js';
-import { about } from '../openapi/about.js';
+import { VERSION } from '../settings/version.js';
 import { traceLoads } from './load-spans.js';
 import { RequestSpans } from './request-spans.js';
 
@@ -38,7 +38,7 @@ export async function startTracing(fastify: FastifyInstance, environment: Enviro
   );
   const service = resourceFromAttributes({
     'service.name': 'animal-store',
-    'service.version': about.info.version,
+    'service.version': VERSION,
     'deployment.environment.name': environment.APP_ENV,
   });
   const resource = defaultResource()
@@ -48,7 +48,7 @@ export async function startTracing(fastify: FastifyInstance, environment: Enviro
     resource,
     spanProcessors: [new BatchSpanProcessor(await createExporter(environment))],
   });
-  const tracer = provider.getTracer('animal-store', about.info.version);
+  const tracer = provider.getTracer('animal-store', VERSION);
   const requests = new RequestSpans(tracer);
   requests.trace(fastify);
   const stopLoads = traceLoads(tracer, requests, environment);
