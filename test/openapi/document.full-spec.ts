@@ -15,6 +15,11 @@ const named = (operations: Operation[]) =>
   operations.map((operation): [string, Operation] => [operation.operationId, operation]);
 
 const REQUESTS_OF_EACH = 80;
+/** How often as many are sent again, until one has succeeded and one has failed. */
+const ROUNDS_MAX = 10;
+
+const hasBoth = (statuses: Iterable<number>) =>
+  [...statuses].some((status) => status < 300) && [...statuses].some((status) => status >= 400);
 
 /** A request, apart from its method. */
 interface SentRequest {
@@ -235,46 +240,39 @@ describe('any request', () => {
     async (name, operation) => {
       const statuses = new Set<number>();
       seen.set(name, statuses);
-      await fc.assert(
-        fc.asyncProperty(
-          fc.nat().chain(() => anyRequest(operation)),
-          async ({ path, headers, body }) => {
-            const response = await fetch(`${store.url}${path}`, {
-              method: operation.method,
-              headers,
-              ...(body !== undefined && { body }),
-            });
-            const text = await response.text();
-            statuses.add(response.status);
-            expect([
-              ...(response.status >= 500 ? [`it is ${response.status}`] : []),
-              ...api.findFaults(operation, response.status, response.headers, text),
-              ...fieldFaults(response.headers),
-            ]).toStrictEqual([]);
+      for (let round = 0; round < ROUNDS_MAX && !hasBoth(statuses); round += 1) {
+        await fc.assert(
+          fc.asyncProperty(
+            fc.nat().chain(() => anyRequest(operation)),
+            async ({ path, headers, body }) => {
+              const response = await fetch(`${store.url}${path}`, {
+                method: operation.method,
+                headers,
+                ...(body !== undefined && { body }),
+              });
+              const text = await response.text();
+              statuses.add(response.status);
+              expect([
+                ...(response.status >= 500 ? [`it is ${response.status}`] : []),
+                ...api.findFaults(operation, response.status, response.headers, text),
+                ...fieldFaults(response.headers),
+              ]).toStrictEqual([]);
+            },
+          ),
+          {
+            numRuns: REQUESTS_OF_EACH,
+            interruptAfterTimeLimit: TIMEOUT_MS / 2,
+            markInterruptAsFailure: true,
           },
-        ),
-        {
-          numRuns: REQUESTS_OF_EACH,
-          interruptAfterTimeLimit: TIMEOUT_MS / 2,
-          markInterruptAsFailure: true,
-        },
-      );
+        );
+      }
     },
     TIMEOUT_MS,
   );
 
-  it(`is sent ${REQUESTS_OF_EACH} times for each operation, so that each succeeds and fails`, () => {
-    for (const { operationId } of api.operations) {
-      const statuses = [...(seen.get(operationId) ?? [])];
-      expect([operationId, statuses.find((status) => status < 300)]).toEqual([
-        operationId,
-        expect.any(Number),
-      ]);
-      expect([operationId, statuses.find((status) => status >= 400)]).toEqual([
-        operationId,
-        expect.any(Number),
-      ]);
-    }
+  it('succeeds and fails at least once for each operation', () => {
+    const others = api.operations.filter(({ operationId }) => !hasBoth(seen.get(operationId) ?? []));
+    expect(others.map(({ operationId }) => operationId)).toStrictEqual([]);
   });
 });
 

@@ -12,6 +12,10 @@ import { ServiceProcesses } from '../support/service/service-processes.js';
 const REPLICAS = 3;
 const CONNECTIONS_EACH = 50;
 const LOAD_MS = 5_000;
+/** How long it may go on, on a busy machine, until each key has had enough requests. */
+const LOAD_MAX_MS = 25_000;
+/** More than any limit that the load exceeds. */
+const REQUESTS_MIN = 601;
 /** The minute ends in the middle of the load. */
 const BEFORE_EDGE_MS = LOAD_MS / 2;
 /** The last responses may come later than the load ends. */
@@ -54,7 +58,7 @@ function left({ headers }: IncomingMessage): [minute: number, day: number] {
 /** Waits until the load will span so many minutes, and one day. */
 async function untilLoadSpans(minutes: number): Promise<void> {
   if (minutes === 1) {
-    return untilMinuteLasts(LOAD_MS + SLACK_MS);
+    return untilMinuteLasts(LOAD_MAX_MS + SLACK_MS);
   }
   const edge = Math.ceil((Date.now() + BEFORE_EDGE_MS) / MINUTE_MS) * MINUTE_MS;
   await pause((edge % DAY_MS === 0 ? edge + MINUTE_MS : edge) - BEFORE_EDGE_MS - Date.now());
@@ -89,10 +93,14 @@ describe.each(
       }
       responses = keys.map(() => []);
       await untilLoadSpans(minutes);
-      const end = performance.now() + LOAD_MS;
+      const startMs = performance.now();
+      const goesOn = () => {
+        const ms = performance.now() - startMs;
+        return ms < LOAD_MS || (ms < LOAD_MAX_MS && responses.some(({ length }) => length < REQUESTS_MIN));
+      };
       const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS_EACH });
       const sendInTurn = async (url: string, first: number) => {
-        for (let turn = first; performance.now() < end; turn += 1) {
+        for (let turn = first; goesOn(); turn += 1) {
           const index = turn % keys.length;
           responses[index]?.push(await listPets(agent, url, 1, keys[index]?.key ?? ''));
         }
@@ -106,7 +114,7 @@ describe.each(
     it('allow or deny every request', () => {
       for (const each of responses) {
         expect(new Set([...each.map(({ statusCode }) => statusCode), 200, 429])).toEqual(new Set([200, 429]));
-        expect(each.length).toBeGreaterThan(600);
+        expect(each.length).toBeGreaterThanOrEqual(REQUESTS_MIN);
       }
     });
 
