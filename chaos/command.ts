@@ -25,10 +25,6 @@ async function main(): Promise<boolean> {
       return await runFaultTest(options, null, interruption.signal);
     }
     const release = await findRelease(upgradeFrom);
-    if (release === undefined) {
-      process.stderr.write('SKIPPED: releases/ has no release yet that could be upgraded\n');
-      return true;
-    }
     process.stderr.write(`Building ${release.version} (${release.commit}), unless it is built\n`);
     const former = await buildRelease(release, interruption.signal);
     return await runFaultTest(options, former, interruption.signal);

@@ -30,12 +30,11 @@ export interface Build {
 export const THIS_BUILD: Build = { version: 'this tree', folder: ROOT };
 
 /**
- * Returns a release by its version, the last one for `last`, or the commit of a git revision. Undefined for
- * `last` before the first release.
+ * Returns a release by its version, the last one for `last`, or the commit of a git revision.
  *
  * @throws Refusal if there is none of that name.
  */
-export async function findRelease(name: string): Promise<Source | undefined> {
+export async function findRelease(name: string): Promise<Source> {
   if (name === 'last') {
     return lastRelease();
   }

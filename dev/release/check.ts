@@ -3,18 +3,13 @@
 
 import { Refusal } from '../refusal.js';
 import { findFaults } from './find-faults.js';
-import { readMigrations, readTree, releases } from './record.js';
+import { lastRelease, readMigrations, readTree, releases } from './record.js';
 
 async function main(folder?: string): Promise<void> {
-  const all = releases(folder);
-  const last = all.at(-1);
-  if (last === undefined) {
-    process.stdout.write('There is no release yet, so nothing to be compatible with.\n');
-    return;
-  }
+  const last = lastRelease(folder);
   const migrations = Object.entries(readMigrations()).map(([name, sql]) => [name, sql.toString()]);
   const today = new Date().toISOString().slice(0, 10);
-  const faults = await findFaults(all, readTree(), Object.fromEntries(migrations), today);
+  const faults = await findFaults(releases(folder), readTree(), Object.fromEntries(migrations), today);
   for (const { place, problem } of faults) {
     process.stdout.write(`${place}\n    ${problem}\n`);
   }

@@ -49,7 +49,7 @@ export async function recordRelease(facts: ReleaseFacts, releasesFolder = RELEAS
   }
 }
 
-/** Returns all releases, the oldest version first; none before the first release. */
+/** Returns all releases, the oldest version first. */
 export function releases(releasesFolder = RELEASES): Release[] {
   const versions = existsSync(releasesFolder) ? readdirSync(releasesFolder) : [];
   return versions
@@ -67,9 +67,17 @@ export function releases(releasesFolder = RELEASES): Release[] {
     });
 }
 
-/** Returns the release with the highest version; undefined before the first release. */
-export function lastRelease(releasesFolder = RELEASES): Release | undefined {
-  return releases(releasesFolder).at(-1);
+/**
+ * Returns the release with the highest version.
+ *
+ * @throws Refusal if there is no record of any.
+ */
+export function lastRelease(releasesFolder = RELEASES): Release {
+  const last = releases(releasesFolder).at(-1);
+  if (last === undefined) {
+    throw new Refusal(`${releasesFolder} has no release: git checkout releases`);
+  }
+  return last;
 }
 
 /**
