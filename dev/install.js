@@ -1,11 +1,12 @@
-// `node dev/install.js FOLDER`: installs the packages of a folder with a lock file of its own, if they are
-// missing or older than it.
+// `node dev/install.js FOLDER [OPTION]...`: installs the packages of a folder with a lock file of its own, with
+// these options of `npm ci`, if they are missing or older than it.
 
 import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import path from 'node:path';
 
-const folder = path.resolve(process.argv[2] ?? '');
+const [target = '', ...options] = process.argv.slice(2);
+const folder = path.resolve(target);
 const changedAt = (...names) =>
   statSync(path.join(folder, ...names), { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
@@ -13,7 +14,7 @@ if (changedAt('node_modules', '.package-lock.json') < changedAt('package-lock.js
   process.stderr.write(
     `Installing the packages of ${path.relative(process.cwd(), folder) || 'this folder'}\n`,
   );
-  execFileSync('npm', ['ci', '--no-fund', '--no-audit'], {
+  execFileSync('npm', ['ci', '--no-fund', '--no-audit', ...options], {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'inherit'],
     shell: process.platform === 'win32',
