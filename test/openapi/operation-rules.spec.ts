@@ -1,0 +1,57 @@
+import { ApiDocument, type Operation } from '../support/http/document.js';
+
+const { operations } = new ApiDocument();
+const ofClients = operations.filter(({ path }) => path.startsWith('/v1/'));
+
+/** Why these take no `Idempotency-Key`. */
+const WITHOUT_IDEMPOTENCY_KEY: Record<string, string> = {
+  issueFurtherKey: 'Its response has a key, which is never stored.',
+  rotateCurrentKey: 'Its response has a key, which is never stored.',
+  revokeFurtherKey: 'A second revocation changes nothing.',
+};
+
+/** Why these have no `ETag`. */
+const WITHOUT_ETAG: Record<string, string> = {
+  getRateLimit: 'Each request changes it.',
+  getCurrentKey: 'Each request changes when the key was last used.',
+  listFurtherKeys: 'Requests change when a key was last used.',
+  listUsage: 'Each request changes it.',
+  listDeprecatedCalls: 'Each deprecated call changes it.',
+};
+
+const takesIdempotencyKey = ({ parameters }: Operation) =>
+  parameters.some(({ name }) => name === 'Idempotency-Key');
+const hasEtag = ({ responses }: Operation) => 'ETag' in (responses['200']?.headers ?? {});
+
+describe('the operations of clients', () => {
+  it('take an Idempotency-Key on each POST, or say here why not', () => {
+    const posts = ofClients.filter(({ method }) => method === 'POST');
+    const missing = posts.filter(
+      (operation) => !takesIdempotencyKey(operation) && !(operation.operationId in WITHOUT_IDEMPOTENCY_KEY),
+    );
+    const advice = ({ operationId }: Operation) =>
+      `${operationId}: add @Creates() and respond by IdempotencyService, or a line to WITHOUT_IDEMPOTENCY_KEY`;
+    expect(missing.map(advice)).toStrictEqual([]);
+  });
+
+  it('send an ETag with each list and each read, or say here why not', () => {
+    const reads = ofClients.filter(({ method }) => method === 'GET');
+    const missing = reads.filter(
+      (operation) => !hasEtag(operation) && !(operation.operationId in WITHOUT_ETAG),
+    );
+    const advice = ({ operationId }: Operation) =>
+      `${operationId}: add @Revalidated() and the headers 'ETag' and 'Revalidate', or a line to WITHOUT_ETAG`;
+    expect(missing.map(advice)).toStrictEqual([]);
+  });
+
+  it('are as the exceptions here say', () => {
+    const exceptions = ofClients.filter(
+      (operation) =>
+        (operation.operationId in WITHOUT_IDEMPOTENCY_KEY && !takesIdempotencyKey(operation)) ||
+        (operation.operationId in WITHOUT_ETAG && !hasEtag(operation)),
+    );
+    expect(exceptions.map(({ operationId }) => operationId).toSorted()).toEqual(
+      [...Object.keys(WITHOUT_IDEMPOTENCY_KEY), ...Object.keys(WITHOUT_ETAG)].toSorted(),
+    );
+  });
+});
