@@ -1,5 +1,5 @@
-// `node dev/install.js FOLDER [OPTION]...`: installs the packages of a folder with a lock file of its own, with
-// these options of `npm ci`, if they are missing or older than it.
+// `node dev/install.js FOLDER [OPTION]...`: installs the packages of a folder with a lock file of its own, by
+// `npm ci` with these options, if they are missing or older than it.
 
 import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';

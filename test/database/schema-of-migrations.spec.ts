@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { openSchemaEngine } from '../../prisma/wasm-schema-engine.mjs';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
+import { ApiDocument } from '../support/http/document.js';
 
 const SCHEMA = 'prisma/schema.prisma';
 
@@ -43,6 +44,34 @@ describe('prisma/migrations', () => {
     const lines = missing.map(({ table, columns }) => {
       const fields = columns.map((column) => column.replaceAll(/_(.)/g, (_, first) => first.toUpperCase()));
       return `@@index([${fields.join(', ')}]), in the model of ${table} in ${SCHEMA}, and its migration`;
+    });
+    expect(lines).toStrictEqual([]);
+  });
+
+  it('check the length of each text of a record that clients create, as its schema does', async () => {
+    const checks = await database.query<{ definition: string }>(`
+      SELECT conrelid::regclass || ' ' || pg_get_constraintdef(oid) AS definition
+      FROM pg_constraint WHERE contype = 'c'`);
+    const creations = new ApiDocument().operations.filter(({ parameters }) =>
+      parameters.some(({ name }) => name === 'Idempotency-Key'),
+    );
+    expect(creations.length).toBeGreaterThan(1);
+    const lines = creations.flatMap(({ path, body }) => {
+      const table = path.split('/').at(-1) ?? '';
+      return Object.entries(body?.properties ?? {}).flatMap(
+        ([field, { type, format, minLength, maxLength }]) => {
+          const column = field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+          const isChecked = checks.some(
+            ({ definition }) =>
+              definition.startsWith(`${table} `) &&
+              definition.includes(`char_length(${column}) >= ${minLength ?? 0}`) &&
+              definition.includes(`char_length(${column}) <= ${maxLength}`),
+          );
+          return type !== 'string' || format !== undefined || maxLength === undefined || isChecked
+            ? []
+            : `CHECK (char_length(${column}) BETWEEN ${minLength ?? 0} AND ${maxLength}) of ${table}`;
+        },
+      );
     });
     expect(lines).toStrictEqual([]);
   });

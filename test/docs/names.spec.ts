@@ -5,17 +5,18 @@ import { readTree } from '../../dev/release/record.js';
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 const FILES = ['README.md', 'CONTRIBUTING.md', ...filesBelow('docs'), ...filesBelow('deploy')];
 
+/** What `src/cli/names.ts` prints, as far as documents name it. */
+interface PublicNames {
+  settings: { forms: object };
+  commands: Record<string, { forms: object }>;
+  metrics: Record<string, { type: string; labels: string[] }>;
+  errorCodes: object;
+  columns: object;
+}
+
 /** Names of others, by whose they are. A name of this service that stands here is not checked. */
 const OTHERS = {
-  libraries: [
-    'OTEL_\\w+',
-    'NODE_\\w+',
-    'node_modules',
-    'parentbased_traceidratio',
-    'trace_id',
-    'span_id',
-    'UV_\\w+',
-  ],
+  libraries: ['(OTEL|NODE|UV)_\\w+', 'node_modules', 'parentbased_\\w+', '(trace|span)_id'],
   proxies: [
     'HTTPS?_PROXY',
     'NO_PROXY',
@@ -27,7 +28,8 @@ const OTHERS = {
   ],
   postgresql: [
     '(archive|idle|max|pg|recovery|restore|statement|synchronous|wal)_\\w+',
-    '(default_pool_size|ignore_startup_parameters|pool_mode|failed_count|last_value|search_path|ON_ERROR_STOP|TG_OP)',
+    'default_pool_size|ignore_startup_parameters|pool_mode',
+    'failed_count|last_value|search_path|ON_ERROR_STOP|TG_OP',
   ],
   prisma: ['finished_at', 'migration_name', 'rolled_back_at'],
   generators: ['LONG_OR_DOUBLE'],
@@ -38,7 +40,9 @@ const OTHERS = {
 };
 const isOfOthers = new RegExp(`^(${Object.values(OTHERS).flat().join('|')})$`);
 
-const { names, documents } = readTree();
+const tree = readTree();
+const names = tree.names as unknown as PublicNames;
+
 const known = new Set([
   ...Object.keys(names.settings.forms),
   ...Object.keys(names.errorCodes),
@@ -49,7 +53,7 @@ const known = new Set([
     ...labels,
   ]),
   // Fields, headers, and values such as those of warnings.
-  ...(JSON.stringify(documents).match(/[\w-]+/g) ?? []),
+  ...(JSON.stringify(tree.documents).match(/[\w-]+/g) ?? []),
 ]);
 
 function filesBelow(folder: string): string[] {

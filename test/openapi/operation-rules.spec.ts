@@ -30,7 +30,7 @@ describe('the operations of clients', () => {
       (operation) => !takesIdempotencyKey(operation) && !(operation.operationId in WITHOUT_IDEMPOTENCY_KEY),
     );
     const advice = ({ operationId }: Operation) =>
-      `${operationId}: add @Creates() and respond by IdempotencyService, or a line to WITHOUT_IDEMPOTENCY_KEY`;
+      `${operationId}: use @Creates() and IdempotencyService, or add a line to WITHOUT_IDEMPOTENCY_KEY`;
     expect(missing.map(advice)).toStrictEqual([]);
   });
 
@@ -40,7 +40,7 @@ describe('the operations of clients', () => {
       (operation) => !hasEtag(operation) && !(operation.operationId in WITHOUT_ETAG),
     );
     const advice = ({ operationId }: Operation) =>
-      `${operationId}: add @Revalidated() and the headers 'ETag' and 'Revalidate', or a line to WITHOUT_ETAG`;
+      `${operationId}: add @Revalidated() with its headers, or a line to WITHOUT_ETAG`;
     expect(missing.map(advice)).toStrictEqual([]);
   });
 
