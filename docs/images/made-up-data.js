@@ -1,13 +1,9 @@
 import pg from 'pg';
+import { BUILT_IN_PLANS } from '../../dist/auth/rules/built-in-plans.js';
 import { KeyService } from '../../dist/keys/key.service.js';
 import { PlanService } from '../../dist/keys/plan.service.js';
 
 const ADMINISTRATOR = 'terminal:ann';
-const PLANS = {
-  free: { perMinute: 60, perDay: 1000 },
-  pro: { perMinute: 300, perDay: 10_000 },
-  business: { perMinute: 1000, perDay: 100_000 },
-};
 const DAY_MS = 86_400_000;
 const SHOPS = [
   { name: 'Corner Pet Shop', plan: 'pro', note: 'Ann Miller, +49 30 555 0100' },
@@ -63,8 +59,10 @@ const HISTORY = `
  */
 export async function fillStore(app, databaseUrl) {
   const [plans, keys, url] = [app.get(PlanService), app.get(KeyService), await app.getUrl()];
-  for (const [name, limits] of Object.entries(PLANS)) {
-    await plans.set(name, limits, ADMINISTRATOR);
+  for (const [name, limits] of Object.entries(BUILT_IN_PLANS)) {
+    if (limits.perMinute !== null) {
+      await plans.set(name, limits, ADMINISTRATOR);
+    }
   }
   const administrator = await keys.issue({ name: 'Ann', plan: 'business', role: 'admin' }, ADMINISTRATOR);
   const [shop, , , , , old] = await issueKeys(keys);

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
+import { BUILT_IN_PLAN_NAMES } from '../auth/rules/built-in-plans.js';
 import { OVERLAP_MAX_SECONDS } from '../keys/key.schemas.js';
 import { instant } from '../schemas/instant.js';
 import { parseDuration } from '../settings/duration.js';
@@ -7,6 +8,8 @@ import { parseDuration } from '../settings/duration.js';
 const INT32_MAX = 2_147_483_647;
 /** For so many days usage is kept. */
 const DAYS_MAX = 400;
+/** The help of an option that names a plan. */
+export const PLAN_HELP = `${BUILT_IN_PLAN_NAMES.join(', ')}, or a plan of your own`;
 const EXPIRY_MESSAGE = 'must be a duration such as 30d, or a date-time such as 2027-01-01T00:00:00Z';
 const DURATION_MESSAGE = 'must be a duration such as 90s, 30m, 24h or 7d; 0 for none';
 

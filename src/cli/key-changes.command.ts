@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { CreateKeyInput, keyName, keyNote, type UpdateKeyInput } from '../keys/key.schemas.js';
 import { KeyService } from '../keys/key.service.js';
-import { expiry, listOrWord, overlap, parsedBy, positiveInteger } from './arguments.js';
+import { expiry, listOrWord, overlap, parsedBy, PLAN_HELP, positiveInteger } from './arguments.js';
 import { changeCommand, type ChangeOptions, requireOption, withServices } from './command.js';
 import { findKeyId } from './key-id.js';
 import { issuedOutput, keyOutput, keyText } from './key-output.js';
@@ -46,7 +46,7 @@ export const keyChanges: Command[] = [
   changeCommand('issue', 'issue a key, with a new quota or on an existing one; it is shown only once')
     .requiredOption('--name <name>', 'name of the key', parsedBy(keyName))
     .option('--note <text>', 'note of administrators on the key', parsedBy(keyNote))
-    .option('--plan <plan>', 'free, pro, business, enterprise, or a plan of your own')
+    .option('--plan <plan>', PLAN_HELP)
     .addOption(
       new Option('--quota <id>', 'id of the quota that it shares, instead of a plan').conflicts([
         'plan',

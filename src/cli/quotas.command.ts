@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { planName, type Quota, type UpdateQuotaInput } from '../keys/quota.schemas.js';
 import { QuotaService } from '../keys/quota.service.js';
 import type { RateLimitStatus } from '../rate-limit/rate-limit-status.schema.js';
-import { parsedBy, positiveInteger } from './arguments.js';
+import { parsedBy, PLAN_HELP, positiveInteger } from './arguments.js';
 import { changeCommand, type ChangeOptions, command, group, requireOption, withServices } from './command.js';
 import { planText, warningLines } from './key-output.js';
 import { confirm } from './output/confirmation.js';
@@ -32,7 +32,7 @@ export const quotasCommand = group('quotas', 'quotas: the plan, limits, counts a
 
   changeCommand('update', 'change the plan of a quota or its own limits; what is not given stays')
     .argument(...ID)
-    .option('--plan <plan>', 'free, pro, business, enterprise, or a plan of your own', parsedBy(planName))
+    .option('--plan <plan>', PLAN_HELP, parsedBy(planName))
     .option('--per-minute <n>', 'own limit per minute', positiveInteger)
     .option('--per-day <n>', 'own limit per day', positiveInteger)
     .option('--no-limits', 'remove the own limits, so that those of the plan apply')

@@ -1,4 +1,5 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
+import { BUILT_IN_PLANS } from '../auth/rules/built-in-plans.js';
 import { VERSION } from '../settings/version.js';
 
 const STORE = 'The animals of a store: list them, add one, read one.';
@@ -14,17 +15,20 @@ which it expires.`;
 
 const LIMITS = `\
 **Limits.** The service counts requests per UTC minute and per UTC day. Every response reports the limits in
-\`X-RateLimit-*\` and in \`RateLimit\`. A request over a limit gets 429; wait for \`Retry-After\` before the
-next attempt, and longer each time. A key that keeps sending without waiting, as many requests as its limit
-per minute, is banned for a while. More requests in flight than a client's share of a server get 429
-\`too_many_concurrent_requests\`: send fewer at once.`;
+\`X-RateLimit-*\` and in \`RateLimit\`. A request over a limit gets 429: wait for \`Retry-After\`; after
+repeated 429s, wait longer each time. A key that keeps sending without waiting is banned for a while; the
+message of each 429 says how many more it takes. More requests in flight than a client's share of a server
+get 429 \`too_many_concurrent_requests\`: send fewer at once.`;
 
-const PLANS = `| Plan | Requests per minute | Requests per day |
-|---|---|---|
-| Free | 60 | 1,000 |
-| Pro | 300 | 10,000 |
-| Business | 1,000 | 100,000 |
-| Enterprise | custom | custom |`;
+const count = (limit: number | null) => limit?.toLocaleString('en-US') ?? 'custom';
+const PLANS = [
+  '| Plan | Requests per minute | Requests per day |',
+  '|---|---|---|',
+  ...Object.entries(BUILT_IN_PLANS).map(
+    ([name, { perMinute, perDay }]) =>
+      `| ${name.charAt(0).toUpperCase()}${name.slice(1)} | ${count(perMinute)} | ${count(perDay)} |`,
+  ),
+].join('\n');
 
 const RETRIES = `\
 **Retries.** Send \`POST /v1/pets\` and \`POST /v1/store/orders\` with a new \`Idempotency-Key\`. If you

@@ -6,6 +6,7 @@ import { SERVICE } from '../../audit/audit.js';
 import type { CreateKeyInput } from '../../keys/key.schemas.js';
 import { countValidKeys, VALID_KEYS_MAX } from '../../keys/key.repository.js';
 import type { KeyService } from '../../keys/key.service.js';
+import { BUILT_IN_PLANS, type BuiltInPlan } from '../../auth/rules/built-in-plans.js';
 import { type Scope, scopesForRole } from '../../auth/rules/scope.js';
 import { generateApiKey, findKeyProblem } from '../../auth/rules/api-key.js';
 import type { PrismaService } from '../../database/prisma.service.js';
@@ -13,24 +14,26 @@ import { readServerTimeMs } from '../../database/server-time.js';
 import { type Environment, InvalidEnvironmentError } from '../../settings/environment.js';
 import { seedPlans } from './plans.js';
 
-const DEMO_KEY_INPUTS = {
-  free: { name: 'demo free', plan: 'free' },
-  pro: { name: 'demo pro', plan: 'pro' },
-  business: { name: 'demo business', plan: 'business', scopes: [...scopesForRole('client')] },
-  enterprise: {
-    name: 'demo enterprise',
-    plan: 'enterprise',
-    perMinute: 5_000,
-    perDay: 1_000_000,
-  },
-  admin: { name: 'demo administrator', plan: 'business', role: 'admin' },
-  team: { name: 'demo team' },
-} satisfies Record<string, Omit<CreateKeyInput, 'quotaId'>>;
+type DemoKeyName = BuiltInPlan | 'admin' | 'team';
 
-/** A key of this demonstration that shares the quota of another. */
-const QUOTA_OF: Partial<Record<DemoKeyName, DemoKeyName>> = { team: 'business' };
+/** The limits of a demonstration key on a plan that has none. */
+const OWN_LIMITS = { perMinute: 5_000, perDay: 1_000_000 };
+/** The key that may issue further keys, and the one that shares its quota. */
+const [ISSUER, ISSUED] = ['business', 'team'] as const;
 
-type DemoKeyName = keyof typeof DEMO_KEY_INPUTS;
+const DEMO_KEY_INPUTS = Object.fromEntries([
+  ...Object.entries(BUILT_IN_PLANS).map(([plan, { perMinute }]) => [
+    plan,
+    {
+      name: `demo ${plan}`,
+      plan,
+      ...(perMinute === null && OWN_LIMITS),
+      ...(plan === ISSUER && { scopes: [...scopesForRole('client')] }),
+    },
+  ]),
+  ['admin', { name: 'demo administrator', plan: 'business', role: 'admin' }],
+  [ISSUED, { name: 'demo team' }],
+]) as Record<DemoKeyName, Omit<CreateKeyInput, 'quotaId'>>;
 
 export type DemoKeys = Record<DemoKeyName, string>;
 
@@ -61,15 +64,15 @@ export async function seedDemo(
   for (const [name, input] of Object.entries(DEMO_KEY_INPUTS)) {
     const key = demoKeys[name as DemoKeyName];
     if (!(await keys.exists(key))) {
-      const quotaOwner = QUOTA_OF[name as DemoKeyName];
-      const quotaId = quotaOwner && (await keys.find(await keys.findId(demoKeys[quotaOwner]))).quotaId;
+      const quotaId =
+        name === ISSUED ? (await keys.find(await keys.findId(demoKeys[ISSUER]))).quotaId : undefined;
       if (quotaId !== undefined && !(await hasRoomForKey(prisma, quotaId))) {
-        logger.warn(`The key ${name} was not issued: the quota of ${quotaOwner} has as many keys as it may`);
+        logger.warn(`The key ${name} was not issued: the quota of ${ISSUER} has as many keys as it may`);
         unissued.add(name);
         continue;
       }
       await keys.issue({ ...input, quotaId }, SERVICE, key);
-    } else if ('scopes' in input && isOfEarlierVersion) {
+    } else if (input.scopes && isOfEarlierVersion) {
       await addScopes(prisma, keys, key, input.scopes);
     }
   }

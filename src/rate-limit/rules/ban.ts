@@ -3,6 +3,9 @@ import { DAY_MS, type WindowLimits } from './windows.js';
 /** Time since the end of a ban after which the ban level falls by one, each time that it has passed. */
 export const LEVEL_FALLS_AFTER_MS = DAY_MS;
 
+/** How many times the limit per minute must be denied within a minute to start a ban. */
+const LIMITS_DENIED = 1;
+
 /** A temporary ban that a request started or met. */
 export interface Ban {
   /** When it ends, in milliseconds since the Unix epoch, by the store's clock. */
@@ -21,7 +24,7 @@ export function banThreshold(
   { perMinute, perDay }: WindowLimits,
   banDurations: readonly number[],
 ): number | null {
-  return banDurations.length > 0 && perDay !== null ? perMinute : null;
+  return banDurations.length > 0 && perDay !== null ? LIMITS_DENIED * perMinute : null;
 }
 
 /**
