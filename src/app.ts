@@ -82,6 +82,7 @@ function routeAllMethods(fastify: FastifyInstance): void {
 /** Declares the properties of requests, so that all requests have one shape. */
 function decorateRequests(fastify: FastifyInstance, strategy: ApiKeyStrategy): void {
   fastify
+    .decorateRequest('statements', null)
     .decorateRequest('authentication', null)
     .decorateRequest('lastKnownPrincipal', {
       getter() {

@@ -30,6 +30,7 @@ export class ApiKeyGuard implements CanActivate {
         success: (principal: Principal) => {
           addExpiry(http.getResponse(), principal);
           request.authentication = { principal, denial: null };
+          setBorrower(request, principal);
           resolve(true);
         },
         fail: (challenge: string) => {
@@ -59,6 +60,15 @@ function inTwoParts(authorization = ''): string {
 function addExpiry(reply: FastifyReply, { expiresAt }: Principal): void {
   if (expiresAt !== null) {
     reply.header('X-Api-Key-Expires', expiresAt.toUTCString());
+  }
+}
+
+/** Sets for whom the request borrows connections: the changes of administrators may use every one. */
+function setBorrower({ requiredRole, method, statements }: FastifyRequest, { quota }: Principal): void {
+  if (requiredRole === 'client') {
+    statements!.borrower = { kind: 'client', quotaId: quota.id };
+  } else if (method === 'GET' || method === 'HEAD') {
+    statements!.borrower = { kind: 'reader' };
   }
 }
 

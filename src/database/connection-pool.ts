@@ -3,9 +3,10 @@ import type { Socket } from 'node:net';
 import pg from 'pg';
 import type { Environment } from '../settings/environment.js';
 import { isReadOnly } from './availability.js';
-import { lastStartMs, RequestDeadlineError, SILENCE_TIMEOUT_MS } from './request-deadline.js';
+import { findBorrower, lastStartMs, RequestDeadlineError, SILENCE_TIMEOUT_MS } from './request-deadline.js';
 import { configureOnConnect } from './session.js';
 import { singleStatements } from './single-statement.js';
+import { Turns } from './turns.js';
 
 const CONNECT_TIMEOUT_SECONDS = 2;
 /** A longer one would keep connections to a server that is back by now, and a shutdown, waiting. */
@@ -27,11 +28,28 @@ type Connected = pg.PoolClient &
 type Lend = (
   error: Error | undefined,
   client: pg.PoolClient | undefined,
-  done: (release?: unknown) => void,
+  done: (broken?: Error | boolean) => void,
 ) => void;
 
-/** Lends a connection to a request only while it has time left for a statement. */
-class DeadlinePool extends pg.Pool {
+/**
+ * Lends a connection to a request only while it has time left for a statement. A quota has one at a time, so
+ * that its requests wait for each other rather than others for them. Clients together leave one to
+ * administrators and the background; so do the reads of administrators, to changes such as a revocation.
+ */
+export class ConnectionPool extends pg.Pool {
+  private readonly turns: Record<'client' | 'reader', Turns>;
+
+  constructor(options: pg.PoolConfig & { max: number }) {
+    super(options);
+    const max = Math.max(1, options.max - 1);
+    this.turns = { client: new Turns(max), reader: new Turns(max) };
+  }
+
+  /** The number of those who wait for a connection. */
+  get pendingCount(): number {
+    return this.waitingCount + this.turns.client.waitingCount + this.turns.reader.waitingCount;
+  }
+
   override connect(): Promise<pg.PoolClient>;
   override connect(lend: Lend): void;
   override connect(lend?: Lend): Promise<pg.PoolClient> | void {
@@ -42,8 +60,10 @@ class DeadlinePool extends pg.Pool {
     }
     const leftMs = lastStartMs() - performance.now();
     let isOver = leftMs <= 0;
+    let giveUp: (() => void) | undefined;
     const end = () => {
       isOver = true;
+      giveUp?.();
       lend(new RequestDeadlineError(), undefined, () => {});
     };
     if (isOver) {
@@ -51,14 +71,29 @@ class DeadlinePool extends pg.Pool {
       return;
     }
     const timer = leftMs === Infinity ? undefined : setTimeout(end, leftMs);
-    super.connect((error, client, release) => {
-      clearTimeout(timer);
-      if (isOver) {
-        client?.release();
-      } else {
-        lend(error, client, release);
-      }
-    });
+    const borrow = (endTurn?: () => void) =>
+      super.connect((error, client, release) => {
+        clearTimeout(timer);
+        if (client === undefined) {
+          endTurn?.();
+        } else if (endTurn !== undefined) {
+          client.release = (broken) => {
+            release(broken);
+            endTurn();
+          };
+        }
+        if (isOver) {
+          client?.release();
+        } else {
+          lend(error, client, (broken) => client?.release(broken));
+        }
+      });
+    const borrower = findBorrower();
+    if (borrower === undefined) {
+      borrow();
+    } else {
+      giveUp = this.turns[borrower.kind].take(borrow, borrower.quotaId);
+    }
   }
 }
 
@@ -66,8 +101,8 @@ class DeadlinePool extends pg.Pool {
  * Returns a pool of up to `max` connections. Waiting for one fails after two seconds, or the
  * `connect_timeout` of the address; and once the request has no time left.
  */
-export function createPool({ DATABASE_URL }: Pick<Environment, 'DATABASE_URL'>, max: number): pg.Pool {
-  const pool = new DeadlinePool({
+export function createPool({ DATABASE_URL }: Pick<Environment, 'DATABASE_URL'>, max: number): ConnectionPool {
+  const pool = new ConnectionPool({
     connectionString: DATABASE_URL,
     application_name: 'animal-store',
     max,

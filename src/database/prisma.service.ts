@@ -1,11 +1,10 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { ArgType, SqlDriverAdapter, SqlQuery } from '@prisma/driver-adapter-utils';
-import type pg from 'pg';
 import type { MetricsRegistry, MetricsSource, Sample } from '../metrics/metrics-registry.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { clientAdapter, toRows } from './adapter.js';
-import { createPool } from './connection-pool.js';
+import { type ConnectionPool, createPool } from './connection-pool.js';
 import { PrismaClient } from './generated/client.js';
 import { findPreparedName, type Statement } from './statement.js';
 
@@ -23,14 +22,16 @@ const LIST: ArgType = { scalarType: 'unknown', arity: 'list' };
  */
 @Injectable()
 export class PrismaService extends PrismaClient implements OnApplicationShutdown, MetricsSource {
-  readonly pools: Record<'transactions' | 'queries', pg.Pool>;
+  readonly pools: Record<'transactions' | 'queries', ConnectionPool>;
   private readonly statements: Promise<SqlDriverAdapter>;
   /** The number of operations whose statements run in batches. */
   private batchedOperations = 0;
 
   constructor(@Inject(ENVIRONMENT) environment: Pick<Environment, 'DATABASE_URL' | 'DATABASE_POOL_SIZE'>) {
     const { DATABASE_URL, DATABASE_POOL_SIZE } = environment;
-    const size = Math.max(1, Math.floor(DATABASE_POOL_SIZE * CLIENT_SHARE));
+    // With two, clients leave one to administrators.
+    const min = DATABASE_POOL_SIZE < 4 ? 1 : 2;
+    const size = Math.max(min, Math.floor(DATABASE_POOL_SIZE * CLIENT_SHARE));
     const pools = {
       transactions: createPool(environment, size),
       queries: createPool(environment, DATABASE_POOL_SIZE - size),
@@ -57,7 +58,7 @@ export class PrismaService extends PrismaClient implements OnApplicationShutdown
       pools.map(([name, { options }]) => [options.max, name]),
     );
     metrics.gauge('database_queries_pending', 'Queries that wait for a connection.', ['pool'], () =>
-      pools.map(([name, { waitingCount }]) => [waitingCount, name]),
+      pools.map(([name, { pendingCount }]) => [pendingCount, name]),
     );
   }
 

@@ -6,8 +6,25 @@ export const SILENCE_TIMEOUT_MS = 4000;
 /** Every request has its response within this time of its arrival, less what this process itself needs. */
 const DEADLINE_MS = 6000 - 100;
 
-/** When the last statement of the current request may start, by the monotonic clock. */
-const lastStart = new AsyncLocalStorage<number>();
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What its statements share; null before it has arrived whole. */
+    statements: Statements | null;
+  }
+}
+
+/** For whom a connection is borrowed: a client's quota, or a read by an administrator. */
+type Borrower = { kind: 'client'; quotaId: string } | { kind: 'reader'; quotaId?: undefined };
+
+/** What the statements of a request share. */
+export interface Statements {
+  /** When the last may start, by the monotonic clock. */
+  lastStartMs: number;
+  /** Undefined for all who may use every connection. */
+  borrower?: Borrower;
+}
+
+const current = new AsyncLocalStorage<Statements>();
 
 const CODE = 'REQUEST_DEADLINE';
 
@@ -29,14 +46,16 @@ export function isRequestDeadline(error: unknown): boolean {
  * Starts the deadline of a request that has arrived whole. The work that it causes shares the deadline,
  * without passing it along. A statement starts only if it would end in time even if it took its maximum time.
  */
-export const startDeadline: preValidationHookHandler = (_request, _reply, done) =>
-  lastStart.run(performance.now() + DEADLINE_MS - SILENCE_TIMEOUT_MS, done);
+export const startDeadline: preValidationHookHandler = (request, _reply, done) => {
+  request.statements = { lastStartMs: performance.now() + DEADLINE_MS - SILENCE_TIMEOUT_MS };
+  current.run(request.statements, done);
+};
 
 /**
  * Returns when the last statement of a request may start, by the monotonic clock; Infinity outside of one.
  */
 export function lastStartMs(): number {
-  return lastStart.getStore() ?? Infinity;
+  return current.getStore()?.lastStartMs ?? Infinity;
 }
 
 /** @throws RequestDeadlineError once the current request has no time left for a statement. */
@@ -46,7 +65,15 @@ export function requireTimeLeft(): void {
   }
 }
 
-/** Runs work whose last statement may start at `ms`: of several requests, or (Infinity) of the background. */
+/** Returns for whom the current request borrows a connection; undefined if it may use every connection. */
+export function findBorrower(): Borrower | undefined {
+  return current.getStore()?.borrower;
+}
+
+/**
+ * Runs work whose last statement may start at `ms`: of several requests, or (Infinity) of the background. It
+ * may use every connection.
+ */
 export function withLastStart<Result>(ms: number, work: () => Result): Result {
-  return lastStart.run(ms, work);
+  return current.run({ lastStartMs: ms }, work);
 }

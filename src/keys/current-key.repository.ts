@@ -29,7 +29,7 @@ export class CurrentKeyRepository {
    */
   async find({ keyId, quota: { plan, perMinute, perDay } }: Principal): Promise<CurrentKey> {
     const [record, restrictionsById] = await Promise.all([
-      this.prisma.apiKey.findUnique({ where: { id: keyId }, select: FIELDS }),
+      this.prisma.apiKey.findFirst({ where: { id: keyId }, select: FIELDS }),
       readRestrictions(this.prisma, [keyId]),
     ]);
     const restrictions = restrictionsById.get(keyId);

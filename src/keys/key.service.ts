@@ -174,7 +174,7 @@ export class KeyService {
    */
   async findId(key: string): Promise<string> {
     const { hash } = storedFields(key);
-    const found = await this.database.apiKey.findUnique({ where: { hash }, select: { id: true } });
+    const found = await this.database.apiKey.findFirst({ where: { hash }, select: { id: true } });
     if (found === null) {
       throw new ApiError('not_found', 'This key was never issued here. Check that it was copied whole.');
     }

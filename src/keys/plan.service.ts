@@ -32,7 +32,7 @@ export class PlanService {
 
   /** @throws ApiError `not_found`. */
   async find(name: string): Promise<Plan> {
-    const plan = isPlanName(name) ? await this.database.plan.findUnique({ where: { name } }) : null;
+    const plan = isPlanName(name) ? await this.database.plan.findFirst({ where: { name } }) : null;
     if (plan === null) {
       throw new ApiError('not_found', `There is no plan "${name}".`);
     }
@@ -52,7 +52,7 @@ export class PlanService {
     return inTransaction(this.database, async (transaction) => {
       // Serializes concurrent calls, even if the plan has no row to lock yet.
       await transaction.$executeRaw`LOCK TABLE plans IN SHARE ROW EXCLUSIVE MODE`;
-      const old = await transaction.plan.findUnique({ where: { name } });
+      const old = await transaction.plan.findFirst({ where: { name } });
       if (old !== null && old.perMinute === null) {
         throw new ApiError(
           'conflict',

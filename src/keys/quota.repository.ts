@@ -11,7 +11,7 @@ import { QUOTA, type QuotaRecord } from './quota.view.js';
 
 /** @throws ApiError `not_found`. */
 export function findQuota(database: Database, id: string): Promise<QuotaRecord> {
-  return requireRecord('quota', id, (where) => database.quota.findUnique({ where, ...QUOTA }));
+  return requireRecord('quota', id, (where) => database.quota.findFirst({ where, ...QUOTA }));
 }
 
 /**
@@ -66,7 +66,7 @@ export async function quotaColumns(database: Database, input: PlanAndLimits) {
     const message = `The request is invalid: ${missing} is required: a quota has both own limits or neither.`;
     throw new ApiError('invalid_request', message);
   }
-  const plan = isPlanName(name) ? await database.plan.findUnique({ where: { name } }) : null;
+  const plan = isPlanName(name) ? await database.plan.findFirst({ where: { name } }) : null;
   if (plan === null) {
     throw new ApiError('invalid_request', await noSuchPlanMessage(database, name));
   }

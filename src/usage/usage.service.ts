@@ -77,7 +77,7 @@ export class UsageService {
   /** @throws ApiError `not_found`. */
   private findKey(id: string) {
     const select = { id: true, role: true };
-    return requireRecord('key', id, (where) => this.database.apiKey.findUnique({ where, select }));
+    return requireRecord('key', id, (where) => this.database.apiKey.findFirst({ where, select }));
   }
 
   /** Returns the start of the first of these UTC days, of which the last is today, or ends at `until`. */
@@ -95,7 +95,7 @@ export class UsageService {
    */
   async whatIf(quotaId: string, query: WhatIfQuery): Promise<WhatIf> {
     const select = { id: true };
-    await requireRecord('quota', quotaId, (where) => this.database.quota.findUnique({ where, select }));
+    await requireRecord('quota', quotaId, (where) => this.database.quota.findFirst({ where, select }));
     const plans = await this.database.$queryRaw<(Limits & { name: string })[]>`
       SELECT name, per_minute AS "perMinute", per_day AS "perDay" FROM plans
       WHERE per_day IS NOT NULL ORDER BY per_day, per_minute, name`;

@@ -56,7 +56,7 @@ export class WebhookService {
 
   /** @throws ApiError `not_found`. */
   async find(id: string, database: Database = this.database): Promise<WebhookRecord> {
-    const found = isUuid(id) ? await database.webhook.findUnique({ where: { id }, ...WEBHOOK }) : null;
+    const found = isUuid(id) ? await database.webhook.findFirst({ where: { id }, ...WEBHOOK }) : null;
     if (found === null) {
       throw new ApiError('not_found', `There is no webhook with the id "${id}".`);
     }
@@ -153,9 +153,8 @@ export class WebhookService {
       if (paused) {
         throw new ApiError('conflict', 'The webhook is paused. Resume it first.');
       }
-      const dedupeKey_webhookId = await queueTestEvent(transaction, id);
-      const where = { dedupeKey_webhookId };
-      const delivery = await transaction.webhookDelivery.findUniqueOrThrow({ where, ...DELIVERY });
+      const where = await queueTestEvent(transaction, id);
+      const delivery = await transaction.webhookDelivery.findFirstOrThrow({ where, ...DELIVERY });
       await record(transaction, actor, 'webhook.tested', id, null, auditedDelivery(delivery));
       return delivery;
     });

@@ -1,6 +1,12 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type pg from 'pg';
-import { createPool } from '../../src/database/connection-pool.js';
-import { RequestDeadlineError, withLastStart } from '../../src/database/request-deadline.js';
+import { type ConnectionPool, createPool } from '../../src/database/connection-pool.js';
+import {
+  RequestDeadlineError,
+  startDeadline,
+  type Statements,
+  withLastStart,
+} from '../../src/database/request-deadline.js';
 import { startApplication } from '../support/service/application.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { hold } from '../support/database/holding.js';
@@ -78,6 +84,92 @@ describe('a connection of createPool', () => {
   });
 });
 
+describe('a pool with several borrowers', () => {
+  let database: TestDatabase;
+  let pool: ConnectionPool;
+  beforeAll(async () => (database = await createDatabase()));
+  beforeEach(() => (pool = createPool({ DATABASE_URL: database.url }, 3)));
+  afterEach(() => pool.end());
+  afterAll(() => database.drop());
+
+  /** Runs work as a request of the borrower, which has some time left. */
+  function borrow<Result>(borrower: Statements['borrower'], work: () => Result, leftMs = 10_000): Result {
+    const request = {} as FastifyRequest;
+    let result: Result | undefined;
+    startDeadline.call({} as FastifyInstance, request, {} as FastifyReply, () => {
+      Object.assign(request.statements!, { borrower, lastStartMs: performance.now() + leftMs });
+      result = work();
+    });
+    return result!;
+  }
+  const client = (quotaId: string) => ({ kind: 'client', quotaId }) as const;
+  const borrowFor = (quotaId: string, leftMs?: number) =>
+    borrow(client(quotaId), () => pool.connect(), leftMs);
+  const read = () => borrow({ kind: 'reader' }, () => pool.connect());
+  const used = () => pool.totalCount - pool.idleCount;
+
+  it('lends one to each quota, and the last to neither clients nor reads', async () => {
+    const [first, second] = [await borrowFor('a'), await borrowFor('b')];
+    const [again, third] = [borrowFor('a'), borrowFor('c')];
+    expect([pool.totalCount, pool.waitingCount, pool.pendingCount]).toEqual([2, 0, 2]);
+    const unbound = await pool.connect();
+    second.release();
+    (await third).release();
+    first.release();
+    (await again).release();
+    unbound.release();
+    const reads = [await read(), await read()];
+    const another = read();
+    expect(pool.pendingCount).toBe(1);
+    reads.forEach((each) => each.release());
+    (await another).release();
+    expect([used(), pool.pendingCount]).toEqual([0, 0]);
+  });
+
+  it('lets a quota wait for its own requests only until their deadline', async () => {
+    const first = await borrowFor('a');
+    const impatient = borrowFor('a', 20);
+    const patient = borrowFor('a');
+    await expect(impatient).rejects.toThrow(RequestDeadlineError);
+    expect(pool.pendingCount).toBe(1);
+    first.release();
+    (await patient).release();
+    expect([pool.totalCount, pool.idleCount, pool.pendingCount]).toEqual([1, 1, 0]);
+  });
+
+  it('passes on a connection that is free after the deadline', async () => {
+    const unbound = [await pool.connect(), await pool.connect(), await pool.connect()];
+    const impatient = borrowFor('a', 20);
+    const patient = borrowFor('a');
+    await expect(impatient).rejects.toThrow(RequestDeadlineError);
+    unbound.forEach((each) => each.release());
+    (await patient).release();
+    expect([used(), pool.pendingCount]).toEqual([0, 0]);
+  });
+
+  it('gives the turn to the next after a connection that broke, or could not be opened', async () => {
+    const broken = await borrowFor('a');
+    const next = borrowFor('a');
+    broken.release(new Error('broken'));
+    (await next).release();
+    const away = createPool({ DATABASE_URL: 'postgresql://127.0.0.1:1/store' }, 2);
+    const tries = Array.from({ length: 3 }, () => borrow(client('a'), () => away.connect()));
+    for (const { status } of await Promise.allSettled(tries)) {
+      expect(status).toBe('rejected');
+    }
+    expect([away.totalCount, away.pendingCount]).toEqual([0, 0]);
+    await away.end();
+  });
+
+  it('lends its only connection to clients too', async () => {
+    const single = createPool({ DATABASE_URL: database.url }, 1);
+    const query = (quotaId: string) => borrow(client(quotaId), () => single.query('SELECT 1'));
+    await Promise.all([query('a'), single.query('SELECT 1'), query('b'), query('a')]);
+    expect([single.totalCount, single.idleCount, single.pendingCount]).toEqual([1, 1, 0]);
+    await single.end();
+  });
+});
+
 describe('a small pool', () => {
   it('leaves connections for readiness and keys while operations on animals wait for a lock', async () => {
     const store = await startApplication({ environment: { DATABASE_POOL_SIZE: 10 } });
@@ -109,9 +201,10 @@ describe('a small pool', () => {
     const store = await startApplication({ environment: { DATABASE_POOL_SIZE: 12 } });
     const holder = await hold(store.database.url, 'LOCK TABLE orders IN ACCESS EXCLUSIVE MODE');
     const { key } = await store.issue();
-    const waiting = Array.from({ length: 20 }, () => send(`${store.url}/v1/store/orders`, { key }));
+    const others = await Promise.all(Array.from({ length: 5 }, () => store.issue()));
+    const waiting = others.map((other) => send(`${store.url}/v1/store/orders`, { key: other.key }));
     try {
-      await eventually(() => expectLocksWaitedFor(store.database, 3));
+      await eventually(() => expectLocksWaitedFor(store.database, 2));
       const body = '{"name":"Rex","categoryId":7}';
       expect((await send(`${store.url}/v1/pets`, { method: 'POST', key, body })).status).toBe(201);
       expect((await send(`${store.url}/v1/pets`, { key })).status).toBe(200);

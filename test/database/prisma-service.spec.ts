@@ -7,14 +7,34 @@ import { createDatabase } from '../support/database/database.js';
 const ONE = namedStatement<{ one: number }>('one', 'SELECT 1 AS one');
 
 describe('PrismaService', () => {
+  it.each([
+    [2, 1, 1],
+    [3, 1, 2],
+    [4, 2, 2],
+    [9, 2, 7],
+    [12, 3, 9],
+    [100, 30, 70],
+  ])(
+    'divides %d connections, of which its client has two if it can',
+    async (DATABASE_POOL_SIZE, own, rest) => {
+      const prisma = new PrismaService({
+        DATABASE_URL: 'postgresql://127.0.0.1:1/store',
+        DATABASE_POOL_SIZE,
+      });
+      expect(prisma.pools.transactions.options.max).toBe(own);
+      expect(prisma.pools.queries.options.max).toBe(rest);
+      await prisma.onApplicationShutdown();
+    },
+  );
+
   it('gives its client and statements connections of their own', async () => {
     const database = await createDatabase();
     const prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 4 });
     try {
       expect(await prisma.query(ONE)).toEqual([{ one: 1 }]);
       expect(prisma.pools).toMatchObject({
-        queries: { options: { max: 3 }, totalCount: 1, idleCount: 1, waitingCount: 0 },
-        transactions: { options: { max: 1 }, totalCount: 0 },
+        queries: { options: { max: 2 }, totalCount: 1, idleCount: 1, waitingCount: 0 },
+        transactions: { options: { max: 2 }, totalCount: 0 },
       });
       await prisma.$transaction(async (transaction) => {
         expect(await transaction.pet.count()).toBe(0);
