@@ -31,11 +31,8 @@ const NETWORK_CALL = /^(connect|getaddrinfo|query\w+|read|write|shutdown|undefin
  * at once.
  */
 const CONFLICT = /^(40001|40P01|P2034)$/;
-/**
- * SQLSTATEs of a write to a read-only server or session, and of a connection to a standby
- * (`configureSession`).
- */
-const READ_ONLY = /^(25006|55000)$/;
+/** The SQLSTATE of a write to a read-only server, and of a connection to a standby (`configureSession`). */
+const READ_ONLY = /^25006$/;
 /**
  * Codes of PostgreSQL and Prisma for a table, column, type or operator that the database lacks. No value that
  * a client sends causes them, because statements are fixed.

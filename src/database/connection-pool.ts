@@ -12,7 +12,7 @@ const CONNECT_TIMEOUT_SECONDS = 2;
 /** A longer one would keep connections to a server that is back by now, and a shutdown, waiting. */
 const CONNECT_TIMEOUT_MAX_SECONDS = 5;
 /** Longer than a migration waits for a lock that requests queue behind. */
-const STATEMENT_TIMEOUT_MS = 3500;
+const STATEMENT_TIMEOUT = { name: 'statement_timeout', value: '3500ms', accepted: '^3500ms$' };
 const IDLE_TIMEOUT_MS = 30_000;
 /** A connection is replaced after this time, in case its address leads to another server by then. */
 const LIFETIME_SECONDS = 600;
@@ -107,10 +107,9 @@ export function createPool({ DATABASE_URL }: Pick<Environment, 'DATABASE_URL'>, 
     application_name: 'animal-store',
     max,
     connectionTimeoutMillis: connectTimeoutMs(DATABASE_URL),
-    statement_timeout: STATEMENT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     maxLifetimeSeconds: LIFETIME_SECONDS,
-    onConnect: configureOnConnect(DATABASE_URL),
+    onConnect: configureOnConnect(DATABASE_URL, STATEMENT_TIMEOUT),
     // The process does not wait for the queries of requests that the shutdown has cut off.
     allowExitOnIdle: true,
   });

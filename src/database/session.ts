@@ -2,6 +2,8 @@ import pg from 'pg';
 import { configuration, type SessionSetting, sessionSettings } from '../../prisma/session-settings.mjs';
 
 const TIMEOUT_MS = 2000;
+/** The SQLSTATE of a write to a read-only server. */
+const READ_ONLY = '25006';
 
 /** PostgreSQL's numbers of the types `timestamp` and `timestamptz`. */
 const TIME_TYPES = [1114, 1184];
@@ -19,12 +21,12 @@ for (const type of TIME_TYPES) {
 }
 
 /**
- * Sets what statements and parsers rely on (`sessionSettings`), and further settings; nothing behind a
- * pooler, which lends the session to others. A standby is rejected: it may lack what was just written, and
- * would be read until the connection ends.
+ * Sets what statements and parsers rely on (`sessionSettings`), and further settings, which poolers would
+ * refuse in the startup message; nothing behind a pooler, which lends the session to others. A standby is
+ * rejected: it may lack what was just written, and would be read until the connection ends.
  *
  * @returns whether the connection is direct: its server process is the one that it was opened to.
- * @throws the driver's error; of a standby, one with the SQLSTATE 55000.
+ * @throws the driver's error; of a standby, one with the SQLSTATE 25006.
  */
 export async function configureSession(
   client: pg.ClientBase,
@@ -33,17 +35,21 @@ export async function configureSession(
 ): Promise<boolean> {
   const names = new Set(further.map(({ name }) => name));
   const settings = sessionSettings(connectionString).filter(({ name }) => !names.has(name));
-  // The function fails on a standby.
   const query = {
-    ...configuration(client, [...settings, ...further], 'pg_current_wal_lsn()'),
+    // Other functions that tell a standby are not for customers of every provider.
+    ...configuration(client, [...settings, ...further], 'pg_is_in_recovery() AS "isStandby"'),
     query_timeout: TIMEOUT_MS,
   };
-  return (await client.query(query)).rowCount !== 0;
+  const { rows } = await client.query<{ isStandby: boolean }>(query);
+  if (rows.some(({ isStandby }) => isStandby)) {
+    throw Object.assign(new Error('the server is a standby, which is read-only'), { code: READ_ONLY });
+  }
+  return rows.length > 0;
 }
 
 /**
  * Returns `configureSession` as the option `onConnect` of a pool, which waits for it, though its type does
  * not show that.
  */
-export const configureOnConnect = (connectionString: string | undefined) =>
-  ((client) => configureSession(client, connectionString)) as (client: pg.ClientBase) => void;
+export const configureOnConnect = (connectionString: string | undefined, ...further: SessionSetting[]) =>
+  ((client) => configureSession(client, connectionString, ...further)) as (client: pg.ClientBase) => void;

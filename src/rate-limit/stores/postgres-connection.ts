@@ -9,7 +9,7 @@ import type { Environment } from '../../settings/environment.js';
 import { counterStoreError, DEADLINE_MS } from './counter-store.js';
 
 /** It is longer than the deadline, so it ends only statements for whose reply nobody waits any more. */
-const STATEMENT_TIMEOUT_MS = 1000;
+const STATEMENT_TIMEOUT = { name: 'statement_timeout', value: '1s', accepted: '^1s$' };
 /** The end of retries, early enough for the last one to end before the deadline. */
 const RETRY_MS = 500;
 
@@ -79,7 +79,6 @@ export class CountingConnection {
     this.client = new pg.Client({
       connectionString: this.connectionString,
       application_name: 'animal-store counters',
-      statement_timeout: STATEMENT_TIMEOUT_MS,
       keepAlive: true,
       stream: () => this.socket,
     });
@@ -115,7 +114,7 @@ export class CountingConnection {
     await this.client.connect();
     this.isOpen = true;
     const commit = { name: 'synchronous_commit', value: 'off', accepted: '^off$' };
-    return configureSession(this.client, this.connectionString, commit);
+    return configureSession(this.client, this.connectionString, commit, STATEMENT_TIMEOUT);
   }
 
   /**
