@@ -4,6 +4,8 @@ interface TableUse {
   privileges: string;
   /** The sequence of its identifiers, which requires USAGE. */
   sequence?: string;
+  /** The condition of the index on them, if that has one. */
+  indexed?: string;
 }
 
 /** The privileges on a table whose rows are changed and deleted. */

@@ -4,10 +4,11 @@ import { DatabaseHealth } from './database.health.js';
 import { HealthController } from './health.controller.js';
 import { Readiness } from './readiness.js';
 import { ReplicaRegistry } from './replica-registry.js';
+import { SequenceWatch } from './sequence-watch.js';
 
 @Module({
   imports: [RateLimitModule],
   controllers: [HealthController],
-  providers: [DatabaseHealth, Readiness, ReplicaRegistry],
+  providers: [DatabaseHealth, Readiness, ReplicaRegistry, SequenceWatch],
 })
 export class HealthModule {}

@@ -49,9 +49,10 @@ export const Health = z
           'is gone some seconds later. Absent if the responding one does not serve or could not report.',
       }),
     warnings: warnings(
-      ['deprecated_operation_called', 'versions_mixed'],
+      ['deprecated_operation_called', 'versions_mixed', 'sequence_behind'],
       'What needs attention although requests are served, such as an operation that is removed within 30 ' +
-        'days and was called in the last 7, or replicas of several versions.',
+        'days and was called in the last 7, replicas of several versions, or a sequence whose next values ' +
+        'are taken.',
     ),
     components: z
       .object({

@@ -14,6 +14,7 @@ import { VERSION } from '../settings/version.js';
 import { DatabaseHealth, type DatabaseParts } from './database.health.js';
 import type { Health } from './health.schema.js';
 import { ReplicaRegistry } from './replica-registry.js';
+import { SequenceWatch } from './sequence-watch.js';
 
 /** Requests within this time share one check, because no key is needed to request it. */
 const RESULT_LIFE_MS = 1000;
@@ -38,6 +39,7 @@ export class Readiness implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly connections: Connections,
     private readonly removals: RemovalWatch,
     private readonly registry: ReplicaRegistry,
+    private readonly sequences: SequenceWatch,
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'COUNTER_STORE_URL'>,
   ) {}
 
@@ -71,7 +73,7 @@ export class Readiness implements OnApplicationBootstrap, OnModuleDestroy {
       status,
       version: VERSION,
       ...(replicas !== null && { replicas: [...replicas] }),
-      warnings: [...this.removals.warnings, ...this.registry.warnings],
+      warnings: [...this.removals.warnings, ...this.registry.warnings, ...this.sequences.warnings],
       components,
     };
   }

@@ -12,7 +12,9 @@ import { type Page, toPage } from '../schemas/pagination.js';
 import { type NewOrder, Order, type OrderQuery } from './order.schemas.js';
 import { declareTables } from '../database/tables.js';
 
-declareTables({ orders: { privileges: 'SELECT, INSERT', sequence: 'orders_id_seq' } });
+declareTables({
+  orders: { privileges: 'SELECT, INSERT', sequence: 'orders_id_seq', indexed: 'quantity >= 1' },
+});
 
 const FIELDS = { id: true, petId: true, quantity: true, shipDate: true, status: true, complete: true };
 

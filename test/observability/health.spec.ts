@@ -2,7 +2,9 @@ import { hostname } from 'node:os';
 import { Logger } from '@nestjs/common';
 import { generateApiKey } from '../../src/auth/rules/api-key.js';
 import { PrismaService } from '../../src/database/prisma.service.js';
+import { declaredTables } from '../../src/database/tables.js';
 import { Connections } from '../../src/http/connections.js';
+import { SequenceWatch } from '../../src/observability/sequence-watch.js';
 import { parseRedisAddresses } from '../../src/settings/redis-address.js';
 import { VERSION } from '../../src/settings/version.js';
 import { shareApplication, startApplication } from '../support/service/application.js';
@@ -75,6 +77,56 @@ describe('a healthy service', () => {
     const { key } = await store.issue({ role: 'admin' });
     store.app.get(Connections).drain();
     expect((await getHealth(key)).json).toMatchObject({ status: 'draining' });
+  });
+});
+
+describe('a service whose sequences are behind their tables, as after logical replication', () => {
+  it('warns at GET /admin/health and in the log, with the statements that repair it', async () => {
+    const database = await createDatabase();
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
+    const store = await startApplication({ database });
+    try {
+      const { key } = await store.issue({ role: 'admin', plan: 'business' });
+      const getWarnings = async () => {
+        await store.app.get(SequenceWatch).check();
+        return (await send(`${store.url}/admin/health`, { key })).json.warnings;
+      };
+      const create = async (path: string, body: object) => {
+        const { status } = await send(store.url + path, { method: 'POST', key, body });
+        return status;
+      };
+      const createPet = () => create('/v1/pets', { name: 'Rex', categoryId: 1 });
+      const createOrder = () => create('/v1/store/orders', { petId: 1, quantity: 1 });
+      const issue = () => create('/admin/keys', { name: 'x', plan: 'free' });
+      expect([await createPet(), await createOrder(), await issue()]).toEqual([201, 201, 201]);
+      expect(await getWarnings()).toStrictEqual([]);
+      const sequences = declaredTables().flatMap(([table, { sequence }]) =>
+        sequence ? [{ table, sequence }] : [],
+      );
+      expect(sequences.map(({ table }) => table)).toEqual(['audit_events', 'orders', 'pets']);
+      for (const { sequence } of sequences) {
+        await database.query(`ALTER SEQUENCE ${sequence} RESTART`);
+      }
+      const expected = sequences.map(({ table, sequence }) => {
+        const repair = `SELECT setval('public.${sequence}', (SELECT max(id) FROM public.${table}))`;
+        const message =
+          `The sequence public.${sequence} is behind the table public.${table}: creations fail because ` +
+          `their ids are taken. Run "${repair}".`;
+        return { code: 'sequence_behind', message };
+      });
+      expect(await getWarnings()).toEqual(expected);
+      expect(warn.mock.calls).toEqual(expected.map(({ message }) => [message]));
+      expect([await createPet(), await createOrder(), await issue()]).toEqual([500, 500, 500]);
+      expect((await send(`${store.url}/readyz`)).status).toBe(200);
+      for (const { message } of expected) {
+        await database.query(/"(.+)"/.exec(message)?.[1] ?? '');
+      }
+      expect([await createPet(), await createOrder(), await issue()]).toEqual([201, 201, 201]);
+      expect(await getWarnings()).toStrictEqual([]);
+    } finally {
+      await store.close();
+      await database.drop();
+    }
   });
 });
 

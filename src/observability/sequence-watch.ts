@@ -1,0 +1,60 @@
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { PeriodicDatabaseTask } from '../database/periodic-task.js';
+import { PrismaService } from '../database/prisma.service.js';
+import { SchemaState } from '../database/schema-state.js';
+import { declaredTables } from '../database/tables.js';
+import { DatabaseHealth } from './database.health.js';
+import type { Health } from './health.schema.js';
+
+const INTERVAL_MS = 30_000;
+
+/**
+ * Finds and logs sequences that are behind their tables, as after logical replication, which copies rows
+ * only. It is apart from readiness: reading a table may wait for a lock.
+ */
+@Injectable()
+export class SequenceWatch extends PeriodicDatabaseTask implements OnApplicationBootstrap {
+  /** One for each sequence that was behind at the last check, with the statement that repairs it. */
+  warnings: Health['warnings'] = [];
+
+  constructor(
+    private readonly prisma: PrismaService,
+    private readonly schema: SchemaState,
+    private readonly health: DatabaseHealth,
+  ) {
+    super(INTERVAL_MS, () => this.check(), 'Could not compare sequences with their tables');
+  }
+
+  /** Does not wait: the service starts without its database too. */
+  onApplicationBootstrap(): void {
+    void this.health.check().then(() => this.task.runNow());
+  }
+
+  /** Returns false: there is never more to check. @throws the database's error. */
+  async check(): Promise<false> {
+    if (this.schema.isUsable !== true) {
+      return false;
+    }
+    const text = declaredTables().flatMap(selectBehind).join(' UNION ALL ');
+    const found = await this.prisma.$queryRawUnsafe<{ message: string }[]>(text);
+    const known = new Set(this.warnings.map(({ message }) => message));
+    this.warnings = found.map(({ message }) => ({ code: 'sequence_behind', message }));
+    found.filter(({ message }) => !known.has(message)).forEach(({ message }) => this.logger.warn(message));
+    return false;
+  }
+}
+
+/** Returns no statement for a table without a sequence. The last value is null before the first. */
+function selectBehind([table, { sequence, indexed = 'true' }]: ReturnType<typeof declaredTables>[number]) {
+  const statement = `
+    SELECT format(
+      'The sequence %1$s is behind the table %2$s: creations fail because their ids are taken. '
+        'Run "SELECT setval(''%1$s'', (SELECT max(id) FROM %2$s))".',
+      format('%I.%I', schemaname, sequencename), format('%I.%I', schemaname, '${table}')
+    ) AS message
+    FROM pg_class
+    JOIN pg_sequences ON sequencename = relname AND quote_ident(schemaname) = relnamespace::regnamespace::text
+    WHERE pg_class.oid = to_regclass('${sequence}') AND has_sequence_privilege(pg_class.oid, 'USAGE, SELECT')
+      AND (SELECT max(id) FROM ${table} WHERE ${indexed}) > coalesce(last_value, start_value - 1)`;
+  return sequence === undefined ? [] : [statement];
+}
