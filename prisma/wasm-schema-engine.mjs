@@ -44,6 +44,9 @@ const NO_TIMEOUTS = [
   'idle_session_timeout',
 ].map((name) => ({ name, value: '0', accepted: '^0$' }));
 
+/** How many tables a message names. */
+const LISTED_TABLES = 10;
+
 /** PostgreSQL's numbers of the types `"char"`, the one-letter codes of its own catalogues, and `"char"[]`. */
 const CHAR_OID = 18;
 const CHAR_ARRAY_OID = 1002;
@@ -68,7 +71,9 @@ export async function openSchemaEngine({ connectionString, datamodels, log = () 
     engine.applyMigrations = async (input) => {
       database.transactions = transactionsOf(input);
       await forgetFailed(database);
-      return applyMigrations(input).catch(rethrowFailedMigration);
+      return applyMigrations(input)
+        .catch(rethrowFailedMigration)
+        .catch((error) => rethrowNotEmpty(error, database));
     };
     for (const method of ['applyMigrations', 'markMigrationApplied', 'markMigrationRolledBack']) {
       const work = engine[method].bind(engine);
@@ -186,6 +191,23 @@ function rethrowFailedMigration(error) {
     'https://pris.ly/d/migrate-resolve\n\n' +
     `Migration name: ${migrationName}\n\nDatabase error:\n${databaseError}`;
   throw Object.assign(new Error(message, { cause: error }), { code: 'P3018', migrationName });
+}
+
+/** Throws P3005, for a schema with tables but without migrations, with the tables and what to do. */
+async function rethrowNotEmpty(error, { session, schema }) {
+  if (error.code !== 'P3005') {
+    throw error;
+  }
+  const { rows } = await session.query(
+    `SELECT relname AS name FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+     WHERE nspname = $1 AND relkind = 'r' ORDER BY relname LIMIT ${LISTED_TABLES + 1}`,
+    [schema],
+  );
+  const names = rows.map(({ name }, index) => (index < LISTED_TABLES ? name : '…')).join(', ');
+  const message =
+    `The schema ${schema} is not empty, but has tables of others: ${names}. Name an empty database in ` +
+    'DATABASE_URL, or add ?schema=animals to it for a schema of its own, which is created if it is missing.';
+  throw Object.assign(new Error(message, { cause: error }), { code: error.code });
 }
 
 /** Opens the connections of the engine, and closes all of them. */

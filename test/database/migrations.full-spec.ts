@@ -83,11 +83,18 @@ describe('applyPendingMigrations', () => {
     expect(await applyPendingMigrations(databaseUrl, folder)).toContain('20991231000000_slow');
   });
 
-  it('throws an error of one line for a database with foreign tables', async () => {
-    await database.query('CREATE TABLE theirs ()');
-    await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toThrow(
-      /^The database schema is not empty\..+$/,
+  it('throws an error of one line for a database with foreign tables, which it names', async () => {
+    await database.query(
+      'CREATE TABLE theirs (); CREATE TABLE "Also theirs" (); CREATE VIEW seen AS SELECT 1',
     );
+    const fault =
+      /^The schema public is not empty, but has tables of others: Also theirs, theirs\. .+ \?schema=\w+ .+$/;
+    await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toThrow(fault);
+    expect(await runPrisma(databaseUrl, ['migrate', 'deploy'])).toEqual({
+      code: 1,
+      output: expect.stringMatching(new RegExp(fault, 'm')),
+    });
+    expect(await applyPendingMigrations(`${databaseUrl}&schema=animals`, folder)).toEqual(OWN_MIGRATIONS);
   });
 
   it('closes all its connections', async () => {
