@@ -1,6 +1,7 @@
 import path from 'node:path';
 
 import { defineConfig } from 'prisma/config';
+import { toDriverAddress } from './prisma/database-address.mjs';
 import { loadEnvFile } from './src/settings/env-file.js';
 import { resolveSecretFiles } from './src/settings/secret-files.js';
 
@@ -21,7 +22,8 @@ const addresses = Object.entries(process.env).filter(
 );
 const { DATABASE_URL, DIRECT_DATABASE_URL } = resolveSecretFiles(Object.fromEntries(addresses), faults);
 // Bypasses a pooler, because the engine's lock belongs to a session.
-const url = DIRECT_DATABASE_URL ?? DATABASE_URL;
+const address = DIRECT_DATABASE_URL ?? DATABASE_URL;
+const url = address && toDriverAddress(address);
 const needsDatabase = [
   /^migrate (deploy|dev|reset|resolve|status)\b/,
   /^migrate diff .*--(from|to)-(migrations|config-datasource)\b/,

@@ -62,7 +62,7 @@ function parts(connectionString) {
   const url = new URL(connectionString);
   return {
     user: decodeURIComponent(url.username),
-    server: `${url.hostname || url.searchParams.get('host') || 'localhost'}:${url.port || 5432}`,
+    server: `${url.searchParams.get('host') || url.hostname || 'localhost'}:${url.port || 5432}`,
     database: decodeURIComponent(url.pathname.slice(1)),
   };
 }

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import pg from 'pg';
 import { z } from 'zod';
+import { toDriverAddress } from '../../prisma/database-address.mjs';
 import { schemaOf } from '../../prisma/session-settings.mjs';
 import { parseDuration } from './duration.js';
 import { loadEnvFile } from './env-file.js';
@@ -116,14 +117,19 @@ const oneOf = <const Values extends readonly [string, ...string[]]>(values: Valu
 
 /** A URL that the driver accepts. The check reads the certificate files that the URL names. */
 const postgresUrl = z
-  .url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address', abort: true })
-  .superRefine((connectionString, context) => {
-    try {
-      void new pg.Client({ connectionString });
-    } catch (error) {
-      context.addIssue({ code: 'custom', message: `cannot be used: ${(error as Error).message}` });
-    }
-  });
+  .string()
+  .transform(toDriverAddress)
+  .pipe(
+    z
+      .url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address', abort: true })
+      .superRefine((connectionString, context) => {
+        try {
+          void new pg.Client({ connectionString });
+        } catch (error) {
+          context.addIssue({ code: 'custom', message: `cannot be used: ${(error as Error).message}` });
+        }
+      }),
+  );
 
 /**
  * The Redis server, nodes of the Cluster, or Sentinels, of the counter store. Messages omit it, because it

@@ -125,6 +125,23 @@ describeOnDebianPostgres('a PostgreSQL that requires TLS', () => {
     });
   });
 
+  it("is verified by the system's authorities, as in the address that providers show", async () => {
+    const system = 'sslmode=verify-full&sslrootcert=system&channel_binding=require&connect_timeout=10';
+    const environment = { NODE_EXTRA_CA_CERTS: file('ours.crt') };
+    const given = { ...settings(system), ...environment };
+    expect(await prisma(urlWith(system), ['migrate', 'deploy'], { environment })).toMatchObject({ code: 0 });
+    expect(await run('cli/admin.js', given, 'migrate')).toMatchObject({ code: 0, stderr: '' });
+    const service = services.start({ ...given, DIRECT_DATABASE_URL: urlWith(system) });
+    expect(await statuses(await service.ready())).toEqual([200, 200]);
+    expect((await connections()).map(({ ssl }) => ssl)).toEqual([true, true, true]);
+    expect(service.stderr).toBe('');
+    // Nothing else is trusted.
+    expect((await listKeys(settings(system))).stderr).toContain(WRONG_CA);
+    expect((await listKeys({ ...given, DATABASE_URL: urlWith(system, '127.0.0.1') })).stderr).toContain(
+      WRONG_NAME,
+    );
+  });
+
   describe.each([
     ['a certificate of another authority', () => urlWith(verified('theirs')), WRONG_CA],
     ['a certificate of another name', () => urlWith(verified(), '127.0.0.1'), WRONG_NAME],

@@ -1,3 +1,4 @@
+import { toDriverAddress } from '../../prisma/database-address.mjs';
 import { query } from '../support/database/database.js';
 import { prisma } from '../support/database/prisma-cli.js';
 import { send } from '../support/http/http.js';
@@ -20,7 +21,8 @@ DO $$ DECLARE each regprocedure; BEGIN
   FOR each IN
     SELECT oid FROM pg_proc
     WHERE pronamespace = 'pg_catalog'::regnamespace
-      AND proname <> 'pg_current_wal_lsn' AND proname ~ 'wal|^pg_(ls_|read_|stat_|control_|reload|rotate|switch|backup|create_restore)'
+      AND proname <> 'pg_current_wal_lsn'
+      AND proname ~ 'wal|^pg_(ls_|read_|stat_|control_|reload|rotate|switch|backup|create_restore)'
   LOOP
     EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', each);
   END LOOP;
@@ -34,22 +36,31 @@ describeOnDebianPostgres('a PostgreSQL whose provider withholds functions', () =
 
   beforeAll(async () => {
     server = await DebianPostgres.create();
+    await server.configure(`unix_socket_directories = '${server.folder}'`);
     await server.start();
     // The new database has what its template has.
-    for (const statements of [AURORA, WITHHELD, 'CREATE DATABASE customer OWNER customer']) {
+    for (const statements of [
+      AURORA,
+      WITHHELD,
+      'CREATE DATABASE customer OWNER customer',
+      'CREATE DATABASE socket OWNER customer',
+    ]) {
       await query(server.url('template1'), statements);
     }
   });
   afterEach(() => services.end('SIGTERM'));
   afterAll(() => server.remove());
 
-  it('is migrated, seeded and served', async () => {
-    const url = server.url('customer', 'customer');
+  it.each([
+    ['by an address with a host', () => server.url('customer', 'customer')],
+    ['by a socket', () => `postgres://customer@/socket?host=${server.folder}&port=${server.port}`],
+  ])('is migrated, seeded and served %s', async (_how, address) => {
+    const url = address();
     const settings = { DATABASE_URL: url, APP_ENV: 'staging', HOST: '127.0.0.1' };
     expect(await run('cli/admin.js', settings, 'migrate')).toMatchObject({ code: 0, stderr: '' });
     expect(await run('cli/seed.js', settings)).toMatchObject({ code: 0, stderr: '' });
     expect(await prisma(url, ['migrate', 'status'])).toMatchObject({ code: 0 });
-    const { key } = await issueKey({ url }, { plan: 'business' });
+    const { key } = await issueKey({ url: toDriverAddress(url) }, { plan: 'business' });
     const store = await services.start(settings).ready();
     const body = { name: 'Rex', categoryId: 1 };
     expect(await send(`${store}/v1/pets`, { method: 'POST', key, body })).toMatchObject({ status: 201 });
