@@ -14,7 +14,7 @@ import { MetricsServer } from './observability/metrics.server.js';
 import { Connections } from './http/connections.js';
 import { seedDemo } from './cli/seed/demo.js';
 import { welcome } from './cli/seed/welcome.js';
-import { ListenError } from './http/listen-error.js';
+import { listenOn, ownLoopback } from './http/listen.js';
 import { standardError, standardOutput, unblockStandardStreams } from './settings/standard-stream.js';
 import { stopSignal } from './http/stop-signal.js';
 
@@ -64,14 +64,17 @@ async function main(): Promise<void> {
   }
 }
 
-/** @throws ListenError if the service cannot listen on this address. */
+/**
+ * Returns an address of this machine at which the service then listens.
+ *
+ * @throws ListenError if it cannot listen.
+ */
 async function listen(app: NestFastifyApplication, { HOST, PORT }: Environment): Promise<string> {
-  try {
-    await app.listen(PORT, HOST);
-  } catch (cause) {
-    throw new ListenError(cause as Error, HOST, PORT, 'PORT');
-  }
-  return app.getUrl();
+  const place = { host: HOST, port: PORT, setting: 'PORT' } as const;
+  await listenOn(app.getHttpServer(), place, (address) => app.listen(PORT, address));
+  const url = await app.getUrl();
+  // A machine may listen on `::` without having ::1.
+  return HOST === '::' && ownLoopback()[0] === '127.0.0.1' ? url.replace('[::1]', '127.0.0.1') : url;
 }
 
 unblockStandardStreams();

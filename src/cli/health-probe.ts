@@ -1,5 +1,5 @@
-import { get, type IncomingMessage } from 'node:http';
-import { isIPv6 } from 'node:net';
+import { Agent, get, type IncomingMessage } from 'node:http';
+import { isIPv6, type LookupFunction } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { loadEnvFile } from '../settings/env-file.js';
 import { EXIT_FAILURE } from './exit-codes.js';
@@ -22,9 +22,11 @@ export const isHealthPath = (word: string | undefined): word is HealthPath =>
 export async function probeHealth(path: HealthPath): Promise<void> {
   const faults: string[] = [];
   loadEnvFile('.env', faults);
-  const address = `${serviceAddress()}/${path}`;
+  const { HOST, PORT } = process.env;
+  const host = connectableHost(HOST);
+  const port = Number(PORT || 3000);
   try {
-    const response = await request(address);
+    const response = await request({ host, port, path: `/${path}` });
     const { statusCode = 0 } = response;
     const line = `${statusCode} ${await text(response)}`;
     if (statusCode >= 200 && statusCode <= 299) {
@@ -33,7 +35,9 @@ export async function probeHealth(path: HealthPath): Promise<void> {
       fail(line);
     }
   } catch (error) {
-    fail(...faults, `${address} does not respond: ${(error as Error).message}`);
+    const address = `http://${isIPv6(host) ? `[${host}]` : host}:${port}/${path}`;
+    const [cause] = error instanceof AggregateError ? (error.errors as unknown[]) : [error];
+    fail(...faults, `${address} does not respond: ${(cause as Error).message}`);
   }
 }
 
@@ -42,15 +46,28 @@ function fail(...reasons: string[]): void {
   process.exitCode = EXIT_FAILURE;
 }
 
-/** Returns where the service listens. An address for all is no address to connect to. */
-function serviceAddress(): string {
-  const { HOST = '', PORT } = process.env;
-  const host = ['', '0.0.0.0', '::'].includes(HOST) ? '127.0.0.1' : HOST;
-  return `http://${isIPv6(host) ? `[${host}]` : host}:${PORT || 3000}`;
+/** Returns the service's own host, as a program connects to it: an address for all is none to connect to. */
+function connectableHost(host: string | undefined): string {
+  const isAny = host === undefined || host === '' || host === '::';
+  return isAny ? 'localhost' : host === '0.0.0.0' ? '127.0.0.1' : host;
 }
 
-function request(address: string): Promise<IncomingMessage> {
+/** Both addresses of `localhost`, which the hosts file of a machine may lack. */
+const LOOPBACK = [
+  { address: '127.0.0.1', family: 4 },
+  { address: '::1', family: 6 },
+];
+const lookupLoopback: LookupFunction = (_host, _options, callback) => callback(null, LOOPBACK);
+
+/** Sends a request directly, whatever proxy this machine's programs use. */
+function request(place: { host: string; port: number; path: string }): Promise<IncomingMessage> {
+  const options = {
+    ...place,
+    ...(place.host === 'localhost' && { lookup: lookupLoopback, autoSelectFamily: true }),
+    agent: new Agent(),
+    signal: AbortSignal.timeout(DEADLINE_MS),
+  };
   return new Promise((resolve, reject) => {
-    get(address, { signal: AbortSignal.timeout(DEADLINE_MS) }, resolve).on('error', reject);
+    get(options, resolve).on('error', reject);
   });
 }

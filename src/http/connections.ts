@@ -11,6 +11,7 @@ import { ApiError } from './api-error.js';
 import type { MetricsRegistry, MetricsSource } from '../metrics/metrics-registry.js';
 import type { Environment } from '../settings/environment.js';
 import { errorResponse, toApiError } from './parser-errors.js';
+import { addressText } from './rules/network.js';
 
 const OPTIONS = {
   // Node would respond to a missing Host without a body; nothing here reads it.
@@ -325,7 +326,7 @@ export class Connections implements MetricsSource {
         const { requestId, bytes } = errorResponse(error);
         socket.write(bytes);
         this.errorsByStatus.set(error.status, (this.errorsByStatus.get(error.status) ?? 0) + 1);
-        const { remoteAddress: clientAddress } = socket;
+        const clientAddress = addressText(socket.remoteAddress ?? '');
         this.log.info({ requestId, status: error.status, clientAddress, reason }, 'rejected');
       }
       socket.destroySoon();

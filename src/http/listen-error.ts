@@ -9,7 +9,7 @@ export class ListenError extends Error {
 }
 
 function messageOf(cause: NodeJS.ErrnoException, host: string, port: number, setting: string): string {
-  const noAddress = `This machine has no address ${host}: set HOST to one of its addresses, or to 0.0.0.0`;
+  const noAddress = `This machine has no address ${host}: set HOST to one of its addresses, or to :: for all`;
   const messages: Record<string, string> = {
     EADDRINUSE: `Port ${port} is in use: stop that program, or set ${setting}`,
     EACCES: `This user may not listen on port ${port}: set ${setting} to 1024 or higher`,

@@ -12,7 +12,7 @@ import type { Registry } from 'prom-client';
 import { ApiError } from '../http/api-error.js';
 import { targetPath } from '../http/request-line.js';
 import { Connections } from '../http/connections.js';
-import { ListenError } from '../http/listen-error.js';
+import { listenOn } from '../http/listen.js';
 import { serverOptions } from '../http/server-options.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { VERSION } from '../settings/version.js';
@@ -52,13 +52,10 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
     if (METRICS_PORT === undefined) {
       return;
     }
-    const server = this.createServer(collectMetrics(this.discovery));
-    try {
-      await server.listen({ port: METRICS_PORT, host: HOST });
-    } catch (cause) {
-      throw new ListenError(cause as Error, HOST, METRICS_PORT, 'METRICS_PORT');
-    }
-    this.server = server;
+    const fastify = this.createServer(collectMetrics(this.discovery));
+    this.server = fastify;
+    const place = { host: HOST, port: METRICS_PORT, setting: 'METRICS_PORT' } as const;
+    await listenOn(fastify.server, place, (host) => fastify.listen({ port: METRICS_PORT, host }));
   }
 
   async onApplicationShutdown(): Promise<void> {

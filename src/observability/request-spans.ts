@@ -13,6 +13,7 @@ import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { loggablePath } from './request-log.js';
 import { knownMethod, routePath, routeTemplate, urlScheme } from '../http/request-line.js';
+import { addressText } from '../http/rules/network.js';
 
 /**
  * Creates a span for each request of a protected path, in the client's trace if the request has a valid
@@ -63,7 +64,7 @@ export class RequestSpans {
       'http.request.method_original': known === method ? undefined : method,
       'url.path': loggablePath(request),
       'url.scheme': urlScheme(request.protocol),
-      'client.address': request.ip,
+      'client.address': addressText(request.ip),
       'http.response.header.x-request-id': [request.id],
       'http.route': routeTemplate(routePath(routeOptions)) || undefined,
     };

@@ -250,7 +250,7 @@ export function readEnvironment(variables: NodeJS.ProcessEnv, warnings: string[]
     throw new InvalidEnvironmentError([...faults, ...warnings].join('\n'));
   }
   const read = result.data;
-  const { APP_ENV = 'staging', HOST = embedded ? '127.0.0.1' : '0.0.0.0' } = read;
+  const { APP_ENV = 'staging', HOST = embedded ? '127.0.0.1' : '::' } = read;
   const EXPERIMENTAL = read.EXPERIMENTAL === undefined ? APP_ENV === 'staging' : read.EXPERIMENTAL === 'true';
   const defaultDelayMs = read.NODE_ENV === 'production' ? Math.min(PRODUCTION_DELAY_MS, graceMs / 2) : 0;
   return { ...read, APP_ENV, HOST, EXPERIMENTAL, SHUTDOWN_DELAY: read.SHUTDOWN_DELAY ?? defaultDelayMs };

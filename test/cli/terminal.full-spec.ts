@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir, userInfo } from 'node:os';
+import { networkInterfaces, tmpdir, userInfo } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { about } from '../../src/openapi/about.js';
@@ -821,6 +821,7 @@ describe('animal-store --version', () => {
 });
 
 describe('animal-store probe', () => {
+  const hasIpv6 = networkInterfaces()['lo']?.some(({ address }) => address === '::1') === true;
   const probe = (service: Record<string, string>, word: string) =>
     run('cli/admin.js', service, 'probe', word);
 
@@ -853,6 +854,27 @@ describe('animal-store probe', () => {
     const { port: PORT } = new URL(await service.ready());
     expect(await probe({ HOST: '0.0.0.0', PORT }, 'readyz')).toMatchObject({ code: 0 });
     expect(await probe({ HOST: '', PORT }, 'readyz')).toMatchObject({ code: 0 });
+    await service.kill('SIGTERM');
+  });
+
+  it.each(['', 'localhost'])(
+    'finds a service where it listens if HOST is "%s", without a proxy',
+    async (HOST) => {
+      const service = new ServiceProcess('main.js', { ...settings(), HOST });
+      const { port: PORT } = new URL(await service.ready());
+      const proxies = { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: 'http://127.0.0.1:9', NO_PROXY: '' };
+      const found = { code: 0, stdout: '200 {"status":"ok"}\n' };
+      expect(await probe({ HOST, PORT, ...proxies }, 'readyz')).toMatchObject(found);
+      await service.kill('SIGTERM');
+    },
+  );
+
+  it('asks ::1 if HOST is localhost and nothing listens on 127.0.0.1', async () => {
+    // A machine without IPv6 has no such service.
+    const [host = '127.0.0.1'] = hasIpv6 ? ['::1'] : [];
+    const service = new ServiceProcess('main.js', { ...settings(), HOST: host });
+    const { port: PORT } = new URL(await service.ready());
+    expect(await probe({ HOST: 'localhost', PORT }, 'readyz')).toMatchObject({ code: 0 });
     await service.kill('SIGTERM');
   });
 

@@ -194,7 +194,13 @@ function testOverlay(manifests: Manifests, overlay: string): void {
       { to: [{ podSelector: DATABASE }], ports: [{ port: 5432 }] },
       { to: [{ podSelector: labelled('valkey') }], ports: [{ port: 6379 }] },
       { to: [collector], ports: [{ port: 4318 }] },
-      { to: [{ ipBlock: { cidr: '0.0.0.0/0', except } }], ports: [{ port: 443 }] },
+      {
+        to: [
+          { ipBlock: { cidr: '0.0.0.0/0', except } },
+          { ipBlock: { cidr: '::/0', except: ['fc00::/7', 'fe80::/10'] } },
+        ],
+        ports: [{ port: 443 }],
+      },
     ]);
     for (const { metadata } of others) {
       expect(metadata.labels).toEqual(DATABASE.matchLabels);

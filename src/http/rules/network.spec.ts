@@ -3,6 +3,8 @@ import { addressText, isInNetworks, networkText, parseNetwork, toNetwork } from 
 describe('addressText', () => {
   it('returns an address', () => {
     expect(addressText('2001:db8::1')).toBe('2001:db8::1');
+    expect(addressText('::ffff:192.0.2.1')).toBe('192.0.2.1');
+    expect(addressText('[::FFFF:c000:201]')).toBe('192.0.2.1');
   });
 
   it.each(['nonsense here', 'from 203.0.113.9', '203.0.113.9 here'])('returns "unknown" for "%s"', (text) => {

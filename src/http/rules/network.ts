@@ -9,9 +9,18 @@ const ADDRESS = /^[\da-f.:[\]]{2,64}$/i;
 /** An address of a network, and the number of leading bits that all of its addresses share. */
 export type Network = ReturnType<typeof ipaddr.parseCIDR>;
 
-/** Returns a client's address as it was seen, or `unknown` if a proxy sent something else. */
+/** IPv4 as a socket that serves both families has it, and some proxies. */
+const IPV4_MAPPED = /^(\[?)::ffff:/i;
+
+/**
+ * Returns a client's address as it was seen, but IPv4 that is mapped into IPv6 as IPv4, or `unknown` if a
+ * proxy sent something else.
+ */
 export function addressText(text: string): string {
-  return ADDRESS.test(text) ? text : 'unknown';
+  if (!ADDRESS.test(text)) {
+    return 'unknown';
+  }
+  return IPV4_MAPPED.test(text) ? (parseAddress(text)?.toString() ?? text) : text;
 }
 
 /**

@@ -2,6 +2,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createApplication } from '../../../src/app.js';
 import { SERVICE } from '../../../src/audit/audit.js';
 import type { IssuedKey, CreateKeyInput } from '../../../src/keys/key.schemas.js';
+import { listenOn } from '../../../src/http/listen.js';
 import { KeyService } from '../../../src/keys/key.service.js';
 import { type Environment, readEnvironment } from '../../../src/settings/environment.js';
 import { TestClock } from '../time/clock.js';
@@ -24,6 +25,8 @@ interface Options {
   /** A database that the test owns. Default: a new one, dropped when the application closes. */
   database?: TestDatabase;
   clock?: TestClock;
+  /** Where it listens, as HOST. Default: 127.0.0.1. */
+  host?: string;
 }
 
 /** Starts the application before the tests of a file or a `describe`, and closes it after them. */
@@ -42,6 +45,7 @@ export async function startApplication({
   environment,
   database,
   clock = new TestClock(),
+  host = '127.0.0.1',
 }: Options = {}): Promise<TestApplication> {
   const store = database ?? (await createDatabase());
   await store.followTestTime();
@@ -56,7 +60,9 @@ export async function startApplication({
     ...environment,
   };
   const app = await createApplication(settings, clock);
-  await app.listen(0, '127.0.0.1');
+  await listenOn(app.getHttpServer(), { host, port: 0, setting: 'PORT' }, (address) =>
+    app.listen(0, address),
+  );
   const keys = app.get(KeyService);
   return {
     url: await app.getUrl(),
