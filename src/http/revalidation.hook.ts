@@ -27,6 +27,9 @@ export const Revalidated = () =>
 
 const TAG = /"[^"]*"/g;
 
+/** What Apache and Jetty add to the tag of a response that they compress, and leave in `If-None-Match`. */
+const CODING_SUFFIX = /--?(gzip|br|zstd|deflate)"$/;
+
 /**
  * Returns the strong `ETag` (RFC 9110, section 8.8.3) of a body and its `Link`, which changes when a list
  * grows beyond the page.
@@ -35,9 +38,13 @@ export function entityTag(body: string, link = ''): string {
   return `"${hash('sha1', `${link}\n${body}`, 'base64url')}"`;
 }
 
-/** Returns whether an `If-None-Match` names this tag, by the weak comparison (RFC 9110, section 13.1.2). */
+/**
+ * Returns whether an `If-None-Match` names this tag, by the weak comparison (RFC 9110, section 13.1.2), with
+ * or without the suffix of a proxy that compresses.
+ */
 export function namesTag(ifNoneMatch: string, tag: string): boolean {
-  return ifNoneMatch.trim() === '*' || ifNoneMatch.match(TAG)?.includes(tag) === true;
+  const isNamed = (named: string) => named === tag || named.replace(CODING_SUFFIX, '"') === tag;
+  return ifNoneMatch.trim() === '*' || ifNoneMatch.match(TAG)?.some(isNamed) === true;
 }
 
 /** Adds an `ETag` to a 200 of a `@Revalidated()` operation, and makes it 304 for a client that has it. */
