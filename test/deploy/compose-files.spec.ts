@@ -51,7 +51,8 @@ const SETTINGS = [
 /** The variables of other images. */
 const OTHER_IMAGES: Record<string, string[]> = {
   postgres: ['POSTGRES_DB', 'POSTGRES_USER', 'POSTGRES_PASSWORD', 'POSTGRES_PASSWORD_FILE'],
-  grafana: ['GF_SECURITY_ADMIN_PASSWORD'],
+  grafana: ['GF_SECURITY_ADMIN_PASSWORD', 'HTTP_PROXY', 'http_proxy'],
+  balancer: ['HTTP_PROXY', 'http_proxy'],
 };
 
 /** The variables of an earlier `.env` that name files of this machine. */
@@ -92,6 +93,13 @@ describe('docker-compose.yml', () => {
     const ignored = namesIn(list, /`(\w+)`/g);
     const all = [...new Set([...Object.keys(settings.shape), ...EARLIER_NAMES, ...OPEN_TELEMETRY])];
     expect([...passed, ...ignored, ...OTHER_SERVICES].toSorted()).toEqual(all.toSorted());
+  });
+
+  it('lets no proxy of the Docker client come between its services', () => {
+    const { services } = parse(read('docker-compose.yml'), { merge: true }) as ComposeFile;
+    for (const name of ['balancer', 'grafana']) {
+      expect(services[name]?.environment).toMatchObject({ HTTP_PROXY: '', http_proxy: '' });
+    }
   });
 
   it('uses no variable of .env that .env.example does not explain, except those of earlier names', () => {
