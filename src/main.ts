@@ -24,7 +24,7 @@ const LOG_SHARE = 0.1;
 /** Starts the database and the application, serves until a stop signal, and stops them in reverse order. */
 async function main(): Promise<void> {
   const warnings: string[] = [];
-  const settings = readProcessEnvironment(warnings);
+  const settings = readProcessEnvironment(warnings, warnings);
   // First, so that a signal during the start also leads to an orderly stop.
   const stop = stopSignal(settings.SHUTDOWN_GRACE);
   const stopRequested = new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve()));

@@ -107,8 +107,6 @@ describe('readEnvironment', () => {
     ['NODE_ENV', 'prod', 'must be one of production, development, test'],
     ['APP_ENV', 'test', 'must be one of production, staging'],
     ...['http', '65536', '-1', '80.5', '0x50'].map((port) => ['PORT', port, range(0, 65535)]),
-    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'localhost:4318', ADDRESS],
-    ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc', 'must be one of http/protobuf, http/json'],
     ['DATABASE_URL', 'mysql://store:secret@db.example/store', 'must be a postgres:// address'],
     ['DATABASE_POOL_SIZE', '1', range(2, 1000)],
     ['MAX_CONCURRENT_REQUESTS_PER_OPERATION', '0', range(1, 100_000)],

@@ -5,6 +5,7 @@ import { toDriverAddress } from '../../prisma/database-address.mjs';
 import { schemaOf } from '../../prisma/session-settings.mjs';
 import { parseDuration } from './duration.js';
 import { loadEnvFile } from './env-file.js';
+import { ignoreUnusable } from './open-telemetry.js';
 import { parseRedisAddresses } from './redis-address.js';
 import { resolveRenamedSettings } from './renamed-settings.js';
 import { resolveSecretFiles } from './secret-files.js';
@@ -143,10 +144,6 @@ const redisAddresses = parsedBy(
     'redis+sentinel://HOST:PORT,HOST:PORT/NAME',
 );
 
-/** The collector of spans. Messages omit it, because it may contain a password. */
-const collectorUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s) address' });
-const collectorProtocol = oneOf(['http/protobuf', 'http/json']);
-
 /** Every setting with its default and validation. `.env.example` explains them. */
 export const settings = z.object({
   NODE_ENV: oneOf(['production', 'development', 'test']).default('development'),
@@ -177,11 +174,13 @@ export const settings = z.object({
   WEBHOOK_ALLOW_PRIVATE_ADDRESSES: oneOf(['true', 'false'])
     .prefault('false')
     .transform((text) => text === 'true'),
-  OTEL_EXPORTER_OTLP_ENDPOINT: collectorUrl.optional(),
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: collectorUrl.optional(),
-  OTEL_EXPORTER_OTLP_PROTOCOL: collectorProtocol.optional(),
-  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: collectorProtocol.optional(),
-  OTEL_SDK_DISABLED: oneOf(['true', 'false']).optional(),
+  // `ignoreUnusable` has checked these.
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.string().optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.string().optional(),
+  OTEL_EXPORTER_OTLP_PROTOCOL: z.string().optional(),
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: z.string().optional(),
+  OTEL_SDK_DISABLED: z.string().optional(),
+  OTEL_TRACES_EXPORTER: z.string().optional(),
   SHUTDOWN_DELAY: duration('0s', '1h', '10s').optional(),
   SHUTDOWN_GRACE: duration('1s', '1h', '10s').prefault('10s'),
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
@@ -207,10 +206,17 @@ export class InvalidEnvironmentError extends Error {}
  * Reads the settings. An empty variable counts as not set, as in Compose and `.env` files, except for
  * BAN_DURATIONS, where it turns bans off.
  *
+ * @param variables loses those of OpenTelemetry that cannot be used.
  * @param warnings gets a line for each setting that should be renamed.
+ * @param tracingWarnings gets a line for each lost variable.
  * @throws InvalidEnvironmentError that names every invalid setting.
  */
-export function readEnvironment(variables: NodeJS.ProcessEnv, warnings: string[] = []): Environment {
+export function readEnvironment(
+  variables: NodeJS.ProcessEnv,
+  warnings: string[] = [],
+  tracingWarnings: string[] = [],
+): Environment {
+  ignoreUnusable(variables, tracingWarnings);
   const set = Object.fromEntries(
     Object.entries(variables).filter(([name, value]) => value !== '' || name === 'BAN_DURATIONS'),
   );
@@ -260,13 +266,14 @@ export function readEnvironment(variables: NodeJS.ProcessEnv, warnings: string[]
  * Reads the settings of this process from its variables, and those that are not set from the file `.env`.
  *
  * @param warnings gets a line for each setting that should be renamed.
+ * @param tracingWarnings gets a line for each variable of OpenTelemetry that is ignored.
  * @throws InvalidEnvironmentError that names every invalid setting.
  */
-export function readProcessEnvironment(warnings: string[]): Environment {
+export function readProcessEnvironment(warnings: string[], tracingWarnings: string[] = []): Environment {
   const faults: string[] = [];
   loadEnvFile('.env', faults);
   if (faults.length > 0) {
     throw new InvalidEnvironmentError(faults.join('\n'));
   }
-  return readEnvironment(process.env, warnings);
+  return readEnvironment(process.env, warnings, tracingWarnings);
 }

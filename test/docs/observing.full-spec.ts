@@ -70,8 +70,13 @@ describe('a service without a collector or a port for metrics', () => {
     expect(line('/v1/pets/1')).not.toHaveProperty('trace_id');
   });
 
-  it('does not load it with OTEL_SDK_DISABLED either', async () => {
-    const { loaded } = await serve({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SDK_DISABLED: 'true' });
+  it.each([
+    ['OTEL_SDK_DISABLED', 'True'],
+    ['OTEL_TRACES_EXPORTER', 'none'],
+    ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc'],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4317'],
+  ])('does not load it with %s=%s either', async (name, value) => {
+    const { loaded } = await serve({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, [name]: value });
     expect(ofOpenTelemetry(loaded)).toEqual(OF_PROM_CLIENT);
     expect(collector.postings).toStrictEqual([]);
   });
