@@ -6,6 +6,8 @@ const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 /** One press of Ctrl-C may cause two signals: one from the terminal, and one that npm forwards. */
 const SAME_PRESS_MS = 500;
 const FORCED_EXIT_CODE = 1;
+/** How often to check that npm still runs. */
+const PARENT_CHECK_MS = 500;
 
 /**
  * Listens for SIGTERM, SIGINT and SIGHUP. The process exits at the latest when `graceMs` is over, and
@@ -40,5 +42,15 @@ export function stopSignal(graceMs: number): AbortSignal {
   for (const signal of SIGNALS) {
     process.on(signal, onSignal);
   }
+  if (process.env['npm_lifecycle_event'] === 'start') {
+    stopWithParent(() => onSignal('SIGHUP'), stop.signal);
+  }
   return stop.signal;
+}
+
+/** Stops the service once npm has ended: npm passes on SIGTERM and SIGINT, but not SIGHUP and SIGKILL. */
+function stopWithParent(end: () => void, stopped: AbortSignal): void {
+  const parent = process.ppid;
+  const check = setInterval(() => process.ppid !== parent && end(), PARENT_CHECK_MS).unref();
+  stopped.addEventListener('abort', () => clearInterval(check));
 }

@@ -71,6 +71,12 @@ function runScript(...args: string[]) {
       process.kill(-(npm.pid ?? NaN), 'SIGINT');
       await ended;
     },
+    /** Does so too, but only npm itself gets the signal. */
+    signalNpm: async (signal: NodeJS.Signals) => {
+      const ended = once(npm.stdout, 'end');
+      npm.kill(signal);
+      await ended;
+    },
   };
   npm.stdout.setEncoding('utf8').on('data', (chunk: string) => (run.output += chunk));
   npm.stderr.setEncoding('utf8').on('data', (chunk: string) => (run.output += chunk));
@@ -110,6 +116,17 @@ describe('npm start', () => {
     expect(run.output).toMatch(/Ran 0 scripts[^]*Animal Store ends \(SIGINT\)/);
     await expect(access(at('data', 'postgres', 'postmaster.pid'))).rejects.toThrow('ENOENT');
   });
+
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+    'leaves no process when npm alone gets %s',
+    async (signal) => {
+      const run = runScript('start');
+      await until(() => run.output.includes('listens on'), 60_000);
+      await run.signalNpm(signal);
+      expect(run.output).toContain('Animal Store ends (');
+      await expect(access(at('data', 'postgres', 'postmaster.pid'))).rejects.toThrow('ENOENT');
+    },
+  );
 });
 
 describe('npm run dev', () => {
