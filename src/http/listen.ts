@@ -12,13 +12,15 @@ interface Place {
 
 /** Returns the loopback addresses that this machine has, IPv4 first. */
 export function ownLoopback(): string[] {
-  const own = Object.values(networkInterfaces()).flatMap((each) => each?.map(({ address }) => address));
-  return ['127.0.0.1', '::1'].filter((address) => own.includes(address));
+  const own = new Set(
+    Object.values(networkInterfaces()).flatMap((each) => each?.map(({ address }) => address)),
+  );
+  return ['127.0.0.1', '::1'].filter((address) => own.has(address));
 }
 
 /**
- * Has a server listen on a host: `::` is every address of both families, or of IPv4 alone if the machine lacks
- * IPv6; `localhost` is 127.0.0.1 and ::1, because clients choose either.
+ * Has a server listen on a host: `::` is every address of both families, or of IPv4 alone if the machine
+ * lacks IPv6; `localhost` is 127.0.0.1 and ::1, because clients choose either.
  *
  * @param listen has the server listen on one address.
  * @throws ListenError if it cannot.
@@ -42,7 +44,7 @@ export async function listenOn(
   }
 }
 
-/** Has a listening server also serve its port on another address, and close only after the connections of both. */
+/** Has a listening server also serve its port on another address, and close after the connections of both. */
 async function alsoListenOn(server: Server, host: string | undefined): Promise<void> {
   const address = server.address();
   if (host === undefined || address === null || typeof address === 'string') {
@@ -54,8 +56,14 @@ async function alsoListenOn(server: Server, host: string | undefined): Promise<v
   await once(other, 'listening');
   const close = server.close.bind(server);
   server.close = (callback) => {
-    const closed = once(other, 'close');
-    other.close();
-    return close((error) => void closed.then(() => callback?.(error)));
+    let isOneClosed = false;
+    const onClosed = (error?: Error) => {
+      if (isOneClosed) {
+        callback?.(error);
+      }
+      isOneClosed = true;
+    };
+    other.close(onClosed);
+    return close(onClosed);
   };
 }

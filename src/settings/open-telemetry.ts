@@ -57,7 +57,7 @@ const VARIABLES: Record<string, z.ZodType<string, string>> = {
  * Removes the variables of OpenTelemetry that are invalid or ask for what the service lacks, because they may
  * be set for a whole cluster and must not stop it (OpenTelemetry's specification of environment variables).
  *
- * @param variables gets words in lower case. Those of the process are changed, because the SDK reads them too.
+ * @param variables gets words in lower case. Those of the process are changed: the SDK reads them too.
  * @param warnings gets a line for each removed variable.
  */
 export function ignoreUnusable(variables: NodeJS.ProcessEnv, warnings: string[]): void {

@@ -33,7 +33,7 @@ describe('a service that listens on ::', () => {
     }
   });
 
-  it('limits an anonymous client by its IPv4 address, and logs that address, for every kind of response', async () => {
+  it('limits an anonymous client by its IPv4 address, and logs that address', async () => {
     write.mockClear();
     const url = at('127.0.0.1', service);
     const { headers } = await send(`${url}/v1/pets`);
@@ -74,7 +74,7 @@ describe('a service that listens on ::', () => {
 describe('a service that listens on localhost', () => {
   const service = useApplication({ host: 'localhost' });
 
-  it('is reached at each loopback address of this machine, and serves what they began when it closes', async () => {
+  it('is reached at each loopback address, and serves the requests of both when it closes', async () => {
     const { key } = await service.issue();
     const lock = await hold(service.database.url, 'LOCK TABLE pets');
     const responses = LOOPBACK.map((host) => send(`${at(host, service)}/v1/pets`, { key }));
