@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { databaseReason } from '../database/availability.js';
 import { PeriodicDatabaseTask } from '../database/periodic-task.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { loadSql } from '../database/statement.js';
@@ -6,14 +7,25 @@ import { DeprecatedOperations } from '../deprecation/deprecated-operations.js';
 import { uncountedOperations } from '../rate-limit/uncounted-operations.js';
 import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
+import type { EventType } from './events.js';
 import { queueEvents, type WebhookEvent } from './queue-events.js';
 
 const FIND_EVENTS = loadSql<WebhookEvent>(import.meta.url, 'find-events');
 const INTERVAL_MS = 30_000;
+/** The types of events, by what they are found in: if that cannot be read, the others are found. */
+const SOURCES: readonly EventType[][] = [
+  ['quota.banned'],
+  ['quota.day_limit_approaching', 'quota.day_limit_reached'],
+  ['key.expiring'],
+  ['key.deprecated_operation_called'],
+];
 
 /** Queues the events that no transaction causes, outside the request path, and deletes old deliveries. */
 @Injectable()
 export class WebhookEventWatch extends PeriodicDatabaseTask {
+  /** The sources that failed in the last run: only the first of several failures in a row is logged. */
+  private readonly failing = new Set<readonly EventType[]>();
+
   constructor(
     private readonly prisma: PrismaService,
     private readonly counters: FallbackCounterStore,
@@ -27,13 +39,33 @@ export class WebhookEventWatch extends PeriodicDatabaseTask {
    * Queues events that were not queued before, whichever replica finds them first, and returns whether there
    * may be more.
    *
-   * @throws the database's error; CounterStoreError.
+   * @throws the database's error.
    */
   async findEvents(): Promise<boolean> {
     if ((await this.prisma.webhook.count()) === 0) {
       return false;
     }
-    const bans = Object.fromEntries(await this.counters.bans());
+    let found = 0;
+    for (const types of SOURCES) {
+      try {
+        found += await this.findEventsOf(types);
+        this.failing.delete(types);
+      } catch (error) {
+        if (!this.failing.has(types)) {
+          this.logger.warn(`Could not find ${types.join(', ')} for webhooks: ${databaseReason(error)}`);
+        }
+        this.failing.add(types);
+      }
+    }
+    // No event is found again after so long, except a ban of months.
+    await this.prisma.$executeRaw`
+      DELETE FROM webhook_deliveries WHERE created_at < statement_timestamp() - interval '30 days'`;
+    return found > 0;
+  }
+
+  /** Queues events of these types, and returns how many it found. */
+  private async findEventsOf(types: readonly EventType[]): Promise<number> {
+    const bans = types.includes('quota.banned') ? Object.fromEntries(await this.counters.bans()) : {};
     const removals = Object.fromEntries(
       [...this.deprecated].map(([operation, { removal }]) => [operation, removal]),
     );
@@ -43,11 +75,9 @@ export class WebhookEventWatch extends PeriodicDatabaseTask {
       JSON.stringify(bans),
       JSON.stringify(removals),
       uncountedOperations(),
+      types,
     );
     await queueEvents(this.prisma, events);
-    // No event is found again after so long, except a ban of months.
-    await this.prisma.$executeRaw`
-      DELETE FROM webhook_deliveries WHERE created_at < statement_timestamp() - interval '30 days'`;
-    return events.length > 0;
+    return events.length;
   }
 }

@@ -4,7 +4,7 @@
 --
 -- $1 whether PostgreSQL counts requests: another store cannot be searched, so that usage tells the use of a
 -- day, $2 the end of each ban by bucket, $3 the removal of each deprecated operation, both as JSON, $4 the
--- operations whose requests use nothing.
+-- operations whose requests use nothing, $5 the types to find: PostgreSQL skips the sources of the others.
 WITH clock AS MATERIALIZED (
   SELECT now, floor(extract(epoch FROM now) / 86400)::int AS day
   FROM (SELECT statement_timestamp()) AS clock (now)
@@ -73,6 +73,7 @@ event AS (
 SELECT type, subject, data
 FROM event
 WHERE
-  EXISTS (SELECT FROM webhooks WHERE paused_at IS NULL AND events && ARRAY[type, '*'])
+  type = ANY ($5::text[])
+  AND EXISTS (SELECT FROM webhooks WHERE paused_at IS NULL AND events && ARRAY[type, '*'])
   AND NOT EXISTS (SELECT FROM webhook_deliveries WHERE dedupe_key = concat_ws(':', type, subject))
 LIMIT 250

@@ -2,6 +2,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { z } from 'zod';
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import type { WebhookDelivery } from '../../src/webhooks/webhook.schemas.js';
+import { Logger } from '@nestjs/common';
+import { FallbackCounterStore } from '../../src/rate-limit/stores/fallback-counter-store.js';
 import { UsageJournal } from '../../src/usage/usage.journal.js';
 import { WebhookEventWatch } from '../../src/webhooks/event-watch.js';
 import { PAYLOADS, SUBSCRIPTIONS } from '../../src/webhooks/events.js';
@@ -295,5 +297,25 @@ describe('the event key.deprecated_operation_called', () => {
     await findEvents();
     await findEvents();
     expect((await listEvents()).map(([type]) => type)).toEqual(['key.deprecated_operation_called']);
+  });
+});
+
+describe('a source of events that fails', () => {
+  it('stops no other, and is logged once for all failures in a row', async () => {
+    const key = await admin.issue({ expiresAt: inFuture(DAY_MS).toISOString() });
+    const bans = jest.spyOn(admin.store.app.get(FallbackCounterStore), 'bans');
+    bans.mockRejectedValue(new Error('There was no response within 3000 ms'));
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
+    try {
+      await findEvents();
+      expect(await listEvents()).toContainEqual(['key.expiring', expect.objectContaining({ keyId: key.id })]);
+      await findEvents();
+      expect(warn.mock.calls).toEqual([
+        ['Could not find quota.banned for webhooks: There was no response within 3000 ms'],
+      ]);
+    } finally {
+      warn.mockRestore();
+      bans.mockRestore();
+    }
   });
 });
