@@ -32,6 +32,7 @@ import { OrdersModule } from './orders/orders.module.js';
 import { PetsModule } from './pets/pets.module.js';
 import { RateLimitHeadersHook } from './rate-limit/rate-limit-headers.hook.js';
 import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
+import { BanIndexing } from './rate-limit/stores/ban-indexing.js';
 import { RateLimitModule } from './rate-limit/rate-limit.module.js';
 import { Connections } from './http/connections.js';
 import { SettingsModule } from './settings/settings.module.js';
@@ -92,6 +93,8 @@ export const RESPONSE_HOOKS = [
     RevalidationHook,
     RateLimitHeadersHook,
     LargeBodyHook,
+    // In the service only; not for a command of the terminal.
+    BanIndexing,
   ],
 })
 export class AppModule {

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import pg from 'pg';
 import { databaseReason } from '../database/availability.js';
+import { KEEP_ALIVE } from '../database/connection-pool.js';
 import { configureSession } from '../database/session.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 
@@ -88,7 +89,7 @@ export class ApiKeyChangeListener implements OnModuleInit, OnApplicationShutdown
       application_name: 'animal-store key changes',
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: ECHO_LIFE_MS,
-      keepAlive: true,
+      ...KEEP_ALIVE,
       stream: () => socket,
     });
     const lost = new AbortController();

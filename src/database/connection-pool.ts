@@ -17,6 +17,12 @@ const IDLE_TIMEOUT_MS = 30_000;
 /** A connection is replaced after this time, in case its address leads to another server by then. */
 const LIFETIME_SECONDS = 600;
 
+/**
+ * Options of a client. Load balancers and NAT forget a quiet connection without a word, some after a minute;
+ * the operating system waits two hours by default.
+ */
+export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 30_000 };
+
 /** A connection, with what the types of pg lack. */
 type Connected = pg.PoolClient &
   pg.Client & {
@@ -108,6 +114,7 @@ export function createPool({ DATABASE_URL }: Pick<Environment, 'DATABASE_URL'>, 
     max,
     connectionTimeoutMillis: connectTimeoutMs(DATABASE_URL),
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
+    ...KEEP_ALIVE,
     maxLifetimeSeconds: LIFETIME_SECONDS,
     onConnect: configureOnConnect(DATABASE_URL, STATEMENT_TIMEOUT),
     // The process does not wait for the queries of requests that the shutdown has cut off.

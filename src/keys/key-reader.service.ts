@@ -36,14 +36,16 @@ export class KeyReader {
    * keys on all pages.
    */
   async page(query: KeyQuery): Promise<{ entries: KeyWithUsage[]; last: KeyPosition | null; total: number }> {
-    const bans = await this.counters.bans();
-    const bannedQuotas = [...bans.keys()].flatMap((bucketKey) => parseQuotaId(bucketKey) ?? []);
+    const allBans = query.banned === undefined ? null : await this.counters.bans();
+    const bannedQuotas = [...(allBans?.keys() ?? [])].flatMap((bucketKey) => parseQuotaId(bucketKey) ?? []);
     await this.aggregateUsage();
     const selection = [this.database, query, bannedQuotas, this.clock.now()] as const;
     const [{ records, last }, total] = await Promise.all([
       findKeyPage(...selection),
       countKeys(...selection),
     ]);
+    const bucketKeys = records.map(({ quotaId }) => quotaBucketKey(quotaId));
+    const bans = allBans ?? (await this.counters.bans(bucketKeys));
     const entries = await this.withUsage(records, (quotaId) => bans.get(quotaBucketKey(quotaId)) ?? null);
     return { entries, last, total };
   }

@@ -49,10 +49,10 @@ export const Health = z
           'is gone some seconds later. Absent if the responding one does not serve or could not report.',
       }),
     warnings: warnings(
-      ['deprecated_operation_called', 'versions_mixed', 'sequence_behind'],
+      ['deprecated_operation_called', 'versions_mixed', 'sequence_behind', 'eviction_policy_unknown'],
       'What needs attention although requests are served, such as an operation that is removed within 30 ' +
-        'days and was called in the last 7, replicas of several versions, or a sequence whose next values ' +
-        'are taken.',
+        'days and was called in the last 7, replicas of several versions, a sequence whose next values ' +
+        'are taken, or a Redis that may evict counts and bans.',
     ),
     components: z
       .object({
@@ -74,7 +74,8 @@ export const Health = z
         counterStore: z
           .object({
             status: status.meta({
-              description: '`degraded` while it does not respond, so that the replica counts locally.',
+              description:
+                '`degraded` while it does not respond or cannot count, so that the replica counts locally.',
             }),
             kind: openEnum(['postgresql', 'redis']).meta({ description: 'What stores the counters.' }),
             degradedAt: dateTime('Since when it is degraded. Absent if it is not.').optional(),

@@ -73,7 +73,9 @@ export class Readiness implements OnApplicationBootstrap, OnModuleDestroy {
       status,
       version: VERSION,
       ...(replicas !== null && { replicas: [...replicas] }),
-      warnings: [...this.removals.warnings, ...this.registry.warnings, ...this.sequences.warnings],
+      warnings: [this.removals, this.registry, this.sequences, this.counters].flatMap(
+        ({ warnings }) => warnings,
+      ),
       components,
     };
   }

@@ -108,6 +108,34 @@ describeOnRedisAndValkey('a Cluster of three masters', (program) => {
     }
   });
 
+  it('counts locally from the first reply on that one master cannot write, until it can', async () => {
+    const requests = quotas(30, 1000);
+    const store = await open(all());
+    const replica = new FallbackCounterStore(store, { BAN_DURATIONS: [] }, new Clock());
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
+    const { operator } = cluster.masters[1] as RedisServer;
+    const consumeAll = () => Promise.all(requests.map((each) => replica.consume(each)));
+    try {
+      expect((await consumeAll()).some(({ degraded }) => degraded)).toBe(false);
+      await operator.config('SET', 'maxmemory', '1');
+      expect((await consumeAll()).some(({ degraded }) => degraded)).toBe(true);
+      // Pings of the other masters do not end it.
+      await pause(1200);
+      expect((await consumeAll()).every(({ degraded }) => degraded)).toBe(true);
+      await operator.config('SET', 'maxmemory', '0');
+      await until(() => replica.outage === null);
+      expect((await consumeAll()).some(({ degraded }) => degraded)).toBe(false);
+      expect(warn.mock.calls.flat()).toEqual([
+        expect.stringMatching(/^The counter store is unavailable, .*OOM/),
+        'The counter store is back',
+      ]);
+    } finally {
+      warn.mockRestore();
+      replica.onApplicationShutdown();
+      await operator.config('SET', 'maxmemory', '0');
+    }
+  });
+
   it('has no database except 0', async () => {
     await expect(open(`${one()}/1`)).rejects.toThrow('a Cluster has only database 0');
   });

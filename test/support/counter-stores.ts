@@ -85,7 +85,8 @@ function storedInRedis({ operator }: RedisServer): Stored {
             banLevel: Number(banLevel),
           } as StoredCounter);
     },
-    bucketKeys: async () => (await operator.keys('*')).map((key) => key.slice(redisKey('').length - 1, -1)),
+    bucketKeys: async () =>
+      (await operator.keys(redisKey('*'))).map((key) => key.slice(redisKey('').length - 1, -1)),
   };
 }
 

@@ -17,6 +17,13 @@ import {
 
 /** The time for the reply to a query, including the connection if that is not open yet. */
 export const DEADLINE_MS = 750;
+/**
+ * Time without a reply after which a connection is checked before a count is sent by it. Load balancers and
+ * NAT forget a quiet connection without a word, some after a minute.
+ */
+export const QUIET_MS = 10_000;
+/** The time for that check: the rest of the deadline is for a new connection. */
+export const CHECK_DEADLINE_MS = 200;
 
 /**
  * Codes of a connection that failed because resources of this process or (SQLSTATE class 53) of PostgreSQL
@@ -27,12 +34,19 @@ const NOT_REFUSED = /^(EMFILE|ENFILE|ENOBUFS|ENOMEM|EADDRNOTAVAIL|53\d{3})$/;
 /**
  * Why a query failed.
  *
- * - `refused`: the store refused the connection.
+ * - `refused`: the store refused the connection, or replied that it cannot count at all.
  * - `silent`: there was no reply within the deadline, though this process was not late.
  * - `notConnected`: the connection took too long. A row of silent queries neither ends nor grows.
- * - `failed`: anything else, such as an error as the reply. The store is there, or nothing is known about it.
+ * - `failed`: anything else, such as a value that the store rejected. The store is there, or nothing is known
+ *   about it.
  */
 export type FailureKind = 'refused' | 'silent' | 'notConnected' | 'failed';
+
+/** What an operator should know of a counter store that counts. */
+export interface CounterStoreWarning {
+  code: 'eviction_policy_unknown';
+  message: string;
+}
 
 /** A query to a counter store that failed. All requests of a batch have the same error. */
 export class CounterStoreError extends UnavailableError {
@@ -73,6 +87,7 @@ export abstract class CounterStore {
   });
   /** The metrics of `consume`. */
   readonly batches = this.batcher.metrics;
+  warnings: CounterStoreWarning[] = [];
 
   constructor(protected readonly environment: Environment) {}
 
@@ -98,9 +113,9 @@ export abstract class CounterStore {
     return previewDecision(await this.read(request), request, threshold);
   }
 
-  /** Returns the ends of all bans in force, by bucket key. */
-  async bans(): Promise<Map<string, Date>> {
-    return this.environment.BAN_DURATIONS.length === 0 ? new Map() : this.readBans();
+  /** Returns the ends of all bans in force, or of those of some buckets, by bucket key. */
+  async bans(bucketKeys?: readonly string[]): Promise<Map<string, Date>> {
+    return this.environment.BAN_DURATIONS.length === 0 ? new Map() : this.readBans(bucketKeys);
   }
 
   /** Resolves if the store can count. */
@@ -121,7 +136,7 @@ export abstract class CounterStore {
 
   protected abstract read(request: RateLimitRequest): Promise<BucketState>;
 
-  protected abstract readBans(): Promise<Map<string, Date>>;
+  protected abstract readBans(bucketKeys?: readonly string[]): Promise<Map<string, Date>>;
 
   private async decide(requests: RateLimitRequest[]): Promise<(RateLimitDecision | Error)[]> {
     const batch = groupByBucket(requests, this.environment.BAN_DURATIONS);

@@ -4,7 +4,7 @@ import type { MetricsRegistry, MetricsSource } from '../../metrics/metrics-regis
 import { Clock, ServerClock } from '../../settings/clock.js';
 import { ENVIRONMENT, type Environment } from '../../settings/environment.js';
 import type { RateLimitDecision, RateLimitRequest } from '../rules/rate-limit-decision.js';
-import { CounterStore, CounterStoreError } from './counter-store.js';
+import { CounterStore, CounterStoreError, type CounterStoreWarning } from './counter-store.js';
 import { LocalCounterStore } from './local-counter-store.js';
 
 /** Queries without a reply, in a row, after which the shared store is unavailable. */
@@ -20,10 +20,10 @@ interface Outage {
 /**
  * Counts in the shared store; while that is unavailable, in this replica, from the last counts known.
  *
- * The store is unavailable once it refuses a connection, or leaves three queries in a row without a reply
- * though this process was not late. Before that, a query that fails rejects its requests: load alone never
- * loosens a limit. From then on no request waits for the store, which is pinged until it can count again.
- * What was allowed meanwhile is not reported to it, but held against the bucket in the next outage.
+ * The store is unavailable once it refuses a connection or to count, or leaves three queries in a row without
+ * a reply though this process was not late. Before that, a query that fails rejects its requests: load alone
+ * never loosens a limit. From then on no request waits for the store, which is pinged until it can count
+ * again. What was allowed meanwhile is not reported to it, but held against the bucket in the next outage.
  */
 @Injectable()
 export class FallbackCounterStore implements OnApplicationShutdown, MetricsSource {
@@ -118,9 +118,13 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
     return this.shared.ping();
   }
 
-  async bans(): Promise<Map<string, Date>> {
+  async bans(bucketKeys?: readonly string[]): Promise<Map<string, Date>> {
     this.throwWhileAway();
-    return this.shared.bans();
+    return this.shared.bans(bucketKeys);
+  }
+
+  get warnings(): readonly CounterStoreWarning[] {
+    return this.shared.warnings;
   }
 
   async liftBan(bucketKey: string): Promise<Date | null> {

@@ -1,12 +1,13 @@
 import net from 'node:net';
 import pg from 'pg';
 import { isConflict, isReadOnly, isRejectedValue, isSchemaFault } from '../../database/availability.js';
+import { KEEP_ALIVE } from '../../database/connection-pool.js';
 import { withinDeadline } from '../../database/deadline.js';
 import { retryConflicts } from '../../database/retry-conflicts.js';
 import { configureSession } from '../../database/session.js';
 import type { Statement } from '../../database/statement.js';
 import type { Environment } from '../../settings/environment.js';
-import { counterStoreError, DEADLINE_MS } from './counter-store.js';
+import { CHECK_DEADLINE_MS, counterStoreError, DEADLINE_MS } from './counter-store.js';
 
 /** It is longer than the deadline, so it ends only statements for whose reply nobody waits any more. */
 const STATEMENT_TIMEOUT = { name: 'statement_timeout', value: '1s', accepted: '^1s$' };
@@ -19,7 +20,11 @@ export class PostgresConnection {
   current: CountingConnection | null = null;
   private isClosed = false;
 
-  constructor(private readonly environment: Environment) {}
+  /** @param quietMs the time without a reply after which a connection is checked. */
+  constructor(
+    private readonly environment: Environment,
+    private readonly quietMs: number,
+  ) {}
 
   /** @throws CounterStoreError */
   async query<Row extends pg.QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
@@ -27,15 +32,21 @@ export class PostgresConnection {
       // A new connection would outlive the service.
       throw counterStoreError(new Error('The service is ending'), true);
     }
-    this.current ??= new CountingConnection(this.environment, (lost) => this.forget(lost));
-    const connection = this.current;
+    let connection = this.open();
+    const run = async () => {
+      // A count may not be repeated, so a read tells whether a quiet connection is dead.
+      if (!(await connection.responds(this.quietMs))) {
+        this.lose(connection);
+        connection = this.open();
+      }
+      return connection.query<Row>(statement, values);
+    };
     try {
-      return await withinDeadline(connection.query<Row>(statement, values), DEADLINE_MS);
+      return await withinDeadline(run(), DEADLINE_MS);
     } catch (error) {
       if (!isConflict(error) && !isRejectedValue(error) && !isSchemaFault(error)) {
         // After a failover, the address may lead to another server.
-        this.forget(connection);
-        connection.destroy();
+        this.lose(connection);
       }
       // A standby counts nothing: the store is elsewhere, and this address does not lead there.
       const isRefused = !connection.isOpen || isReadOnly(error);
@@ -46,6 +57,16 @@ export class PostgresConnection {
   async close(): Promise<void> {
     this.isClosed = true;
     await this.current?.end();
+  }
+
+  private open(): CountingConnection {
+    this.current ??= new CountingConnection(this.environment, (lost) => this.forget(lost));
+    return this.current;
+  }
+
+  private lose(connection: CountingConnection): void {
+    this.forget(connection);
+    connection.destroy();
   }
 
   private forget(connection: CountingConnection): void {
@@ -68,6 +89,7 @@ export class CountingConnection {
   private readonly isDirect: Promise<boolean>;
   /** The last query, for which the next one waits: `pg` takes one at a time. */
   private last: Promise<unknown> = Promise.resolve();
+  private lastReplyMs = performance.now();
 
   /** @param onLost runs when the connection fails or ends, perhaps more than once. */
   constructor(
@@ -79,7 +101,7 @@ export class CountingConnection {
     this.client = new pg.Client({
       connectionString: this.connectionString,
       application_name: 'animal-store counters',
-      keepAlive: true,
+      ...KEEP_ALIVE,
       stream: () => this.socket,
     });
     // The query in flight rejects with the same error.
@@ -98,6 +120,18 @@ export class CountingConnection {
     const result = this.last.then(() => retryConflicts(() => this.run<Row>({ name, text, values }), endMs));
     this.last = result.catch(() => undefined);
     return result;
+  }
+
+  /** Returns false if it leaves a read without a reply, after `quietMs` without one. */
+  async responds(quietMs: number): Promise<boolean> {
+    if (!this.isOpen || performance.now() - this.lastReplyMs < quietMs) {
+      return true;
+    }
+    const check = this.run({ text: 'SELECT 1' });
+    return withinDeadline(check, CHECK_DEADLINE_MS).then(
+      () => true,
+      () => false,
+    );
   }
 
   destroy(): void {
@@ -123,7 +157,10 @@ export class CountingConnection {
    */
   private run<Row extends pg.QueryResultRow>(query: pg.QueryConfig): Promise<Row[]> {
     return new Promise((resolve, reject) => {
-      this.client.query<Row>(query, (error, result) => (error ? reject(error) : resolve(result.rows)));
+      this.client.query<Row>(query, (error, result) => {
+        this.lastReplyMs = performance.now();
+        return error ? reject(error) : resolve(result.rows);
+      });
     });
   }
 }

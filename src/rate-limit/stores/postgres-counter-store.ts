@@ -12,7 +12,7 @@ import type {
 import { LEVEL_FALLS_AFTER_MS } from '../rules/ban.js';
 import { toDay, toMinute } from '../rules/windows.js';
 import { PostgresConnection } from './postgres-connection.js';
-import { CounterStore, counterStoreError } from './counter-store.js';
+import { CounterStore, counterStoreError, QUIET_MS } from './counter-store.js';
 
 const ALLOW = loadSql(import.meta.url, 'allow');
 /**
@@ -28,12 +28,17 @@ const ALLOW_ONE = namedStatement(
 const CONSUME = loadSql(import.meta.url, 'consume');
 const PEEK = loadSql<PeekRow>(import.meta.url, 'peek');
 const LIFT_BAN = loadSql<{ bannedUntilMs: number }>(import.meta.url, 'lift-ban');
-const BANS = namedStatement<{ bucketKey: string; bannedUntilMs: number }>(
-  'bans',
-  `SELECT bucket_key AS "bucketKey", (extract(epoch FROM banned_until) * 1000)::float8 AS "bannedUntilMs"
-   FROM rate_limit_counters
-   WHERE banned_until > statement_timestamp()`,
-);
+const ACTIVE_BANS = `
+  SELECT bucket_key AS "bucketKey", (extract(epoch FROM banned_until) * 1000)::float8 AS "bannedUntilMs"
+  FROM rate_limit_counters
+  WHERE banned_until > statement_timestamp()`;
+const BANS = namedStatement<BanRow>('bans', ACTIVE_BANS);
+const BANS_OF = namedStatement<BanRow>('bans-of', `${ACTIVE_BANS} AND bucket_key = ANY ($1::text[])`);
+
+interface BanRow {
+  bucketKey: string;
+  bannedUntilMs: number;
+}
 
 /** What allow.sql returns of each bucket whose requests it allows. */
 type AllowedRow = Pick<CountedBucket, 'minuteUsed' | 'dayUsed' | 'denials' | 'nowMs'> & {
@@ -51,13 +56,17 @@ export class PostgresCounterStore extends CounterStore implements OnApplicationS
    */
   private readonly exhausted = new Set<string>();
 
-  /** @param prisma for whatever only reads, or lifts a ban: counting does not wait for it. */
+  /**
+   * @param prisma for whatever only reads, or lifts a ban: counting does not wait for it.
+   * @param quietMs the time without a reply after which the connection is checked.
+   */
   constructor(
     environment: Environment,
     private readonly prisma: PrismaService,
+    quietMs = QUIET_MS,
   ) {
     super(environment);
-    this.connection = new PostgresConnection(environment);
+    this.connection = new PostgresConnection(environment, quietMs);
   }
 
   onApplicationShutdown(): Promise<void> {
@@ -89,8 +98,10 @@ export class PostgresCounterStore extends CounterStore implements OnApplicationS
     return { ...state, bannedUntil: bannedUntilMs === null ? null : new Date(bannedUntilMs) };
   }
 
-  protected async readBans(): Promise<Map<string, Date>> {
-    const bans = await this.prisma.query(BANS);
+  protected async readBans(bucketKeys?: readonly string[]): Promise<Map<string, Date>> {
+    const bans = await (bucketKeys === undefined
+      ? this.prisma.query(BANS)
+      : this.prisma.query(BANS_OF, bucketKeys));
     return new Map(bans.map(({ bucketKey, bannedUntilMs }) => [bucketKey, new Date(bannedUntilMs)]));
   }
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import calculateSlot from 'cluster-key-slot';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { InvalidEnvironmentError } from '../../settings/environment.js';
 import type { RedisAddress } from '../../settings/redis-address.js';
@@ -11,7 +12,11 @@ const scriptFile = (name: string) => ({
   lua: readFileSync(new URL(`./${name}.lua`, import.meta.url), 'utf8'),
 });
 /** ioredis sends EVALSHA, and EVAL to a server that does not have the script. */
-const SCRIPTS = { consumeRequests: scriptFile('consume'), liftBan: scriptFile('lift-ban') };
+const SCRIPTS = {
+  consumeRequests: scriptFile('consume'),
+  liftBan: scriptFile('lift-ban'),
+  indexBans: scriptFile('index-bans'),
+};
 
 /** The key and the values of a script. */
 export type Call = [key: string, ...values: (string | number)[]];
@@ -30,8 +35,24 @@ export function createClient(addresses: readonly RedisAddress[]): RedisClient {
 }
 
 /** Returns the connections to all masters. */
-export function findMasters(client: Redis | Cluster): Redis[] {
+function findMasters(client: Redis | Cluster): Redis[] {
   return client instanceof Cluster ? client.nodes('master') : [client];
+}
+
+/** Returns, for each master, a key on it that begins with `prefix`. */
+export function findKeyOfEachMaster(client: RedisClient, prefix: string): string[] {
+  if (client instanceof Redis) {
+    return [prefix];
+  }
+  const masters = new Set(client.slots.flatMap(([master]) => master ?? []));
+  const keys: string[] = [];
+  for (let suffix = 0; masters.size > 0; suffix += 1) {
+    const key = `${prefix}:${suffix}`;
+    if (masters.delete(client.slots[calculateSlot(key)]?.[0] ?? '')) {
+      keys.push(key);
+    }
+  }
+  return keys;
 }
 
 /**
@@ -57,7 +78,7 @@ export async function connect(client: RedisClient, addresses: readonly RedisAddr
     // Of a refused connection, `connect` reports only that it is closed; the event has the reason.
     throw error instanceof InvalidEnvironmentError ? error : (reason ?? error);
   }
-  if (client instanceof Redis && /^cluster_enabled:1/m.test(await client.info('cluster'))) {
+  if (client instanceof Redis && (await isOfCluster(client))) {
     if (addresses[0]?.db !== 0) {
       throw new InvalidEnvironmentError(
         'COUNTER_STORE_URL names a database, but a Cluster has only database 0',
@@ -100,17 +121,51 @@ function connectOnce(client: RedisClient, [address]: readonly RedisAddress[]): P
   });
 }
 
+/** Returns whether a server is a node of a Cluster. A user may lack INFO, which providers call dangerous. */
+async function isOfCluster(server: Redis): Promise<boolean> {
+  const info = await unlessRejected(server.info('cluster'));
+  if (info !== null) {
+    return /^cluster_enabled:1/m.test(info);
+  }
+  // Otherwise each connection would run INFO, and complain.
+  server.options.enableReadyCheck = false;
+  return (await unlessRejected(server.cluster('INFO'))) !== null;
+}
+
 /** @throws InvalidEnvironmentError if the server evicts counts and bans once its memory is full. */
 async function expectNoEviction(server: Redis): Promise<void> {
-  const [, policy = 'unknown'] = /^maxmemory_policy:(\S+)/m.exec(await server.info('memory')) ?? [];
-  if (policy !== 'noeviction') {
-    const { host, port } = server.options;
+  const policy = await readPolicy(server);
+  if (policy !== null && policy !== 'noeviction') {
     throw new InvalidEnvironmentError(
-      `COUNTER_STORE_URL: ${host}:${port} has the maxmemory-policy ${policy}, by which counts and bans are ` +
-        'forgotten ' +
-        'when memory is full; set maxmemory-policy to noeviction',
+      `COUNTER_STORE_URL: ${nameOf(server)} has the maxmemory-policy ${policy}, by which counts and bans ` +
+        'are forgotten when memory is full; set maxmemory-policy to noeviction',
     );
   }
+}
+
+/** Returns `host:port` of each master that does not say whether it evicts keys. */
+export async function findUncheckedPolicies(client: RedisClient): Promise<string[]> {
+  const servers = findMasters(client);
+  const policies = await Promise.all(servers.map(readPolicy));
+  return servers.filter((_server, index) => policies[index] === null).map(nameOf);
+}
+
+const nameOf = ({ options: { host, port } }: Redis): string => `${host}:${port}`;
+
+/** Returns the maxmemory-policy of a server, or null if its user may not read that. */
+async function readPolicy(server: Redis): Promise<string | null> {
+  const info = await unlessRejected(server.info('memory'));
+  return info && (/^maxmemory_policy:(\S+)/m.exec(info)?.[1] ?? null);
+}
+
+/** Returns a reply, or null if it is an error. */
+function unlessRejected<T>(reply: Promise<T>): Promise<T | null> {
+  return reply.catch((error: Error) => {
+    if (error.name === 'ReplyError') {
+      return null;
+    }
+    throw error;
+  });
 }
 
 function createServer(addresses: readonly RedisAddress[]): RedisClient {
@@ -128,7 +183,7 @@ function createServer(addresses: readonly RedisAddress[]): RedisClient {
     // Connects anew if the master has become a replica, because its name may lead to the new master, or if it
     // lacks replicas, because Sentinels may have replaced it.
     reconnectOnError: ({ message }) =>
-      message.includes('READONLY') || (masterName !== undefined && message.includes('NOREPLICAS')),
+      /READONLY|MASTERDOWN/.test(message) || (masterName !== undefined && message.includes('NOREPLICAS')),
   }) as unknown as RedisClient;
 }
 

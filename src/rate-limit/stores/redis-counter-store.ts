@@ -1,20 +1,40 @@
+import { once } from 'node:events';
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { Cluster, type Redis } from 'ioredis';
-import { databaseReason, isRejectedValue } from '../../database/availability.js';
+import { Cluster } from 'ioredis';
+import { LRUCache } from 'lru-cache';
+import { databaseReason } from '../../database/availability.js';
 import { DeadlineError, withinDeadline } from '../../database/deadline.js';
 import { type Environment, InvalidEnvironmentError } from '../../settings/environment.js';
-import { quotaBucketKey } from '../rules/bucket-key.js';
 import { LEVEL_FALLS_AFTER_MS } from '../rules/ban.js';
 import type { BucketRequests, CountedBucket, RateLimitRequest } from '../rules/rate-limit-decision.js';
-import { CounterStore, type CounterStoreError, counterStoreError, DEADLINE_MS } from './counter-store.js';
-import { type Call, connect, createClient, findMasters, type RedisClient } from './redis-client.js';
+import {
+  CHECK_DEADLINE_MS,
+  CounterStore,
+  CounterStoreError,
+  counterStoreError,
+  DEADLINE_MS,
+  QUIET_MS,
+} from './counter-store.js';
+import {
+  type Call,
+  connect,
+  createClient,
+  findKeyOfEachMaster,
+  findUncheckedPolicies,
+  type RedisClient,
+} from './redis-client.js';
 
 /** The time for all checks of all servers at the start. */
 const CONNECT_DEADLINE_MS = 3000;
 /** There may be tens of thousands of bans. */
 const BANS_DEADLINE_MS = 3000;
-/** About how many keys one SCAN passes; counting waits meanwhile. */
-const SCAN_COUNT = 1000;
+/** How many bans are read at once; counting waits meanwhile. */
+const BANS_AT_ONCE = 1000;
+/** Bans whose place in the index is remembered: one that is forgotten is written again. */
+const MAX_INDEXED = 50_000;
+
+/** More than there are pings in a minute. */
+const PINGS_MAX = 1_000_000;
 
 /** The reply of consume.lua. */
 type Reply = [
@@ -35,8 +55,15 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
   private client: RedisClient;
   /** The last error of the connection, which explains why calls were not sent. */
   private connectionError: unknown;
+  private lastReplyMs = performance.now();
+  /** The ends of the bans that this replica has written to the index, by bucket key. */
+  private readonly indexed = new LRUCache<string, number>({ max: MAX_INDEXED });
 
-  constructor(environment: Environment) {
+  /** @param quietMs the time without a reply after which the connection is checked. */
+  constructor(
+    environment: Environment,
+    private readonly quietMs = QUIET_MS,
+  ) {
     super(environment);
     this.client = createClient(environment.COUNTER_STORE_URL ?? []);
   }
@@ -65,10 +92,13 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     this.client.disconnect();
   }
 
-  /** Pings every master, and connects anew if one does not reply: the address may lead to another server. */
+  /**
+   * Counts in a key of its own on every master: a server that replies may refuse to write. Connects anew if
+   * one does not reply, because the address may lead to another server.
+   */
   async ping(): Promise<void> {
     try {
-      await this.send(Promise.all(findMasters(this.client).map((master) => master.ping())));
+      await this.send(() => this.countPing());
     } catch (error) {
       if ((error as Error).cause instanceof DeadlineError) {
         this.reconnect();
@@ -88,41 +118,81 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
   }
 
   async liftBan(bucketKey: string): Promise<Date | null> {
-    const untilMs = await this.send(this.client.liftBan(this.toKey(bucketKey)));
+    const untilMs = await this.send(() => this.client.liftBan(this.toKey(bucketKey)));
     return untilMs === null ? null : new Date(untilMs as number);
   }
 
   protected async read(request: RateLimitRequest): Promise<CountedBucket> {
     const call = this.consumeCall({ ...request, count: 0, banThreshold: null });
-    const reply = await this.send(this.client.consumeRequests(...call));
+    const reply = await this.send(() => this.client.consumeRequests(...call));
     return parseReply(reply as Reply);
   }
 
-  protected async readBans(): Promise<Map<string, Date>> {
+  /** Reads the bans of the index from their buckets: one may have been lifted, or begun anew. */
+  protected async readBans(bucketKeys?: readonly string[]): Promise<Map<string, Date>> {
     const bans = new Map<string, Date>();
-    const masters = findMasters(this.client);
-    await this.send(Promise.all(masters.map((master) => this.addBans(master, bans))), BANS_DEADLINE_MS);
+    const readAll = async () => {
+      const [seconds, microseconds] = await this.client.time();
+      const nowMs = Number(seconds) * 1000 + Number(microseconds) / 1000;
+      const keys = bucketKeys ?? (await this.client.zrangebyscore(this.indexKey, nowMs, '+inf'));
+      for (let start = 0; start < keys.length; start += BANS_AT_ONCE) {
+        const some = keys.slice(start, start + BANS_AT_ONCE);
+        const ends = await Promise.all(some.map((key) => this.client.hget(this.toKey(key), 'bannedUntil')));
+        some.forEach((key, index) => {
+          if (Number(ends[index]) > nowMs) {
+            bans.set(key, new Date(Number(ends[index])));
+          }
+        });
+      }
+    };
+    await this.send(readAll, BANS_DEADLINE_MS);
+    await this.indexBans([...bans].map(([bucketKey, end]) => [bucketKey, end.getTime()]));
     return bans;
   }
 
   protected async count(buckets: Map<string, BucketRequests>): Promise<Map<string, CountedBucket | Error>> {
-    const { client } = this;
-    const isConnected = client.status === 'ready';
-    const countOne = async (bucket: BucketRequests) => {
+    const counted = new Map<string, CountedBucket | Error>();
+    const rejected: [bucketKey: string, error: unknown][] = [];
+    const countOne = async ([key, bucket]: [string, BucketRequests]) => {
       try {
-        return parseReply((await client.consumeRequests(...this.consumeCall(bucket))) as Reply);
+        counted.set(
+          key,
+          parseReply((await this.client.consumeRequests(...this.consumeCall(bucket))) as Reply),
+        );
       } catch (error) {
-        return this.failure(error, isConnected);
+        rejected.push([key, error]);
       }
     };
-    const entries = [...buckets].map(async ([key, bucket]) => [key, await countOne(bucket)] as const);
-    return new Map(await this.send(Promise.all(entries)));
+    let isConnected = false;
+    await this.send(() => {
+      isConnected = this.client.status === 'ready';
+      return Promise.all([...buckets].map(countOne));
+    });
+    const refusal = rejected.some(([, error]) => isReply(error)) ? await this.findRefusal() : null;
+    for (const [key, error] of rejected) {
+      counted.set(key, (isReply(error) && refusal) || this.failure(error, isConnected));
+    }
+    await this.indexBans(
+      [...counted].flatMap(([key, bucket]) => {
+        const untilMs = bucket instanceof Error ? 0 : Number(bucket.bannedUntil);
+        return !(bucket instanceof Error) && untilMs > bucket.nowMs ? [[key, untilMs]] : [];
+      }),
+    );
+    return counted;
   }
 
   private async connect(): Promise<void> {
     const client = await connect(this.client, this.environment.COUNTER_STORE_URL ?? []);
     client.on('error', (error) => (this.connectionError = error));
     this.client = client;
+    this.warnings = (await findUncheckedPolicies(client)).map((server) => {
+      const message =
+        `COUNTER_STORE_URL: the maxmemory-policy of ${server} could not be checked. Allow the user to run ` +
+        'INFO and restart, or make sure that the policy is noeviction; with any other, counts and bans are ' +
+        'forgotten when memory is full';
+      this.logger.warn(message);
+      return { code: 'eviction_policy_unknown', message };
+    });
   }
 
   /** Checks the servers once the client has reached one by itself. */
@@ -140,47 +210,92 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
   }
 
   /** @throws CounterStoreError if the reply is an error, or does not arrive in time. */
-  private async send<T>(reply: Promise<T>, deadlineMs = DEADLINE_MS): Promise<T> {
-    const isConnected = this.client.status === 'ready';
+  private async send<T>(query: () => Promise<T>, deadlineMs = DEADLINE_MS): Promise<T> {
+    let isConnected = this.client.status === 'ready';
     try {
-      return await withinDeadline(reply, deadlineMs);
+      const reply = await withinDeadline(
+        this.replaceSilent().then(() => {
+          isConnected = this.client.status === 'ready';
+          return query();
+        }),
+        deadlineMs,
+      );
+      this.lastReplyMs = performance.now();
+      return reply;
     } catch (error) {
-      throw this.failure(error, isConnected);
+      throw (isReply(error) && (await this.findRefusal())) || this.failure(error, isConnected);
     }
+  }
+
+  /**
+   * Connects anew if the connection is dead after a quiet time: something on its path may have forgotten it.
+   * A ping tells, because it may be repeated; a count may not. The connections of a Cluster have keep-alive
+   * alone.
+   */
+  private async replaceSilent(): Promise<void> {
+    const { client } = this;
+    const isQuiet = performance.now() - this.lastReplyMs >= this.quietMs;
+    if (!isQuiet || client instanceof Cluster || client.status !== 'ready') {
+      return;
+    }
+    const ping = withinDeadline(client.ping(), CHECK_DEADLINE_MS);
+    const reason: unknown = await ping.catch((error: unknown) => error);
+    if (reason instanceof DeadlineError && !reason.wasLate) {
+      client.disconnect(true);
+      await once(client, 'ready');
+    }
+  }
+
+  /**
+   * Returns the error of a store that cannot count, or null if it can. After a reply that is an error, this
+   * tells whether all buckets are affected or only those of that query, whose values Redis rejected.
+   */
+  private async findRefusal(): Promise<CounterStoreError | null> {
+    const isConnected = this.client.status === 'ready';
+    const ping = () => withinDeadline(this.countPing(), DEADLINE_MS);
+    try {
+      // The client closes the connection after a reply by which its address may lead to another server.
+      await ping().catch((error: unknown) => (isReply(error) ? Promise.reject(error) : ping()));
+      return null;
+    } catch (error) {
+      const failure = isReply(error)
+        ? new CounterStoreError('refused', error)
+        : this.failure(error, isConnected);
+      return failure.kind === 'refused' ? failure : null;
+    }
+  }
+
+  private countPing(): Promise<unknown> {
+    const keys = findKeyOfEachMaster(this.client, `${this.prefix}ping`);
+    const request = { bucketKey: '', count: 1, perMinute: PINGS_MAX, perDay: null, banThreshold: null };
+    const [, ...values] = this.consumeCall(request);
+    return Promise.all(keys.map((key) => this.client.consumeRequests(key, ...values)));
   }
 
   /** @param isConnected whether the client was connected when it got the call. */
   private failure(error: unknown, isConnected: boolean): CounterStoreError {
-    const { name, message } = error as Error;
     if (error instanceof DeadlineError) {
       return counterStoreError(error, isConnected);
     }
-    if (isRejectedValue(error)) {
-      // The server replied, so it is available.
-      return counterStoreError(error, true);
-    }
-    if (name === 'ReplyError') {
-      return counterStoreError(error, isConnected && !message.startsWith('CLUSTERDOWN'));
+    if (isReply(error)) {
+      return counterStoreError(error, !error.message.startsWith('CLUSTERDOWN'));
     }
     // A Cluster stays connected while one of its masters refuses connections.
     const isLost = isConnected && !(this.client instanceof Cluster);
     return counterStoreError(isLost ? error : (this.connectionError ?? error), isLost);
   }
 
-  /** Adds the bans that a master has. */
-  private async addBans(master: Redis, bans: Map<string, Date>): Promise<void> {
-    const [seconds, microseconds] = await master.time();
-    const nowMs = Number(seconds) * 1000 + Number(microseconds) / 1000;
-    const match = this.toKey(quotaBucketKey('*'));
-    for await (const keys of master.scanStream({ match, count: SCAN_COUNT })) {
-      await Promise.all(
-        (keys as string[]).map(async (key) => {
-          // The client finds the master of the key, which may be moving within the Cluster just now.
-          const untilMs = Number(await this.client.hget(key, 'bannedUntil'));
-          if (untilMs > nowMs) {
-            bans.set(key.slice(this.toKey('').length - 1, -1), new Date(untilMs));
-          }
-        }),
+  /**
+   * Writes bans to the index, unless this replica has done so. One that cannot be written is written when a
+   * later request meets it.
+   */
+  private async indexBans(bans: [bucketKey: string, untilMs: number][]): Promise<void> {
+    const missing = bans.filter(([bucketKey, untilMs]) => this.indexed.get(bucketKey) !== untilMs);
+    if (missing.length > 0) {
+      const writing = this.client.indexBans(this.indexKey, ...missing.flat());
+      await withinDeadline(writing, DEADLINE_MS).then(
+        () => missing.forEach(([bucketKey, untilMs]) => this.indexed.set(bucketKey, untilMs)),
+        () => {},
       );
     }
   }
@@ -202,9 +317,21 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
    * Cluster.
    */
   private toKey(bucketKey: string): string {
-    return `animal-store:${this.environment.APP_ENV}:{${bucketKey}}`;
+    return `${this.prefix}{${bucketKey}}`;
+  }
+
+  /** The key of the index of bans: the ends, in milliseconds since 1970, by bucket key. */
+  private get indexKey(): string {
+    return `${this.prefix}bans`;
+  }
+
+  private get prefix(): string {
+    return `animal-store:${this.environment.APP_ENV}:`;
   }
 }
+
+/** Returns whether Redis replied with an error: the call was not executed, or not to its end. */
+const isReply = (error: unknown): error is Error => (error as Error).name === 'ReplyError';
 
 function parseReply(reply: Reply): CountedBucket {
   const [allowed, denied, denials, untilMs, minute, minuteUsed, day, dayUsed, nowMs] = reply;
