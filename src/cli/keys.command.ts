@@ -30,7 +30,7 @@ const keyReads: Command[] = [
     .option('--quota <id>', 'only keys of this quota')
     .option(
       '--search <text>',
-      'only keys whose name contains this text, ignoring case, or whose id or key ends with it',
+      'only keys whose name contains this text, in any case, or whose id or key ends with it',
       parsedBy(keySearch),
     )
     .addOption(new Option('--state <state>', 'only keys in this state').choices(KEY_STATES))

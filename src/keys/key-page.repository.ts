@@ -4,6 +4,7 @@ import { type KeyPosition, type KeyQuery, type KeySort, SORT_DEFAULT } from './k
 import { RECENT_HOURS, type KeyWithUsage } from './key.schemas.js';
 import { findKeys } from './key.repository.js';
 import type { KeyRecord } from './key.view.js';
+import { searchPattern } from './rules/search-pattern.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -214,8 +215,16 @@ function stateAt(nowMs: number): Prisma.Sql {
 /** Returns the condition that the key `k` matches a search. */
 function matches(search: string): Prisma.Sql {
   return Prisma.sql`(
-    strpos(lower(k.name), lower(${search})) > 0
+    ${contains(Prisma.sql`k.name`, searchPattern(search))}
     OR right(k.id::text, ${search.length}::int) = lower(${search})
     OR right(k.last_four, ${search.length}::int) = ${search}
   )`;
+}
+
+/** Returns the condition that `searchPattern` finds in a text. Most texts are in its normal form already. */
+function contains(text: Prisma.Sql, pattern: string): Prisma.Sql {
+  return Prisma.sql`CASE
+    WHEN octet_length(${text}) = char_length(${text}) OR ${text} IS NFKC NORMALIZED THEN ${text} ~ ${pattern}
+    ELSE normalize(${text}, NFKC) ~ ${pattern}
+  END`;
 }

@@ -66,7 +66,8 @@ function readKeyPosition(text: string): KeyPosition | null {
 }
 
 export const keySearch = lineParameter(
-  'Only keys whose name contains this text, ignoring case, or whose id or key ends with it.',
+  'Only keys whose name contains this text, in any case and Unicode normal form, or whose id or key ends ' +
+    'with it.',
   SEARCH_MAX_LENGTH,
 );
 

@@ -11,9 +11,14 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** Creates a database with all migrations and the four plans, or an empty one. */
+/**
+ * Creates a database with all migrations and the four plans, or an empty one.
+ *
+ * @param locale of an empty database, such as `LOCALE_PROVIDER libc LOCALE 'C'`.
+ */
 export async function createDatabase(
   template: 'template_store' | 'template0' = 'template_store',
+  locale = '',
 ): Promise<TestDatabase> {
   const serverUrl = process.env['TEST_DATABASE_URL'];
   if (serverUrl === undefined) {
@@ -24,7 +29,7 @@ export async function createDatabase(
   url.pathname = `/${name}`;
   // A busy machine may need longer than two seconds. A database behind a proxy has the timeout of production.
   url.searchParams.set('connect_timeout', '5');
-  await query(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`);
+  await query(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template} ${locale}`);
   const pool = new pg.Pool({ connectionString: url.href, max: 2 });
   // A test may end connections on purpose; the next statement opens another.
   pool.on('error', () => {});
