@@ -9,8 +9,14 @@ const CSV_TYPE = 'text/csv; charset=utf-8';
 const TYPES = ['application/json; charset=utf-8', CSV_TYPE];
 
 /**
+ * Matches what precedes a formula: the start of a text, or what starts a cell within it for a spreadsheet
+ * whose separator is not the comma. To that one, the quotes around the text are a part of the cell before.
+ */
+const BEFORE_FORMULA = /(?:^|[;\t\r\n])[ "]*(?=[=+\-@\uff1d\uff0b\uff0d\uff20])/g;
+
+/**
  * Returns the entries of a page as CSV (RFC 4180) with a header line if the client prefers that by `Accept`,
- * else as they are. A text that a spreadsheet would run as a formula gets an apostrophe in front.
+ * else as they are. What a spreadsheet would run as a formula gets an apostrophe in front.
  *
  * @param columns paths of fields, such as `statuses.2xx`. The last name in a path is the name of the column.
  */
@@ -28,7 +34,8 @@ export function csvIfPreferred<Entry>(
     columns: columns.map((key) => ({ key, header: key.split('.').at(-1) ?? key })),
     header: true,
     record_delimiter: 'windows',
-    escape_formulas: true,
-    cast: { boolean: String },
+    // Each line end is quoted, not only those of records.
+    quote_record_delimiter: true,
+    cast: { boolean: String, string: (text) => text.replaceAll(BEFORE_FORMULA, "$&'") },
   });
 }

@@ -185,6 +185,29 @@ describe('GET /v1/usage as CSV', () => {
   });
 
   it.each([
+    ['=1+1', "'=1+1"],
+    ['x;=1+1;y', "x;'=1+1;y"],
+    ['x; @SUM(1)', "x; '@SUM(1)"],
+    ['x\t+1', "x\t'+1"],
+    ['x\n-1', `"x\n'-1"`],
+    ['x\r\n=1', `"x\r\n'=1"`],
+    ['x;"=1+1', `"x;""'=1+1"`],
+    ['\t=1;\uff1d2;\uff0b3;\uff0d4;\uff20', "\t'=1;'\uff1d2;'\uff0b3;'\uff0d4;'\uff20"],
+    ['a=b, -c; 1-2', '"a=b, -c; 1-2"'],
+  ])('has no formula for a spreadsheet, whichever its separator is: %j', async (name, cell) => {
+    const { key, id, quotaId } = await store.issue(UNLIMITED);
+    await store.database.query('UPDATE api_keys SET name = $2 WHERE id = $1', [id, name]);
+    await store.database.query(
+      `INSERT INTO usage (key_id, quota_id, period, starts_at, operation, deprecated,
+         succeeded, redirected, client_errors, server_errors, denied, last_request_at)
+       VALUES ($1, $2, 'day', $3, 'listPets', false, 1, 0, 0, 0, 0, $3)`,
+      [id, quotaId, THURSDAY],
+    );
+    const { text } = await get(`/v1/usage?${RANGE}&by=key`, { key, headers: CSV });
+    expect(text.slice(text.indexOf('\r\n') + 2).startsWith(`${THURSDAY},${id},${cell},`)).toBe(true);
+  });
+
+  it.each([
     ['', 'startsAt,requests'],
     ['?by=operation', 'startsAt,operation,deprecated,requests'],
     ['?by=key', 'startsAt,keyId,keyName,lastFour,requests'],
