@@ -46,12 +46,14 @@ async function openSplit(split: string, options = {}) {
   return { page, panel };
 }
 
-/** Returns the name and the text of the file that a page saves. */
+/** Returns the name and the text of the file that a page saves, without the mark that it begins with. */
 async function download(page: Page) {
   const saved = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Download CSV' }).click();
   const file = await saved;
-  return { name: file.suggestedFilename(), text: await readFile(await file.path(), 'utf8') };
+  const bytes = await readFile(await file.path());
+  expect(bytes.toString('hex', 0, 3)).toBe('efbbbf');
+  return { name: file.suggestedFilename(), text: bytes.toString('utf8', 3) };
 }
 
 describe.each(APPEARANCES)('the requests of a quota in the console (%s, %s)', (scheme, width) => {

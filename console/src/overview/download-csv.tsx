@@ -13,12 +13,15 @@ interface DownloadCsvProps {
   query: () => ListUsageQuery;
 }
 
+/** Without this mark, Excel reads a file as of a code page of its country, not as UTF-8. */
+const BYTE_ORDER_MARK = '\ufeff';
+
 /** Saves all pages of the usage as one file. */
 export function DownloadCsv({ name, query }: DownloadCsvProps) {
   const store = useStore();
   const download = useMutation({
     mutationFn: async () => {
-      const pages: string[] = [];
+      const pages = [BYTE_ORDER_MARK];
       for await (const page of store.usage.listCsv(query())) {
         pages.push(page);
       }
