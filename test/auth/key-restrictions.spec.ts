@@ -264,6 +264,13 @@ describe('PATCH /admin/keys/{id}, its scopes and networks', () => {
     [{ allowedNetworks: ['010.0.0.1'] }, /must be a network such as/],
     [{ allowedNetworks: ['fe80::1%eth0'] }, /must be a network such as/],
     [{ allowedNetworks: ['::c000:201'] }, /^allowedNetworks\[0\] must not be an IPv4-compatible/],
+    [
+      { allowedNetworks: ['0:0:0:0:0:0:192.0.2.1/128'] },
+      /^allowedNetworks\[0\] must not be an IPv4-compatible/,
+    ],
+    [{ allowedNetworks: ['0::192.0.2.1'] }, /^allowedNetworks\[0\] must not be an IPv4-compatible/],
+    [{ allowedNetworks: ['::192.0.2.0/120'] }, /^allowedNetworks\[0\] must not be an IPv4-compatible/],
+    [{ allowedNetworks: ['::127.0.0.1'] }, /^allowedNetworks\[0\] must not be an IPv4-compatible/],
     [{ allowedNetworks: ['::1:0/112'] }, /^allowedNetworks\[0\] must not be an IPv4-compatible/],
     [{ allowedNetworks: [42] }, /must be a network such as/],
     [

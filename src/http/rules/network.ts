@@ -44,7 +44,7 @@ export function toNetwork(text: string | undefined): string {
  */
 export function parseNetwork(text: string): Network {
   const cidr = text.includes('/') ? text : `${text}/${text.includes(':') ? 128 : 32}`;
-  const [address, bits] = ipaddr.parseCIDR(cidr);
+  const [address, bits] = ipaddr.parseCIDR(withZero(cidr));
   const isMapped = address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && bits >= 96;
   return isMapped ? [address.toIPv4Address(), bits - 96] : [address, bits];
 }
@@ -95,5 +95,13 @@ function parseAddress(text: string | undefined): ipaddr.IPv4 | ipaddr.IPv6 | nul
   const bare = v6 ?? v4 ?? text;
   // Other forms of IPv4, such as `010.0.0.1`, mean different addresses to different programs.
   const isAddress = ipaddr.IPv4.isValidFourPartDecimal(bare) || (bare.includes(':') && ipaddr.isValid(bare));
-  return isAddress ? ipaddr.process(bare) : null;
+  return isAddress ? ipaddr.process(withZero(bare)) : null;
+}
+
+/**
+ * Returns the same address in a form that `ipaddr.js` does not misread: it takes `::203.0.113.7`, which is
+ * IPv4-compatible (RFC 4291, section 2.5.5.1), for the mapped `::ffff:203.0.113.7`.
+ */
+export function withZero(address: string): string {
+  return address.replace(/^::(?=\d+\.)/, '0::');
 }

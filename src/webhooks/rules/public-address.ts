@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { withZero } from '../../http/rules/network.js';
 
 /**
  * The addresses that IANA assigns for global unicast; all others are reserved, or stand for an address of
@@ -11,7 +12,7 @@ const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
  * reserved, nor an IPv4 address in disguise.
  */
 export function isPublicAddress(text: string): boolean {
-  const address = ipaddr.process(text);
+  const address = ipaddr.process(withZero(text));
   return address.range() === 'unicast' && (address instanceof ipaddr.IPv4 || address.match(...GLOBAL_IPV6));
 }
 
