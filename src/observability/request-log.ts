@@ -6,9 +6,11 @@ import type { RateLimitDecision } from '../rate-limit/rules/rate-limit-decision.
 
 /** Matches a key without its first letter, which may be percent-encoded. */
 const API_KEY = /sk_(live|test)_[0-9A-Za-z]+/g;
+/** Matches a letter, digit or underscore that is percent-encoded, once or several times. */
+const ENCODED = /%(?:25)*(3\d|[46][1-9a-f]|[57][\da]|5f)/gi;
 const CONTROLS = /\p{Cc}/gu;
 /** Few texts match; all others are logged unchanged. */
-const SUSPECT = /[^\x20-\x7e]|sk_/;
+const SUSPECT = /[^\x20-\x7e]|sk_|%/;
 
 /** No path of this service is longer; the rest would only fill the disk. */
 const MAX_LENGTH = 256;
@@ -106,6 +108,8 @@ export function loggableUserAgent({ headers }: Pick<FastifyRequest, 'headers'>):
     : userAgent;
 }
 
-function withoutKeys(text: string): string {
-  return text.includes('sk_') ? text.replace(API_KEY, 'sk_$1_…') : text;
+/** Returns a text without the keys in it, some of whose letters may be percent-encoded. */
+export function withoutKeys(text: string): string {
+  const plain = text.includes('%') ? text.replace(ENCODED, (_match, code) => decodeURI(`%${code}`)) : text;
+  return plain.includes('sk_') && plain.search(API_KEY) >= 0 ? plain.replace(API_KEY, 'sk_$1_…') : text;
 }

@@ -7,13 +7,24 @@ import {
   SpanKind,
   SpanStatusCode,
   trace,
+  type TextMapGetter,
   type Tracer,
 } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { loggablePath } from './request-log.js';
+import { loggablePath, withoutKeys } from './request-log.js';
+import { addressText } from '../http/rules/network.js';
 import { knownMethod, routePath, routeTemplate, urlScheme } from '../http/request-line.js';
 import { addressText } from '../http/rules/network.js';
+
+/** Reads the sender's headers, which spans repeat, but none that has an API key. */
+const HEADERS_WITHOUT_KEYS: TextMapGetter<FastifyRequest['headers']> = {
+  keys: (headers) => defaultTextMapGetter.keys(headers),
+  get: (headers, name) => {
+    const text = String(headers[name] ?? '');
+    return withoutKeys(text) === text ? headers[name] : undefined;
+  },
+};
 
 /**
  * Creates a span for each request of a protected path, in the client's trace if the request has a valid
@@ -36,7 +47,7 @@ export class RequestSpans {
         done();
         return;
       }
-      const sender = this.propagator.extract(ROOT_CONTEXT, request.headers, defaultTextMapGetter);
+      const sender = this.propagator.extract(ROOT_CONTEXT, request.headers, HEADERS_WITHOUT_KEYS);
       const span = this.start(request, sender);
       const { traceId, spanId } = span.spanContext();
       request.traceFields = { trace_id: traceId, span_id: spanId };

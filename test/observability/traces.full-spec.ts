@@ -149,6 +149,22 @@ describe('the trace of a request', () => {
     expect(collector.postings.map(({ body }) => body.toString()).join()).not.toContain(key.slice(9));
   });
 
+  it('has no key from an encoded path, or from headers of its sender', async () => {
+    const hidden = key.replace('s', '%73');
+    const traceparent = `00-${TRACE}-${SPAN}-01`;
+    for (const tracestate of [`a=${key}`, `vendor=1,b=${hidden}`]) {
+      await send(`${store.url}/v1/${hidden}`, {
+        key,
+        headers: { traceparent, tracestate, baggage: `key=${key}`, 'X-Forwarded-For': key },
+      });
+    }
+    await eventually(async () =>
+      expect(collector.spans().filter(({ kind }) => kind === SERVER)).toHaveLength(2),
+    );
+    expect(collector.postings.map(({ body }) => body.toString()).join()).not.toContain(key.slice(9));
+    expect(await server('GET')).toMatchObject({ traceId: TRACE, parentSpanId: SPAN });
+  });
+
   it('has no span when its sender does not sample it', async () => {
     await send(`${store.url}/v1/pets`, { key, headers: { traceparent: `00-${TRACE}-${SPAN}-00` } });
     await send(`${store.url}/v1/pets/1`, { key });
