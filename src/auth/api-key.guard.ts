@@ -2,9 +2,16 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../http/api-error.js';
 import type { Principal } from './principal.js';
-import { ApiKeyStrategy } from './api-key.strategy.js';
+import { ApiKeyStrategy, REALM } from './api-key.strategy.js';
 
 const MISSING = 'An API key is required. Send it in the header "Authorization: Bearer <API_KEY>".';
+const REPEATED = new ApiError('invalid_request', 'Send one Authorization header, with one API key.', {
+  // RFC 6750, section 3.1.
+  headers: { 'WWW-Authenticate': `Bearer realm="${REALM}", error="invalid_request"` },
+});
+const NAME = 'authorization';
+/** Matches a credential after another one, as a proxy may join two headers. */
+const NEXT_CREDENTIAL = /, *[a-z]+ +[^ ]/i;
 
 /**
  * Runs `ApiKeyStrategy` as passport does. It denies nothing: `RateLimitGuard` counts a request without a
@@ -25,6 +32,11 @@ export class ApiKeyGuard implements CanActivate {
     if (request.requiredRole === null) {
       return true;
     }
+    const { authorization: given } = request.headers;
+    if (given !== undefined && (isRepeated(request.raw) || NEXT_CREDENTIAL.test(given))) {
+      request.authentication = { principal: null, denial: REPEATED };
+      return true;
+    }
     const finished = new Promise<boolean>((resolve, reject) => {
       const actions = {
         success: (principal: Principal) => {
@@ -41,7 +53,7 @@ export class ApiKeyGuard implements CanActivate {
       };
       const strategy = Object.assign(Object.create(this.strategy) as ApiKeyStrategy, actions);
       // The strategy would also accept a key in the query or the body; this service does not.
-      const authorization = inTwoParts(request.headers.authorization);
+      const authorization = inTwoParts(given);
       strategy.authenticate({ headers: { authorization } } as never);
     });
     return request.authentication === null ? finished : true;
@@ -55,6 +67,18 @@ export class ApiKeyGuard implements CanActivate {
 function inTwoParts(authorization = ''): string {
   const [scheme, ...words] = authorization.split(' ');
   return `${scheme} ${words.filter((word) => word !== '').join('\t')}`;
+}
+
+/** Returns whether a request has several Authorization headers, of which `headers` has the first only. */
+function isRepeated({ rawHeaders }: FastifyRequest['raw']): boolean {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? '';
+    if (name.length === NAME.length && name.toLowerCase() === NAME) {
+      count += 1;
+    }
+  }
+  return count > 1;
 }
 
 function addExpiry(reply: FastifyReply, { expiresAt }: Principal): void {

@@ -58,6 +58,13 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
     appliesTo: takesBody,
   },
   {
+    name: 'InvalidRequest',
+    description: 'The request has several `Authorization` headers.',
+    messages: { invalid_request: 'Send one Authorization header, with one API key.' },
+    headers: ['WWW-Authenticate'],
+    appliesTo: (operation) => !takesParameters('query')(operation) && !takesBody(operation),
+  },
+  {
     name: 'Unauthorized',
     description: 'The API key is missing or invalid.',
     messages: {

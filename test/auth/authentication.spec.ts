@@ -9,6 +9,7 @@ import { useApplication } from '../support/service/application.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';
 import { type HttpResponse, send } from '../support/http/http.js';
+import { head, sendRaw, toHttpResponse } from '../support/http/raw-http.js';
 import { issueKey } from '../support/keys/keys.js';
 import { until } from '../support/eventually.js';
 import { whileBroken } from '../support/database/broken-table.js';
@@ -63,6 +64,44 @@ describe('authentication', () => {
   });
 
   const withAuthorization = (Authorization: string) => send(pets, { headers: { Authorization } });
+
+  describe('a request with several credentials', () => {
+    const REPEATED = {
+      ...MISSING,
+      status: 400,
+      challenge: 'Bearer realm="animal-store", error="invalid_request"',
+      body: {
+        code: 'invalid_request',
+        message: 'Send one Authorization header, with one API key.',
+        status: 400,
+      },
+    };
+    const other = 'ask_test_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz04cBps';
+
+    it.each<[string, (own: string) => string[]]>([
+      ['two headers', (own) => [`Authorization: Bearer ${own}`, `Authorization: Bearer ${other}`]],
+      ['the valid one last', (own) => [`Authorization: Bearer ${other}`, `Authorization: Bearer ${own}`]],
+      ['the same twice', (own) => [`Authorization: Bearer ${own}`, `Authorization: Bearer ${own}`]],
+      ['names in another case', (own) => [`authorization: bearer ${own}`, `AUTHORIZATION: Basic eDp5`]],
+      ['an empty one', (own) => ['Authorization:', 'X-Other: Authorization', `Authorization: Bearer ${own}`]],
+      ['two in one header', (own) => [`Authorization: Bearer ${own}, Bearer ${other}`]],
+      ['two in one header without a space', (own) => [`Authorization: Bearer ${own},Basic eDp5`]],
+    ])('returns 400, and counts against the address: %s', async (_what, headers) => {
+      const used = async () => (await send(`${store.url}/v1/rate-limit`, { key })).json.windows[0].remaining;
+      const before = await used();
+      const request = head('GET /v1/pets', ...headers(key), 'Connection: close');
+      expect(summarize(toHttpResponse(await sendRaw(store.url, request)))).toEqual(REPEATED);
+      expect(await used()).toBe(before);
+    });
+
+    it('accepts a header whose value is Authorization, and other schemes with lists', async () => {
+      const request = head('GET /v1/pets', 'X-Header: Authorization', `Authorization: Bearer ${key}`);
+      const one = await sendRaw(store.url, request.replace('Host: x', 'Host: x\r\nConnection: close'));
+      expect(one.status).toBe(200);
+      const digest = 'Digest username="x", realm="a, b", uri="/"';
+      expect(summarize(await withAuthorization(digest))).toEqual(MISSING);
+    });
+  });
 
   describe('a request without a bearer credential', () => {
     it.each([
