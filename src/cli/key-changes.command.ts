@@ -5,7 +5,7 @@ import { expiry, listOrWord, overlap, parsedBy, PLAN_HELP, positiveInteger } fro
 import { changeCommand, type ChangeOptions, requireOption, withServices } from './command.js';
 import { findKeyId } from './key-id.js';
 import { issuedOutput, keyOutput, keyText } from './key-output.js';
-import { confirm } from './output/confirmation.js';
+import { confirm, readLine } from './output/confirmation.js';
 import { findGivenQuotaId } from './quota-id.js';
 import { missingLimit } from '../schemas/limits.schema.js';
 
@@ -128,14 +128,19 @@ export const keyChanges: Command[] = [
 
   changeCommand('revoke', 'revoke a key immediately and permanently')
     .argument('[id]', 'id of the key')
-    .option('--leaked-key <key>', 'the leaked key itself, instead of its id')
+    .option(
+      '--leaked-key <key>',
+      'the leaked key itself, instead of its id; "-" reads it from standard input, because a shell keeps ' +
+        'its commands and others see those that run',
+    )
     .option('--yes', 'do not ask for confirmation')
     .hook('preAction', requireIdOrKey)
     .action(
       withServices(
         async (services, text: string | undefined, options: ChangeOptions & { leakedKey?: string }) => {
           const keys = services.get(KeyService);
-          const { leakedKey: leaked, as } = options;
+          const { leakedKey: given, as } = options;
+          const leaked = given === '-' ? await readLine() : given;
           const key = await keys.find(await (text ? findKeyId(services, text) : keys.findId(leaked ?? '')));
           if (key.revokedAt === null || leaked !== undefined) {
             const which =

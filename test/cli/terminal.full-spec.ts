@@ -149,6 +149,16 @@ describe('the commands of keys', () => {
     );
   });
 
+  it('revoke a key that leaked as read from standard input, so that no argument shows it', async () => {
+    const { id, key } = await issue();
+    const args = ['dist/cli/admin.js', 'keys', 'revoke', '--leaked-key', '-', '--json'];
+    const revocation = promisify(execFile)(process.execPath, args, {
+      env: { ...process.env, ...settings() },
+    });
+    revocation.child.stdin?.end(` ${key}\r\n`);
+    expect(JSON.parse((await revocation).stdout)).toMatchObject({ id, state: 'revoked' });
+  });
+
   it('list keys oldest first, filtered by each option, as a table or as JSON, and show one key', async () => {
     await succeed('plans', 'set', 'listed', '--per-minute', '1', '--per-day', '2');
     const keys = [await issue('--plan listed'), await issue('--plan listed --role admin')];

@@ -23,6 +23,19 @@ export async function confirm(question: string, { yes }: { yes?: true }): Promis
   }
 }
 
+/** Returns the first line of standard input without spaces around it: a secret that no argument shows. */
+export async function readLine(): Promise<string> {
+  const lines = createInterface({ input: process.stdin });
+  try {
+    for await (const line of lines) {
+      return line.trim();
+    }
+    return '';
+  } finally {
+    lines.close();
+  }
+}
+
 /** Resolves with the typed line, or with null for Ctrl-C and Ctrl-D, which close the interface. */
 function answerTo(question: string): Promise<string | null> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
