@@ -1,6 +1,6 @@
 import { admin, expectSound, open, store, useConsole } from './console-service.js';
 import { send } from '../support/http/http.js';
-import { showOn } from '../support/programs/browser.js';
+import { showOn, TRANSLATOR } from '../support/programs/browser.js';
 
 const ROWS = 45;
 let webhookId: string;
@@ -35,7 +35,7 @@ beforeAll(async () => {
   );
 });
 
-describe.each([
+const LISTS = [
   ['/animals', 'Animals'],
   ['/orders', 'Orders'],
   ['/admin', 'Callers of deprecated operations'],
@@ -43,7 +43,9 @@ describe.each([
   ['/admin/plans', 'Plans'],
   ['/admin/webhooks/WEBHOOK', 'Deliveries of this webhook'],
   ['/admin/audit', 'Audit entries'],
-])('a list of the console with pages (%s)', (path, label) => {
+];
+
+describe.each(LISTS)('a list of the console with pages (%s)', (path, label) => {
   it('opens each page at its top, and has it in the address, on a desktop and on a phone', async () => {
     const page = await open(path.replace('WEBHOOK', webhookId));
     const table = page.getByRole('table', { name: label });
@@ -76,6 +78,32 @@ describe.each([
     await turn('Previous', /\/console[^?]*$/);
   });
 });
+
+describe.each([...LISTS, ['/admin/keys?search=Fleet', 'Keys']])(
+  'a list of the console in a browser that translates pages (%s)',
+  (path, label) => {
+    it('shows each page as it is in a browser that does not', async () => {
+      const address = path.replace('WEBHOOK', webhookId);
+      const pages = [
+        await open(address),
+        await open(address, { prepare: (page) => page.addInitScript(TRANSLATOR) }),
+      ];
+      for (const number of [2, 3]) {
+        const [plain, translated] = await Promise.all(
+          pages.map(async (page) => {
+            const first = page.getByRole('table', { name: label }).getByRole('row').nth(1);
+            const before = await first.textContent();
+            await page.getByRole('button', { name: 'Next', exact: true }).click();
+            await page.waitForURL(new RegExp(`page=${number}$`));
+            await first.filter({ hasNotText: before ?? '' }).waitFor();
+            return page.getByRole('table', { name: label }).getByRole('row').allTextContents();
+          }),
+        );
+        expect(translated).toEqual(plain);
+      }
+    });
+  },
+);
 
 describe('the drawers of pages with a list', () => {
   it.each([

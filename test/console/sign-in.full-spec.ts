@@ -14,6 +14,7 @@ import {
   useConsole,
 } from './console-service.js';
 import { send } from '../support/http/http.js';
+import { BLOCKED_STORAGE, FULL_STORAGE } from '../support/programs/browser.js';
 
 let client: IssuedKey;
 
@@ -91,6 +92,30 @@ describe('the sign-in page of the console', () => {
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await form(page);
     expect(await page.evaluate('JSON.stringify({ ...sessionStorage })')).not.toContain(client.key);
+  });
+
+  it.each([
+    ['blocks the data of sites', BLOCKED_STORAGE],
+    ['has no space left', FULL_STORAGE],
+  ])('keeps the key until the tab is reloaded, and says so, if the browser %s', async (_why, script) => {
+    const prepare = (each: Page) => each.addInitScript(script);
+    const page = await open('', { ...SIGNED_OUT, isAlone: true, prepare });
+    await form(page);
+    await expectSound(page);
+    await signIn(page, client.key);
+    await overview(page);
+    await page.getByText('You are signed in until the tab is reloaded').waitFor();
+    await expectSound(page);
+    await page.getByRole('link', { name: 'Animals' }).click();
+    await page.getByRole('heading', { name: 'Animals', level: 1 }).waitFor();
+    await revoke(client);
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByText(/is no longer valid/).waitFor();
+    await form(page);
+    await signIn(page, (await store.issue({ plan: 'pro' })).key);
+    await overview(page);
+    await page.reload();
+    await form(page);
   });
 
   it('offers the colours as one choice, and keeps it', async () => {

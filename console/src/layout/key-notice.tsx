@@ -1,18 +1,28 @@
-import { Alert } from '@mantine/core';
+import { Alert, Text } from '@mantine/core';
 import type { CurrentKey } from 'animal-store-client';
 import { Instant } from '../format/instant';
 import { MaskedKey } from '../format/masked-key';
+import { isKeyStored } from '../session/kept-key';
 import { useOwnKey } from '../session/own-key';
 import { serviceNowMs } from '../session/service-clock';
 import { PAGE_WIDTH } from './page';
 
 const SOON_MS = 7 * 86_400_000;
 
-/** Says above every page that the signed-in key ends soon, and what to do about it. */
+/** Says above every page that the session or its key ends soon, and what to do about it. */
 export function KeyNotice() {
   const { data: key } = useOwnKey();
   const content = key && (replacedNotice(key) ?? expiryNotice(key));
-  return content ? <Alert color="orange" maw={PAGE_WIDTH} mx="auto" mb="lg" {...content} /> : null;
+  return (
+    <>
+      {!isKeyStored() && (
+        <Text c="dimmed" size="sm" maw={PAGE_WIDTH} mx="auto" mb="lg">
+          You are signed in until the tab is reloaded: your browser stores nothing for this site.
+        </Text>
+      )}
+      {content && <Alert color="orange" maw={PAGE_WIDTH} mx="auto" mb="lg" {...content} />}
+    </>
+  );
 }
 
 function replacedNotice({ successor, expiresAt }: CurrentKey) {

@@ -2,13 +2,10 @@ import { AnimalStore, AuthenticationError } from 'animal-store-client';
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from 'react';
 import { SERVICE_ROOT } from '../address/service-root';
+import { keepKey, readKey } from './kept-key';
 import { learnServiceTime } from './service-clock';
 import { SessionHolds } from './session-holds';
 
-/**
- * `sessionStorage` is the tab's own. A duplicate of the tab, or the tab reopened, starts with a copy of it.
- */
-const STORAGE_KEY = 'animal-store-api-key';
 const TIMEOUT_MS = 15_000;
 /** A reader who waits longer wants to know what the page waits for. */
 const LIMIT_WAIT_MS = 1000;
@@ -48,10 +45,10 @@ export function storeFor(apiKey: string): AnimalStore {
 
 /** Keeps the API key for the pages, and the responses to it, which go when it goes. */
 export function SessionProvider({ children }: { children: ReactNode }) {
-  const [apiKey, setApiKey] = useState(() => sessionStorage.getItem(STORAGE_KEY));
+  const [apiKey, setApiKey] = useState(readKey);
   const [endedBecause, setEndedBecause] = useState<string | null>(null);
   const end = useCallback((reason: string | null) => {
-    sessionStorage.removeItem(STORAGE_KEY);
+    keepKey(null);
     setApiKey(null);
     setEndedBecause(reason);
   }, []);
@@ -63,7 +60,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
       store: apiKey === null ? null : storeFor(apiKey),
       endedBecause,
       signIn: (next) => {
-        sessionStorage.setItem(STORAGE_KEY, next);
+        keepKey(next);
         forgetEnd();
         setEndedBecause(null);
         setApiKey(next);
@@ -110,7 +107,7 @@ const SENT_AT_ONCE = { networkMode: 'always' } as const;
 function queryClientFor(apiKey: string | null, end: (reason: string) => void): QueryClient {
   const onError = (error: Error) => {
     // A response to the key before must not end the session of the key that replaced it.
-    const isCurrent = apiKey !== null && sessionStorage.getItem(STORAGE_KEY) === apiKey;
+    const isCurrent = apiKey !== null && readKey() === apiKey;
     if (isCurrent && error instanceof AuthenticationError) {
       end(`The key ending in ${apiKey.slice(-4)} is no longer valid: ${error.message}`);
     }

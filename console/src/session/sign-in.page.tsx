@@ -17,6 +17,7 @@ import icon from '../icon.svg';
 import { FormError } from '../feedback/form-error';
 import { leavePage } from '../address/leave-page';
 import { SERVICE_ROOT } from '../address/service-root';
+import { isStorageBlocked } from './kept-key';
 import { storeFor, useSession } from './session';
 
 /** Asks for an API key, and checks it with the one request that counts against no limit. */
@@ -34,7 +35,10 @@ export function SignInPage() {
         <Stack gap={4}>
           <Title order={1}>Sign in to the console</Title>
           <Text c="dimmed">
-            Enter an API key. It is kept in this tab until you sign out or close the tab.
+            {isStorageBlocked()
+              ? 'Enter an API key. It is kept until you sign out, or close or reload the tab: your browser ' +
+                'stores nothing for this site.'
+              : 'Enter an API key. It is kept in this tab until you sign out or close the tab.'}
           </Text>
         </Stack>
         {endedBecause !== null && (

@@ -41,6 +41,41 @@ export interface OpenOptions {
  */
 export const findBrowser = () => findProgram('chromium-headless-shell', ...BROWSERS);
 
+/** The script that makes a page one of a browser that blocks the data of sites. */
+export const BLOCKED_STORAGE = `for (const name of ['sessionStorage', 'localStorage', 'indexedDB', 'caches']) {
+  Object.defineProperty(window, name, {
+    get() { throw new DOMException('Access is denied for this document.', 'SecurityError'); },
+  });
+}
+Object.defineProperty(document, 'cookie', {
+  get() { throw new DOMException('Access is denied for this document.', 'SecurityError'); },
+});`;
+
+/** The script that makes a page one of a browser without space for the data of sites. */
+export const FULL_STORAGE = `Storage.prototype.setItem = () => {
+  throw new DOMException('The quota has been exceeded.', 'QuotaExceededError');
+};`;
+
+/** The script that translates a page as Chrome does: each text is moved into elements of the translator. */
+export const TRANSLATOR = `document.addEventListener('DOMContentLoaded', () => {
+  const translate = () => {
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    const texts = [];
+    while (walker.nextNode()) texts.push(walker.currentNode);
+    for (const text of texts) {
+      const { parentElement } = text;
+      if (text.data.trim() === '' || parentElement.closest('font, script, style')) continue;
+      if (!parentElement.translate) continue;
+      const font = document.createElement('font');
+      font.append(document.createElement('font'));
+      font.firstChild.append(text.data);
+      text.replaceWith(font);
+    }
+  };
+  new MutationObserver(translate).observe(document.body, { childList: true, subtree: true });
+  translate();
+});`;
+
 /** Opens the pages of one service, which share a cache as the tabs of a reader do. */
 export class ConsoleBrowser {
   private opened: OpenedPage[] = [];
