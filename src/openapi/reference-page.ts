@@ -15,12 +15,16 @@ const TYPES: Record<string, string> = {
   '.png': 'image/png',
 };
 
-/** Returns the page, in which links are relative, because a proxy may have put a prefix before its path. */
+/**
+ * Returns the page, in which links are relative, because a proxy may have put a prefix before its path. It is
+ * not translated: a translator moves texts out of React's nodes, so those of the response before would stay.
+ */
 const html = (folder: string) => `<!doctype html>
-<html lang="en">
+<html lang="en" translate="no">
   <head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <meta name="google" content="notranslate" />
     <title>Animal Store: reference</title>
     <link rel="stylesheet" href="${folder}swagger-ui.css" />
     <link rel="stylesheet" href="${folder}reference.css" />

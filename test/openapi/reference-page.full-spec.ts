@@ -7,10 +7,13 @@ import type { Page } from 'playwright-core';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import {
   accessibilityFaults,
+  BLOCKED_STORAGE,
   ConsoleBrowser,
   findBrowser,
+  FULL_STORAGE,
   type OpenOptions,
   scrollsSideways,
+  TRANSLATOR,
 } from '../support/programs/browser.js';
 import { ApiDocument } from '../support/http/document.js';
 import { until } from '../support/eventually.js';
@@ -103,6 +106,29 @@ const run = promisify(execFile);
     expect(await page.evaluate('JSON.stringify({ ...sessionStorage })')).not.toContain(apiKey);
     expect(complaints).toStrictEqual([]);
   });
+
+  it.each([
+    ['blocks the data of sites', BLOCKED_STORAGE, 'API key, kept until the tab is reloaded'],
+    ['has no space left', FULL_STORAGE, 'API key, kept for this tab only'],
+    ['translates pages', TRANSLATOR, 'API key, kept for this tab only'],
+  ])(
+    'sends requests with the key, and shows each response, if the browser %s',
+    async (_why, script, label) => {
+      const prepare = (each: Page) => each.addInitScript(script);
+      const { page, complaints } = await open('#/pets/getPet', { isAlone: true, prepare });
+      await page.getByLabel(label).fill(apiKey);
+      await page.getByRole('button', { name: 'Use this key' }).click();
+      for (const id of ['7', '8']) {
+        await page.getByRole('textbox', { name: 'petId' }).fill(id);
+        await page.getByRole('button', { name: 'Execute' }).click();
+        const shown = `No animal has the id ${id}.`;
+        await page.locator('.live-responses-table .code', { hasText: shown }).waitFor();
+      }
+      await page.getByRole('button', { name: 'Forget it' }).click();
+      await page.getByLabel(label).waitFor();
+      expect(complaints).toStrictEqual([]);
+    },
+  );
 
   it('sends requests of administrators', async () => {
     const { key } = await store.issue({ ...UNLIMITED, role: 'admin' });

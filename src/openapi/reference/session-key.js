@@ -3,13 +3,38 @@ const STORAGE_KEY = 'animal-store-api-key';
 /** The name of the security scheme in both documents. */
 const SCHEME = 'apiKey';
 
+/** The key that the browser could not store, because it blocks the data of sites or has no space left. */
+let unstored = null;
+
+function withStorage(use) {
+  try {
+    return use(sessionStorage);
+  } catch {
+    return null;
+  }
+}
+
+/** Keeps a key, or forgets it. A key that cannot be stored is kept until the page is loaded again. */
+function keep(key) {
+  withStorage((storage) => storage.removeItem(STORAGE_KEY));
+  unstored = key;
+  if (key !== null) {
+    withStorage((storage) => {
+      storage.setItem(STORAGE_KEY, key);
+      unstored = null;
+    });
+  }
+}
+
 /** Replaces the dialogs for keys by one field. Every request carries its key, which the tab keeps. */
 export const sessionKey = {
   wrapComponents: {
     AuthorizeBtnContainer: (_Dialog, { React, authActions, specSelectors }) => {
       const create = React.createElement;
       return () => {
-        const [key, setKey] = React.useState(sessionStorage.getItem(STORAGE_KEY));
+        const [key, setKey] = React.useState(
+          () => unstored ?? withStorage((storage) => storage.getItem(STORAGE_KEY)),
+        );
         React.useEffect(() => {
           if (key !== null) {
             const schema = specSelectors.securityDefinitions().get(SCHEME);
@@ -19,11 +44,11 @@ export const sessionKey = {
         const use = (event) => {
           event.preventDefault();
           const entered = new FormData(event.target).get('key').trim();
-          sessionStorage.setItem(STORAGE_KEY, entered);
+          keep(entered);
           setKey(entered);
         };
         const forget = () => {
-          sessionStorage.removeItem(STORAGE_KEY);
+          keep(null);
           authActions.logout([SCHEME]);
           setKey(null);
         };
@@ -37,7 +62,9 @@ export const sessionKey = {
                 create(
                   'label',
                   null,
-                  'API key, kept for this tab only',
+                  withStorage(() => true) === null
+                    ? 'API key, kept until the tab is reloaded: your browser stores nothing for this site'
+                    : 'API key, kept for this tab only',
                   create('input', { name: 'key', type: 'password', autoComplete: 'off', required: true }),
                 ),
                 create('button', { className: 'btn' }, 'Use this key'),
