@@ -1,3 +1,4 @@
+import { type AgentOptions, globalAgent } from 'node:http';
 import { Logger } from '@nestjs/common';
 import { diag, DiagLogLevel } from '@opentelemetry/api';
 import { setGlobalErrorHandler } from '@opentelemetry/core';
@@ -11,7 +12,7 @@ import {
 import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base';
 import type { FastifyInstance } from 'fastify';
 import type { Environment } from '../settings/environment.js';
-import { FAR_CONNECTION, findAddresses, toLookup } from '../http/find-addresses.js';
+import { farConnection } from '../http/far-connection.js';
 import { VERSION } from '../settings/version.js';
 import { traceLoads } from './load-spans.js';
 import { RequestSpans } from './request-spans.js';
@@ -69,7 +70,8 @@ async function createExporter(environment: Environment): Promise<SpanExporter> {
   const { OTLPTraceExporter } = await (protocol === 'http/json'
     ? import('@opentelemetry/exporter-trace-otlp-http')
     : import('@opentelemetry/exporter-trace-otlp-proto'));
-  const find = (host: string) => findAddresses(host, AbortSignal.timeout(timeoutMillis));
-  const httpAgentOptions = { keepAlive: true, ...FAR_CONNECTION, lookup: toLookup(find) };
+  // Those of Node's own agent have the proxies of Node's settings.
+  const { options } = globalAgent as unknown as { options: AgentOptions };
+  const httpAgentOptions = { ...options, ...farConnection() };
   return new OTLPTraceExporter({ timeoutMillis, httpAgentOptions });
 }

@@ -1,47 +1,73 @@
+import type { LookupAddress } from 'node:dns';
 import { type IncomingMessage, request as requestPlain } from 'node:http';
 import { request as requestEncrypted } from 'node:https';
+import { isIP } from 'node:net';
 import { finished } from 'node:stream/promises';
-import { FAR_CONNECTION, findAddresses, toLookup } from '../http/find-addresses.js';
+import { farConnection } from '../http/far-connection.js';
 import { ALLOW_PRIVATE, isPublicAddress } from './rules/public-address.js';
-import { RESPONSE_BODY_MAX_BYTES } from './webhook.schemas.js';
 
 /** How long the beginning of a body is awaited after the status. */
 const BODY_MS = 1000;
+/** How much is kept of what a receiver responds. */
+export const RESPONSE_BODY_MAX_BYTES = 1000;
+/** How much is read from a receiver: several responses of status 1xx, headers, and a part of the body. */
+const READ_MAX_BYTES = 128 * 1024;
+
+/** A POST to a receiver of webhooks. */
+export interface Post {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+  /** Whether its address may be private. */
+  allowsPrivate: boolean;
+}
 
 /** A response, with the beginning of its body. */
-interface ReceivedResponse {
+export interface ReceivedResponse {
   status: number;
   body: string;
 }
 
 /**
- * Sends a POST on a connection of its own, to an address that was checked, whatever the name means later.
- * Follows no redirect.
+ * Sends a POST on a connection of its own, or by the proxy of Node's settings, which then finds the address
+ * of a name. Follows no redirect.
  *
  * @param signal ends the request.
- * @throws the error of the connection, or of a name without a public address, unless `allowsPrivate`.
+ * @throws the error of the connection, or of a host without a public address, unless `allowsPrivate`.
  */
-export async function postToReceiver(
-  url: URL,
-  headers: Record<string, string>,
-  body: string,
-  signal: AbortSignal,
-  allowsPrivate: boolean,
-): Promise<ReceivedResponse> {
-  const found = await findAddresses(url.hostname, signal);
-  const allowed = found.filter(({ address }) => allowsPrivate || isPublicAddress(address));
-  if (allowed.length === 0) {
-    const addresses = found.map(({ address }) => address).join(', ');
-    throw new Error(`${url.hostname} has the private address ${addresses}. ${ALLOW_PRIVATE}`);
+export async function postToReceiver(post: Post, signal: AbortSignal): Promise<ReceivedResponse> {
+  const url = new URL(post.url);
+  /** Checks the addresses that are connected to, whatever the name means later. */
+  const select = (found: LookupAddress[]) => {
+    const allowed = found.filter(({ address }) => post.allowsPrivate || isPublicAddress(address));
+    if (allowed.length === 0) {
+      const addresses = found.map(({ address }) => address).join(', ');
+      throw new Error(`${url.hostname} has the private address ${addresses}. ${ALLOW_PRIVATE}`);
+    }
+    return allowed;
+  };
+  const address = url.hostname.replaceAll(/[[\]]/g, '');
+  if (isIP(address) !== 0) {
+    select([{ address, family: isIP(address) }]);
   }
   const request = url.protocol === 'https:' ? requestEncrypted : requestPlain;
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    const connection = { ...FAR_CONNECTION, agent: false as const, lookup: toLookup(async () => allowed) };
-    request(url, { method: 'POST', headers, signal, ...connection }, resolve)
+    // Without an agent of ours, which would not use the proxies of Node's settings.
+    const headers = { ...post.headers, Connection: 'close' };
+    const sent = request(url, { method: 'POST', headers, signal, ...farConnection(select) }, resolve)
       .on('error', reject)
       // If the receiver switches protocols, neither a response nor an error is emitted.
       .on('close', () => reject(new Error('The connection was closed without a response')))
-      .end(body);
+      .on('socket', (socket) => {
+        let read = 0;
+        socket.on('data', ({ length }: Buffer) => {
+          read += length;
+          if (read > READ_MAX_BYTES) {
+            sent.destroy(new Error(`There was no response within the first ${READ_MAX_BYTES / 1024} KiB`));
+          }
+        });
+      })
+      .end(post.body);
   });
   return { status: response.statusCode ?? 0, body: await readBeginning(response) };
 }

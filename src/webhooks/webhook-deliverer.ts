@@ -7,7 +7,7 @@ import { PrismaService } from '../database/prisma.service.js';
 import { loadSql } from '../database/statement.js';
 import type { MetricsRegistry, MetricsSource } from '../metrics/metrics-registry.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
-import { postToReceiver } from './post-to-receiver.js';
+import { ReceiverProcess } from './receiver-process.client.js';
 import { signedHeaders } from './rules/signed-headers.js';
 
 /** The maximum time until a due delivery is found. */
@@ -37,6 +37,7 @@ const CLAIM = loadSql<{ delivery: ClaimedDelivery }>(import.meta.url, 'claim-del
 @Injectable()
 export class WebhookDeliverer extends PeriodicDatabaseTask implements MetricsSource {
   private readonly attemptsByOutcome = { succeeded: 0, failed: 0 };
+  private readonly receivers = new ReceiverProcess();
   /** Deliveries whose last attempt failed. */
   private failedDeliveries = 0;
   /** The attempts in flight, each with its webhook and the controller that aborts its request. */
@@ -63,6 +64,7 @@ export class WebhookDeliverer extends PeriodicDatabaseTask implements MetricsSou
     await super.onApplicationShutdown();
     this.inFlight.forEach(({ request }) => request.abort(new Error('The service ended')));
     await Promise.all(this.inFlight.keys());
+    await this.receivers.end();
   }
 
   /**
@@ -70,6 +72,9 @@ export class WebhookDeliverer extends PeriodicDatabaseTask implements MetricsSou
    * hangs delays only its own.
    */
   private async startDue(): Promise<boolean> {
+    if (!this.receivers.isAvailable) {
+      return false;
+    }
     const busy = [...this.inFlight.values()].map(({ webhookId }) => webhookId);
     const values = [busy, MAX_IN_FLIGHT_TO_ONE, WAITS_SECONDS];
     const request = new AbortController();
@@ -116,14 +121,12 @@ export class WebhookDeliverer extends PeriodicDatabaseTask implements MetricsSou
     try {
       const headers = signedHeaders(eventId, new Date(attemptedAt), body, secrets);
       const allowsPrivate = this.environment.WEBHOOK_ALLOW_PRIVATE_ADDRESSES;
-      const response = await postToReceiver(new URL(url), headers, body, signal, allowsPrivate);
+      const response = await this.receivers.post({ url, headers, body, allowsPrivate }, signal);
       const isSuccess = response.status >= 200 && response.status <= 299;
       const lastFailure = isSuccess ? null : `The response was ${response.status}`;
       return { lastFailure, responseStatus: response.status, responseBody: response.body };
     } catch (error) {
-      const { message, code } = (signal.aborted ? signal.reason : error) as NodeJS.ErrnoException;
-      // A name with several addresses fails without a message.
-      const lastFailure = (message || String(code)).slice(0, FAILURE_MAX_LENGTH);
+      const lastFailure = (error as Error).message.slice(0, FAILURE_MAX_LENGTH);
       return { lastFailure, responseStatus: null, responseBody: null };
     }
   }

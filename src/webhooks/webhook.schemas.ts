@@ -4,13 +4,12 @@ import { cursorParameter, enumParameter, limitParameter } from '../schemas/pagin
 import { BODY_MESSAGE, dateTime, isPlainText, orRequired, plainText, uuid } from '../schemas/text-schemas.js';
 import { isUuid } from '../schemas/uuid.js';
 import { SUBSCRIPTIONS } from './events.js';
+import { RESPONSE_BODY_MAX_BYTES } from './post-to-receiver.js';
 
 const URL_MAX_LENGTH = 2048;
 const URL_MESSAGE = `must be an http(s) address without credentials, of at most ${URL_MAX_LENGTH} characters`;
 const EVENTS_MESSAGE = `must be a list of one or more of ${SUBSCRIPTIONS.join(', ')}`;
 const TEXT_MAX_LENGTH = 1000;
-/** How much is kept of what a receiver responds. */
-export const RESPONSE_BODY_MAX_BYTES = 1000;
 export const DELIVERY_STATES = ['pending', 'delivered', 'failed'] as const;
 
 export const CreateWebhookInput = z

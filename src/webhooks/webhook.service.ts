@@ -18,7 +18,7 @@ import type { CreateWebhookInput, DeliveryQuery, UpdateWebhookInput } from './we
  * The maximum number of webhooks, because a change that causes an event waits until it is queued for each of
  * them.
  */
-const WEBHOOKS_MAX = 20;
+export const WEBHOOKS_MAX = 20;
 const OVERLAP_MS = 86_400_000;
 
 const WEBHOOK = { omit: { secret: true, previousSecret: true } } as const;

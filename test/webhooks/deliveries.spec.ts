@@ -1,19 +1,14 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import dns from 'node:dns/promises';
-import { getDefaultAutoSelectFamilyAttemptTimeout, setDefaultAutoSelectFamily, type Socket } from 'node:net';
 import { Webhook as Verifier } from 'standardwebhooks';
 import type { z } from 'zod';
 import type { WebhookDelivery, WebhookWithSecret } from '../../src/webhooks/webhook.schemas.js';
 import { PrismaService } from '../../src/database/prisma.service.js';
 import { MetricsRegistry } from '../../src/metrics/metrics-registry.js';
 import { WebhookDeliverer } from '../../src/webhooks/webhook-deliverer.js';
-import { createDatabase } from '../support/database/database.js';
 import { HOUR_MS } from '../support/time/clock.js';
 import { useAdministration } from '../support/keys/administration.js';
 import { eventually, until } from '../support/eventually.js';
 import { expectError } from '../support/http/expectations.js';
 import { startApplication, useApplication } from '../support/service/application.js';
-import { DnsServer } from '../support/programs/dns-server.js';
 import { insertDeliveries } from './insert-deliveries.js';
 import { type ReceivedRequest, respondWith, useReceiver } from '../support/programs/receiver.js';
 
@@ -266,6 +261,21 @@ describe('a delivery', () => {
     await expectNewest(webhook, { state: 'pending', lastFailure, responseStatus: null, responseBody: null });
   });
 
+  it('fails when the process that sends it is killed, and is sent again by a new one', async () => {
+    receiver.respond = () => {};
+    const webhook = await createWebhook();
+    await sendEvent(webhook);
+    await until(() => receiver.received.length === 1);
+    const killed = admin.store.app.get(WebhookDeliverer)['receivers']['child'];
+    killed?.kill('SIGKILL');
+    const lastFailure = 'The process that sends webhooks ended: SIGKILL';
+    await expectNewest(webhook, { state: 'pending', attempts: 1, lastFailure, responseStatus: null });
+    receiver.reset();
+    await endWaits();
+    await expectNewest(webhook, { state: 'delivered', attempts: 2 });
+    expect(admin.store.app.get(WebhookDeliverer)['receivers']['child']?.pid).not.toBe(killed?.pid);
+  });
+
   it('is not sent again beside an attempt in flight', async () => {
     receiver.respond = () => {};
     const webhook = await createWebhook();
@@ -356,78 +366,7 @@ describe('a service with nothing to deliver', () => {
   });
 });
 
-/** Starts a server of DNS for the tests of a group, whose service queries it. */
-function useDns(answers: Record<string, readonly string[]>): { server: DnsServer } {
-  const used = {} as { server: DnsServer };
-  beforeAll(async () => {
-    used.server = await DnsServer.start(answers);
-    used.server.useHere();
-  });
-  afterAll(() => {
-    jest.restoreAllMocks();
-    used.server.stop();
-  });
-  return used;
-}
-
-describe('deliveries to names about which DNS does not reply', () => {
-  useDns({ 'hanging.example': ['no reply'], 'receiver.example': ['127.0.0.1'] });
-
-  it('occupy no thread, delay no other webhook, and end with the service', async () => {
-    const looksUp = jest.spyOn(dns, 'lookup');
-    const database = await createDatabase();
-    const store = await startApplication({
-      database,
-      environment: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: true },
-    });
-    await insertDeliveries(database, 'https://hanging.example/', 10);
-    const stored = async (column: string) =>
-      (await database.query(`SELECT ${column} AS value FROM webhook_deliveries`)).map(({ value }) => value);
-    await until(async () => (await stored('attempts')).every((attempts) => attempts === 1));
-    await insertDeliveries(database, `http://receiver.example:${receiver.port}/hook`, 1);
-    await until(async () => (await stored('state')).includes('delivered'));
-    await store.close();
-    const failures = await stored('last_failure');
-    expect(failures.filter((failure) => failure === 'The service ended')).toHaveLength(10);
-    expect(looksUp).not.toHaveBeenCalled();
-    await database.drop();
-  });
-});
-
-describe('a delivery to a name with an address that leads nowhere', () => {
-  useDns({ 'far.example': ['127.0.0.1', '2001:db8::1'] });
-  const expectDelivery = async () => {
-    const webhook = await createWebhook(`http://far.example:${receiver.port}/hook`);
-    await sendEvent(webhook);
-    await expectNewest(webhook, { state: 'delivered' });
-  };
-
-  it('succeeds if the other address takes longer to connect than Node would wait', async () => {
-    /** Keeps this process from seeing that it is connected. */
-    const stall = () => {
-      const endMs = performance.now() + getDefaultAutoSelectFamilyAttemptTimeout() + 50;
-      while (performance.now() < endMs) {
-        // Node may neither write nor read.
-      }
-    };
-    const delay = (message: unknown) => {
-      const { socket } = message as { socket: Socket };
-      socket.once('connectionAttempt', () => process.nextTick(stall));
-    };
-    subscribe('net.client.socket', delay);
-    await expectDelivery();
-    unsubscribe('net.client.socket', delay);
-  });
-
-  it('succeeds without Happy Eyeballs by default, as with --no-network-family-autoselection', async () => {
-    setDefaultAutoSelectFamily(false);
-    await expectDelivery();
-    setDefaultAutoSelectFamily(true);
-  });
-});
-
 describe('a delivery by a service without WEBHOOK_ALLOW_PRIVATE_ADDRESSES', () => {
-  useDns({});
   const store = useApplication();
   const HOSTS = ['localhost', '127.0.0.1', '2130706433', '0x7f.1', '[::1]', '[::ffff:127.0.0.1]', '0.0.0.0'];
 

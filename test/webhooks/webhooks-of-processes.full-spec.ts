@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { eventually, until } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
@@ -47,6 +49,39 @@ const states = () =>
     'SELECT state, last_failure AS failure FROM webhook_deliveries',
   );
 const isDelivered = async () => (await states()).every(({ state }) => state === 'delivered');
+
+/** Returns the process that sends the webhooks of a service, the only one that it starts. */
+const senderOf = async ({ pid }: { pid: number }): Promise<string> =>
+  (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim();
+const linuxIt = process.platform === 'linux' ? it : it.skip;
+
+describe('the process that sends webhooks', () => {
+  linuxIt('is started by the first delivery, and ends with its service, though that is killed', async () => {
+    receiver.respond = () => {};
+    const service = services.start();
+    await service.ready();
+    expect(await senderOf(service)).toBe('');
+    await insertDeliveries(database, receiver.url, 1);
+    await until(() => receiver.received.length === 1);
+    const sender = await senderOf(service);
+    expect(sender).toMatch(/^\d+$/);
+    await service.kill('SIGKILL');
+    await until(() => !existsSync(`/proc/${sender}`));
+  });
+
+  linuxIt('ends with its service, not by the signal that Ctrl-C sends to both', async () => {
+    receiver.respond = () => {};
+    const service = services.start();
+    await service.ready();
+    await insertDeliveries(database, receiver.url, 1);
+    await until(() => receiver.received.length === 1);
+    const sender = await senderOf(service);
+    expect(await service.interrupt()).toMatchObject({ code: 0, stderr: '' });
+    expect(existsSync(`/proc/${sender}`)).toBe(false);
+    expect(await states()).toEqual([{ state: 'pending', failure: 'The service ended' }]);
+    expect(service.stdout).not.toContain('process that sends webhooks');
+  });
+});
 
 describe('two replicas', () => {
   it('deliver each successful revocation at least once, though one after the other is killed', async () => {

@@ -1,12 +1,17 @@
 import { findPrivateHost, isPublicAddress } from './public-address.js';
 
 describe('isPublicAddress', () => {
-  it.each(['1.1.1.1', '93.184.216.34', '2606:4700:4700::1111', '2a00:1450:4001::1', '::ffff:1.1.1.1'])(
-    'is true for an address of the Internet: %s',
-    (address) => {
-      expect(isPublicAddress(address)).toBe(true);
-    },
-  );
+  it.each([
+    '1.1.1.1',
+    '93.184.216.34',
+    '2606:4700:4700::1111',
+    '2a00:1450:4001::1',
+    '::ffff:1.1.1.1',
+    '64:ff9b::1.1.1.1',
+    '64:ff9b::808:808',
+  ])('is true for an address of the Internet: %s', (address) => {
+    expect(isPublicAddress(address)).toBe(true);
+  });
 
   it.each([
     '0.0.0.0',
@@ -29,6 +34,10 @@ describe('isPublicAddress', () => {
     '::ffff:10.0.0.1',
     '::ffff:0:127.0.0.1',
     '64:ff9b::7f00:1',
+    '64:ff9b::a00:1',
+    '64:ff9b::a9fe:a9fe',
+    '64:ff9b:0:1::808:808',
+    '64:ff9b:1::808:808',
     '2002:7f00:1::',
     '2001:0:7f00:1::',
     'fc00::1',

@@ -7,13 +7,23 @@ import { withZero } from '../../http/rules/network.js';
  */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
+/** The addresses by which a network without IPv4 reaches those of IPv4, which are their end (RFC 6052). */
+const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
+const NAT64_PREFIX_BYTES = 12;
+
 /**
  * Returns whether an address is on the public Internet: neither loopback, private or link-local, nor
- * reserved, nor an IPv4 address in disguise.
+ * reserved, nor an IPv4 address in disguise, but for one behind the well-known prefix of NAT64.
  */
 export function isPublicAddress(text: string): boolean {
   const address = ipaddr.process(withZero(text));
-  return address.range() === 'unicast' && (address instanceof ipaddr.IPv4 || address.match(...GLOBAL_IPV6));
+  if (address instanceof ipaddr.IPv4) {
+    return address.range() === 'unicast';
+  }
+  if (address.match(...NAT64)) {
+    return new ipaddr.IPv4(address.toByteArray().slice(NAT64_PREFIX_BYTES)).range() === 'unicast';
+  }
+  return address.range() === 'unicast' && address.match(...GLOBAL_IPV6);
 }
 
 /**

@@ -1,7 +1,6 @@
 import { createSocket, type RemoteInfo } from 'node:dgram';
 import { once } from 'node:events';
 import { isIP } from 'node:net';
-import dns from 'node:dns/promises';
 
 /**
  * The addresses of a name, and whether a query of a family that it lacks gets no reply. A name that is not
@@ -32,16 +31,6 @@ export class DnsServer {
   get address(): string {
     const { address, port } = this.socket.address();
     return `${address}:${port}`;
-  }
-
-  /** Makes this process query it instead of the servers of this machine. */
-  useHere(): void {
-    const { Resolver } = dns;
-    jest.spyOn(dns, 'Resolver').mockImplementation((options) => {
-      const resolver = new Resolver(options);
-      resolver.setServers([this.address]);
-      return resolver;
-    });
   }
 
   stop(): void {

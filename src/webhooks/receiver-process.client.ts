@@ -1,0 +1,114 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { Logger } from '@nestjs/common';
+import type { Post, ReceivedResponse } from './post-to-receiver.js';
+import type { ReceiverReply, ReceiverRequest } from './receiver-process.js';
+import { WEBHOOKS_MAX } from './webhook.service.js';
+
+/** The module as it is built, also when this one is not. */
+const MODULE = fileURLToPath(new URL('../../dist/webhooks/receiver-process.js', import.meta.url));
+const HEAP_MAX_MB = 64;
+/** Node looks up names in half of its threads: the names of all webhooks may hang at once. */
+const THREADS = 2 * WEBHOOKS_MAX;
+/** What the process needs from the environment: it has no secrets of the service. */
+const VARIABLE = new RegExp(
+  '^(path|tz|systemroot|(node|ld|malloc|ssl_cert|openssl)_.*|(https?|no)_proxy|' +
+    'res_options|localdomain|hostaliases)$',
+  'i',
+);
+/** Options of Node that would have it listen, or wait, for a debugger. */
+const DEBUGGING = /--inspect[\w-]*(=\S+)?/g;
+/** The shortest time from one start to the next. */
+const RESTART_MS = 5000;
+const ERRORS_MAX_LENGTH = 1000;
+
+/** Sends requests to receivers from a process of its own, which the first of them starts. */
+export class ReceiverProcess {
+  private readonly logger = new Logger('ReceiverProcess');
+  private child: ChildProcess | null = null;
+  private ended: Promise<unknown> = Promise.resolve();
+  private startMs = -Infinity;
+  private lastId = 0;
+  /** What receives the reply to each request. */
+  private readonly inFlight = new Map<number, (reply: ReceiverReply) => void>();
+
+  /** Whether requests can be sent: not soon after a start whose process ended. */
+  get isAvailable(): boolean {
+    return this.child !== null || performance.now() - this.startMs >= RESTART_MS;
+  }
+
+  /**
+   * Returns the response to a POST.
+   *
+   * @param signal ends the request.
+   * @throws the reason of the signal, or an error that says why there is no response.
+   */
+  async post(post: Post, signal: AbortSignal): Promise<ReceivedResponse> {
+    signal.throwIfAborted();
+    const child = (this.child ??= this.start());
+    const id = (this.lastId += 1);
+    // What cannot be sent is answered once the process is known to have ended.
+    const send = (request: ReceiverRequest) => child.connected && child.send(request, () => {});
+    const reply = await new Promise<ReceiverReply>((resolve, reject) => {
+      const abort = () => {
+        send({ id, aborted: true });
+        reject(signal.reason as Error);
+      };
+      signal.addEventListener('abort', abort, { once: true });
+      this.inFlight.set(id, (received) => {
+        signal.removeEventListener('abort', abort);
+        resolve(received);
+      });
+      send({ id, post });
+    }).finally(() => this.inFlight.delete(id));
+    if ('failure' in reply) {
+      throw new Error(reply.failure);
+    }
+    return reply.response;
+  }
+
+  /** Ends the process, once no request is in flight. */
+  async end(): Promise<void> {
+    const { child } = this;
+    this.child = null;
+    child?.kill('SIGKILL');
+    await this.ended;
+  }
+
+  private start(): ChildProcess {
+    this.startMs = performance.now();
+    const variables = Object.entries(process.env).filter(([name]) => VARIABLE.test(name));
+    const child = fork(MODULE, {
+      env: {
+        ...Object.fromEntries(variables),
+        NODE_OPTIONS: process.env['NODE_OPTIONS']?.replaceAll(DEBUGGING, ''),
+        UV_THREADPOOL_SIZE: String(THREADS),
+      },
+      execArgv: [`--max-old-space-size=${HEAP_MAX_MB}`],
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
+    let errors = '';
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      errors = (errors + text).slice(-ERRORS_MAX_LENGTH);
+    });
+    child.on('message', (reply: ReceiverReply) => this.inFlight.get(reply.id)?.(reply));
+    this.ended = new Promise<Error | number>((resolve) => {
+      child.once('close', resolve).on('error', resolve);
+    }).then((end) => {
+      const exit = child.signalCode ?? `exit code ${String(end)}`;
+      this.onEnd(child, end instanceof Error ? end.message : exit, errors);
+    });
+    return child;
+  }
+
+  private onEnd(child: ChildProcess, reason: string, errors: string): void {
+    if (this.child === child) {
+      this.child = null;
+      this.logger.warn(
+        `The process that sends webhooks ended, and is started again: ${reason}\n${errors}`.trim(),
+      );
+    }
+    const failure = `The process that sends webhooks ended: ${reason}`;
+    this.inFlight.forEach((receive, id) => receive({ id, failure }));
+  }
+}

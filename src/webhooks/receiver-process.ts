@@ -1,0 +1,46 @@
+// The process that sends webhooks, so that no receiver can burden the service: neither by what it responds,
+// nor by a name whose look-up occupies a thread. It ends with the service.
+
+import { constants, setPriority } from 'node:os';
+import { postToReceiver, type Post, type ReceivedResponse } from './post-to-receiver.js';
+
+/** What the service sends: a POST, or that one is no longer wanted. */
+export type ReceiverRequest = { id: number; post: Post } | { id: number; aborted: true };
+/** What it gets for each POST: the response, or why there is none. */
+export type ReceiverReply = { id: number; response: ReceivedResponse } | { id: number; failure: string };
+
+const inFlight = new Map<number, AbortController>();
+
+async function send(id: number, post: Post): Promise<void> {
+  const abort = new AbortController();
+  inFlight.set(id, abort);
+  let reply: ReceiverReply;
+  try {
+    reply = { id, response: await postToReceiver(post, abort.signal) };
+  } catch (error) {
+    const { message, code } = error as NodeJS.ErrnoException;
+    // A name with several addresses fails without a message.
+    reply = { id, failure: message || String(code) };
+  }
+  inFlight.delete(id);
+  if (process.connected) {
+    process.send?.(reply);
+  }
+}
+
+process.title = 'animal-store: webhooks';
+try {
+  setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+} catch {
+  // A sandbox may deny it.
+}
+// Ctrl-C and systemd send it their signals too, but the service decides when it ends.
+['SIGTERM', 'SIGINT', 'SIGHUP'].forEach((signal) => process.on(signal, () => {}));
+process.on('disconnect', () => process.exit());
+process.on('message', (request: ReceiverRequest) => {
+  if ('post' in request) {
+    void send(request.id, request.post);
+  } else {
+    inFlight.get(request.id)?.abort();
+  }
+});

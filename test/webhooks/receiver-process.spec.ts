@@ -1,0 +1,135 @@
+import { readFile } from 'node:fs/promises';
+import { getPriority } from 'node:os';
+import { Logger } from '@nestjs/common';
+import { ReceiverProcess } from '../../src/webhooks/receiver-process.client.js';
+import { until } from '../support/eventually.js';
+import { useReceiver } from '../support/programs/receiver.js';
+
+const NEVER = new AbortController().signal;
+const receiver = useReceiver();
+let receivers: ReceiverProcess;
+let warnings: unknown[];
+const environment = process.env;
+
+beforeEach(() => {
+  receivers = new ReceiverProcess();
+  warnings = [];
+  jest.spyOn(Logger.prototype, 'warn').mockImplementation((message: unknown) => warnings.push(message));
+});
+afterEach(async () => {
+  await receivers.end();
+  process.env = environment;
+  jest.restoreAllMocks();
+});
+
+const post = (url = receiver.url, signal = NEVER, allowsPrivate = true) =>
+  receivers.post({ url, headers: {}, body: '{}', allowsPrivate }, signal);
+const child = () => receivers['child'];
+
+describe('the process that sends webhooks', () => {
+  it('is not started before there is something to send, and then once', async () => {
+    expect(child()).toBeNull();
+    await post();
+    const { pid } = child() ?? {};
+    await Promise.all([post(), post()]);
+    expect(child()?.pid).toBe(pid);
+    expect(receiver.received).toHaveLength(3);
+  });
+
+  it('has a low priority, and of the environment only what it needs', async () => {
+    process.env = {
+      PATH: process.env['PATH'],
+      DATABASE_URL: 'postgres://u:secret@db/',
+      COUNTER_STORE_URL: 'redis://:secret@store/',
+      NODE_OPTIONS: '--no-warnings --inspect=127.0.0.1:0',
+      no_proxy: 'localhost',
+    };
+    await post();
+    const pid = child()?.pid ?? 0;
+    expect(getPriority(pid)).toBeGreaterThan(getPriority());
+    if (process.platform === 'linux') {
+      const variables = (await readFile(`/proc/${pid}/environ`, 'utf8')).split('\0');
+      const names = variables.map((variable) => variable.split('=')[0]).filter(Boolean);
+      expect(names.toSorted()).toEqual(
+        ['NODE_CHANNEL_FD', 'NODE_CHANNEL_SERIALIZATION_MODE', 'NODE_OPTIONS', 'PATH'].concat(
+          'UV_THREADPOOL_SIZE',
+          'no_proxy',
+        ),
+      );
+      expect(variables).toContain('NODE_OPTIONS=--no-warnings ');
+    }
+  });
+
+  it('ends a request whose signal is aborted', async () => {
+    let isClosed = false;
+    receiver.respond = (response) => response.on('close', () => (isClosed = true));
+    const abort = new AbortController();
+    const outcome = expect(post(receiver.url, abort.signal)).rejects.toThrow('No response');
+    await until(() => receiver.received.length === 1);
+    abort.abort(new Error('No response'));
+    await outcome;
+    await until(() => isClosed);
+    await expect(post(receiver.url, abort.signal)).rejects.toThrow('No response');
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('fails all its requests when it is killed, says so, and is started again by a later one', async () => {
+    receiver.respond = () => {};
+    const outcomes = Promise.allSettled([post(), post()]);
+    await until(() => receiver.received.length === 2);
+    const killed = child();
+    killed?.kill('SIGKILL');
+    const reason = new Error('The process that sends webhooks ended: SIGKILL');
+    expect(await outcomes).toEqual([
+      { status: 'rejected', reason },
+      { status: 'rejected', reason },
+    ]);
+    expect(warnings).toEqual(['The process that sends webhooks ended, and is started again: SIGKILL']);
+    receiver.reset();
+    expect(await post()).toEqual({ status: 204, body: '' });
+    expect(child()?.pid).not.toBe(killed?.pid);
+  });
+
+  it('is not started again at once if it cannot start, which the log explains', async () => {
+    process.env = { ...environment, NODE_OPTIONS: '--require /does/not/exist.cjs' };
+    await expect(post()).rejects.toThrow('The process that sends webhooks ended: exit code 1');
+    expect(receivers.isAvailable).toBe(false);
+    expect(warnings).toEqual([
+      expect.stringMatching(/^The process that sends webhooks ended.*: exit code 1\n.*Cannot find module/s),
+    ]);
+    const now = performance.now();
+    jest.spyOn(performance, 'now').mockReturnValue(now + 5000);
+    expect(receivers.isAvailable).toBe(true);
+  });
+
+  it('ends when it is no longer needed, and says nothing', async () => {
+    await post();
+    const ended = child();
+    await receivers.end();
+    expect(ended?.signalCode).toBe('SIGKILL');
+    expect(warnings).toStrictEqual([]);
+  });
+});
+
+/** Node 20 has no proxies. */
+const describeWithProxies = process.allowedNodeEnvironmentFlags.has('--use-env-proxy')
+  ? describe
+  : describe.skip;
+
+describeWithProxies('the proxy of the settings of Node', () => {
+  beforeEach(() => {
+    const HTTP_PROXY = receiver.url.replace('/hook', '');
+    process.env = { ...environment, NODE_USE_ENV_PROXY: '1', HTTP_PROXY, NO_PROXY: 'direct.invalid' };
+  });
+
+  it('gets what is sent to a name, which it looks up', async () => {
+    expect(await post('http://webhooks.invalid/hook', NEVER, false)).toEqual({ status: 204, body: '' });
+    expect(receiver.received).toMatchObject([{ method: 'POST', path: 'http://webhooks.invalid/hook' }]);
+  });
+
+  it('does not get what is sent to a private address, or to a name of NO_PROXY', async () => {
+    await expect(post('http://10.0.0.1/', NEVER, false)).rejects.toThrow('has the private address');
+    await expect(post('http://direct.invalid/', NEVER, false)).rejects.toThrow(/ENOTFOUND|EAI_AGAIN/);
+    expect(receiver.received).toStrictEqual([]);
+  });
+});
