@@ -70,8 +70,8 @@ async function createExporter(environment: Environment): Promise<SpanExporter> {
   const { OTLPTraceExporter } = await (protocol === 'http/json'
     ? import('@opentelemetry/exporter-trace-otlp-http')
     : import('@opentelemetry/exporter-trace-otlp-proto'));
-  // Those of Node's own agent have the proxies of Node's settings.
+  // Those of Node's own agent have the proxies of Node's settings. The timeout counts from the look-up on.
   const { options } = globalAgent as unknown as { options: AgentOptions };
-  const httpAgentOptions = { ...options, ...farConnection() };
+  const httpAgentOptions = { ...options, ...farConnection(), timeout: timeoutMillis };
   return new OTLPTraceExporter({ timeoutMillis, httpAgentOptions });
 }

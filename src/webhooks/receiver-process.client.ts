@@ -16,8 +16,8 @@ const VARIABLE = new RegExp(
     'res_options|localdomain|hostaliases)$',
   'i',
 );
-/** Options of Node that would have it listen, or wait, for a debugger. */
-const DEBUGGING = /--inspect[\w-]*(=\S+)?/g;
+/** Returns options of Node without those by which it listens, or waits, for a debugger. */
+const withoutDebugger = (options: string[]) => options.filter((option) => !option.startsWith('--inspect'));
 /** The shortest time from one start to the next. */
 const RESTART_MS = 5000;
 const ERRORS_MAX_LENGTH = 1000;
@@ -81,10 +81,10 @@ export class ReceiverProcess {
     const child = fork(MODULE, {
       env: {
         ...Object.fromEntries(variables),
-        NODE_OPTIONS: process.env['NODE_OPTIONS']?.replaceAll(DEBUGGING, ''),
+        NODE_OPTIONS: withoutDebugger(process.env['NODE_OPTIONS']?.split(' ') ?? []).join(' '),
         UV_THREADPOOL_SIZE: String(THREADS),
       },
-      execArgv: [`--max-old-space-size=${HEAP_MAX_MB}`],
+      execArgv: [...withoutDebugger(process.execArgv), `--max-old-space-size=${HEAP_MAX_MB}`],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
     let errors = '';

@@ -1,9 +1,13 @@
+import dns from 'node:dns/promises';
 import { Logger } from '@nestjs/common';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { type Collector, type ReceivedSpan, startCollector } from '../support/programs/collector.js';
 import { readEnvironment } from '../../src/settings/environment.js';
+import { createDatabase } from '../support/database/database.js';
 import { hold } from '../support/database/holding.js';
 import { send } from '../support/http/http.js';
+import { issueKey } from '../support/keys/keys.js';
+import { ServiceProcesses } from '../support/service/service-processes.js';
 import { expectLocksWaitedFor } from '../support/database/locks.js';
 import { eventually } from '../support/eventually.js';
 import { head, sendRaw } from '../support/http/raw-http.js';
@@ -225,19 +229,21 @@ describe('a collector', () => {
     ['rejects connections', 'gone'],
     ['responds with errors', 500],
     ['never responds', null],
+    ['has a name whose look-up hangs', 'unknown'],
   ])(
     'disturbs no request when it %s, delays the end by at most its deadline, and the loss is logged',
     async (_how, behaviour) => {
       const warnings = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
+      const looksUp = jest.spyOn(dns, 'lookup').mockImplementation(() => new Promise(() => {}));
       await collector.close();
-      const { url } = collector;
-      if (behaviour !== 'gone') {
+      let { url } = collector;
+      if (behaviour === 'unknown') {
+        url = 'http://hanging.example:4318';
+      } else if (behaviour !== 'gone') {
         collector = await startCollector(() => behaviour as number | null);
+        ({ url } = collector);
       }
-      await start({
-        OTEL_EXPORTER_OTLP_ENDPOINT: behaviour === 'gone' ? url : collector.url,
-        OTEL_EXPORTER_OTLP_TIMEOUT: '500',
-      });
+      await start({ OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_EXPORTER_OTLP_TIMEOUT: '500' });
       for (let sent = 0; sent < 10; sent += 1) {
         expect((await send(`${store.url}/v1/pets`, { key })).status).toBe(200);
       }
@@ -245,7 +251,28 @@ describe('a collector', () => {
       await stop();
       expect(performance.now() - startMs).toBeLessThan(3000);
       expect(warnings).toHaveBeenCalledWith(expect.stringMatching(/^Spans were lost: /));
-      warnings.mockRestore();
+      expect(looksUp.mock.calls.length).toBe(behaviour === 'unknown' ? 1 : 0);
+      jest.restoreAllMocks();
     },
   );
+
+  /** Node 20 has no proxies. */
+  const itWithProxies = process.allowedNodeEnvironmentFlags.has('--use-env-proxy') ? it : it.skip;
+
+  itWithProxies('is reached by the proxy of the settings of Node, which looks up its name', async () => {
+    const database = await createDatabase();
+    const services = new ServiceProcesses(() => ({
+      DATABASE_URL: database.url,
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.invalid:4318',
+      OTEL_BSP_SCHEDULE_DELAY: '50',
+      NODE_USE_ENV_PROXY: '1',
+      HTTP_PROXY: collector.url,
+    }));
+    const url = await services.start().ready();
+    await send(`${url}/v1/pets`, { key: (await issueKey(database)).key });
+    const path = 'http://collector.invalid:4318/v1/traces';
+    await eventually(async () => expect(collector.postings[0]).toMatchObject({ path }));
+    await services.end('SIGKILL');
+    await database.drop();
+  });
 });

@@ -26,6 +26,10 @@ const post = (url = receiver.url, signal = NEVER, allowsPrivate = true) =>
   receivers.post({ url, headers: {}, body: '{}', allowsPrivate }, signal);
 const child = () => receivers['child'];
 
+const linuxIt = process.platform === 'linux' ? it : it.skip;
+/** The variables by which Node connects a process to the one that started it. */
+const CHANNEL = ['NODE_CHANNEL_FD', 'NODE_CHANNEL_SERIALIZATION_MODE'];
+
 describe('the process that sends webhooks', () => {
   it('is not started before there is something to send, and then once', async () => {
     expect(child()).toBeNull();
@@ -36,7 +40,12 @@ describe('the process that sends webhooks', () => {
     expect(receiver.received).toHaveLength(3);
   });
 
-  it('has a low priority, and of the environment only what it needs', async () => {
+  it('has a low priority', async () => {
+    await post();
+    expect(getPriority(child()?.pid)).toBeGreaterThan(getPriority());
+  });
+
+  linuxIt('has of the environment only what it needs', async () => {
     process.env = {
       PATH: process.env['PATH'],
       DATABASE_URL: 'postgres://u:secret@db/',
@@ -45,29 +54,23 @@ describe('the process that sends webhooks', () => {
       no_proxy: 'localhost',
     };
     await post();
-    const pid = child()?.pid ?? 0;
-    expect(getPriority(pid)).toBeGreaterThan(getPriority());
-    if (process.platform === 'linux') {
-      const variables = (await readFile(`/proc/${pid}/environ`, 'utf8')).split('\0');
-      const names = variables.map((variable) => variable.split('=')[0]).filter(Boolean);
-      expect(names.toSorted()).toEqual(
-        ['NODE_CHANNEL_FD', 'NODE_CHANNEL_SERIALIZATION_MODE', 'NODE_OPTIONS', 'PATH'].concat(
-          'UV_THREADPOOL_SIZE',
-          'no_proxy',
-        ),
-      );
-      expect(variables).toContain('NODE_OPTIONS=--no-warnings ');
-    }
+    const variables = (await readFile(`/proc/${child()?.pid}/environ`, 'utf8')).split('\0');
+    const names = variables.map((variable) => variable.split('=')[0]);
+    expect(new Set(names)).toEqual(
+      new Set(['', 'PATH', 'NODE_OPTIONS', 'UV_THREADPOOL_SIZE', 'no_proxy', ...CHANNEL]),
+    );
+    expect(variables).toContain('NODE_OPTIONS=--no-warnings');
   });
 
   it('ends a request whose signal is aborted', async () => {
     let isClosed = false;
     receiver.respond = (response) => response.on('close', () => (isClosed = true));
     const abort = new AbortController();
-    const outcome = expect(post(receiver.url, abort.signal)).rejects.toThrow('No response');
+    const outcome = Promise.allSettled([post(receiver.url, abort.signal)]);
     await until(() => receiver.received.length === 1);
-    abort.abort(new Error('No response'));
-    await outcome;
+    const reason = new Error('No response');
+    abort.abort(reason);
+    expect(await outcome).toEqual([{ status: 'rejected', reason }]);
     await until(() => isClosed);
     await expect(post(receiver.url, abort.signal)).rejects.toThrow('No response');
     expect(receiver.received).toHaveLength(1);
