@@ -90,6 +90,7 @@ function decorateRequests(fastify: FastifyInstance, strategy: ApiKeyStrategy): v
       },
     })
     .decorateRequest('decision', null)
+    .decorateRequest('ownLimit', null)
     .decorateRequest('pendingDecision', null)
     .decorateRequest('requiredRole', null)
     .decorateRequest('traceFields', null)

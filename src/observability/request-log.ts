@@ -25,8 +25,7 @@ export class RequestLog extends LogController {
     request: FastifyRequest,
     reply: FastifyReply,
   ): void {
-    const { decision, isShed, reportedWindow, traceFields } = request;
-    const isStatus = request.routeOptions.config.statusRequestsPerMinute !== undefined;
+    const { decision, isShed, ownLimit, reportedWindow, traceFields } = request;
     const isLimited = decision !== null || request.requiredRole !== null;
     const principal = isLimited ? findPrincipal(request) : null;
     request.log.info(
@@ -38,7 +37,7 @@ export class RequestLog extends LogController {
         operation: operationName(request),
         status: reply.statusCode,
         durationMs: Math.round(reply.elapsedTime * 10) / 10,
-        decision: isLimited ? decisionWord({ decision, isShed, isStatus }) : undefined,
+        decision: isLimited ? decisionWord({ decision, isShed, ownLimit }) : undefined,
         window: reportedWindow?.name,
         limit: reportedWindow?.limit,
         remaining: reportedWindow?.remaining,
@@ -75,18 +74,18 @@ type DecisionWord = 'allowed' | 'denied' | 'banned' | 'degraded' | 'uncounted' |
 interface DecidedRequest {
   decision: Pick<RateLimitDecision, 'allowed' | 'ban' | 'degraded'> | null;
   isShed: boolean;
-  /** Whether it requests its rate-limit status, which is counted apart. */
-  isStatus: boolean;
+  /** The limit of its own that counted it instead of the windows, if any. */
+  ownLimit: object | null;
 }
 
-export function decisionWord({ decision, isShed, isStatus }: DecidedRequest): DecisionWord {
+export function decisionWord({ decision, isShed, ownLimit }: DecidedRequest): DecisionWord {
   if (decision === null) {
     return isShed ? 'shed' : 'uncounted';
   }
   if (!decision.allowed) {
     return decision.ban === null ? 'denied' : 'banned';
   }
-  if (isStatus) {
+  if (ownLimit !== null) {
     return 'uncounted';
   }
   return decision.degraded ? 'degraded' : 'allowed';

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Histogram } from 'prom-client';
 import type { ResponseHook } from '../http/response-hook.js';
 import { knownMethod, operationName, routePath, routeTemplate, urlScheme } from '../http/request-line.js';
+import { OWN_LIMIT_REASONS } from '../rate-limit/own-limit.decorator.js';
 import type { RateLimitDecision } from '../rate-limit/rules/rate-limit-decision.js';
 import { WINDOW_NAMES } from '../rate-limit/rules/windows.js';
 import { DeprecatedOperations } from '../deprecation/deprecated-operations.js';
@@ -21,10 +22,10 @@ const FAILURES = [500, 503];
 /** The label of requests without a valid API key; no plan can have this name. */
 const ANONYMOUS_PLAN = '(anonymous)';
 /**
- * Why a request is denied: a full window (the day if both are full), a ban, or the limit of rate-limit status
- * requests.
+ * Why a request is denied: a full window (the day if both are full), a ban, or the limit that an operation
+ * has of its own.
  */
-const REASONS = [...WINDOW_NAMES, 'ban', 'rate_limit_status'] as const;
+const REASONS = [...WINDOW_NAMES, 'ban', ...OWN_LIMIT_REASONS] as const;
 const DURATION_LABELS = [
   'http_request_method',
   'http_route',
@@ -105,9 +106,8 @@ export class RequestMetricsHook implements ResponseHook, MetricsSource {
     return histogram;
   }
 
-  private addDecision({ authentication, routeOptions }: FastifyRequest, decision: RateLimitDecision): void {
+  private addDecision({ authentication, ownLimit }: FastifyRequest, decision: RateLimitDecision): void {
     const principal = authentication?.principal;
-    const isStatus = Boolean(principal) && routeOptions.config.statusRequestsPerMinute !== undefined;
     const plan = principal?.quota.plan ?? ANONYMOUS_PLAN;
     if (!this.plans.has(plan)) {
       this.plans.add(plan);
@@ -116,10 +116,9 @@ export class RequestMetricsHook implements ResponseHook, MetricsSource {
       REASONS.forEach((reason) => this.denied.inc({ plan, reason }, 0));
     }
     if (!decision.allowed) {
-      this.denied.inc({ plan, reason: isStatus ? 'rate_limit_status' : denialReason(decision) });
+      this.denied.inc({ plan, reason: ownLimit?.reason ?? denialReason(decision) });
       this.bans.inc({ plan }, Number(decision.ban?.started === true));
-    } else if (!isStatus) {
-      // A status request consumes nothing from the quota.
+    } else if (ownLimit === null) {
       this.allowed.inc({ plan });
     }
   }

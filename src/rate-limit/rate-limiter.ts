@@ -5,7 +5,7 @@ import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { ApiError } from '../http/api-error.js';
 import { banEndSeconds, secondsToBanEnd } from './rules/ban.js';
 import { FallbackCounterStore } from './stores/fallback-counter-store.js';
-import { statusBucketKey } from './rules/bucket-key.js';
+import { findOwnLimit } from './own-limit.decorator.js';
 import { clientBucketKey, clientLimits } from './rules/client.js';
 import type { RateLimitDecision, RateLimitRequest } from './rules/rate-limit-decision.js';
 import { retryAfterSeconds } from './rules/windows.js';
@@ -14,15 +14,6 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** What `RateLimiter` decided on the request; null if it was not counted. */
     decision: RateLimitDecision | null;
-  }
-
-  interface FastifyContextConfig {
-    /**
-     * Declares a route that returns the rate-limit status of a quota, and how often within a UTC minute a
-     * quota may request it. It takes nothing from the quota's windows, has no ban, and serves banned quotas
-     * too.
-     */
-    statusRequestsPerMinute?: number;
   }
 }
 
@@ -40,16 +31,20 @@ export class RateLimiter {
    * key; CounterStoreError if the count is unknown.
    */
   async authorize(request: FastifyRequest, windows: RateLimitRequest): Promise<void> {
-    const { authentication, routeOptions } = request;
+    const { authentication } = request;
     if (authentication === null) {
       throw new Error('A request is counted once it is authenticated');
     }
     const { principal, denial } = authentication;
-    const { statusRequestsPerMinute } = routeOptions.config;
+    request.ownLimit = principal && findOwnLimit(request);
     request.decision =
-      statusRequestsPerMinute === undefined || principal === null
+      principal === null || request.ownLimit === null
         ? await this.store.consume(windows)
-        : await this.peek(windows, statusBucketKey(principal.quota.id), statusRequestsPerMinute);
+        : await this.peek(
+            windows,
+            request.ownLimit.bucketKey(request, principal),
+            request.ownLimit.perMinute,
+          );
     if (!request.decision.allowed) {
       throw rateLimitError(request.decision, authentication);
     }
@@ -108,7 +103,7 @@ function rateLimitError(decision: RateLimitDecision, authentication: Authenticat
     const allowance = `an address may send ${limits} without a valid API key`;
     return new ApiError('rate_limit_exceeded', `${EXCEEDED}${allowance}. ${wait} ${denial.message}`);
   }
-  // Requests for the rate-limit status have one window, those that a plan limits have two.
+  // Limits of operations have one window, those of plans have two.
   const limited = windows.length > 1 ? `plan ${principal.quota.plan}` : 'this operation';
   const message = `${EXCEEDED}${limited} allows ${limits}. ${wait}${warning(decision)}`;
   return new ApiError('rate_limit_exceeded', message);

@@ -4,7 +4,7 @@ import { PeriodicDatabaseTask } from '../database/periodic-task.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { loadSql } from '../database/statement.js';
 import { DeprecatedOperations } from '../deprecation/deprecated-operations.js';
-import { uncountedOperations } from '../rate-limit/uncounted-operations.js';
+import { uncountedOperations } from '../rate-limit/own-limit.decorator.js';
 import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import type { EventType } from './events.js';

@@ -289,16 +289,19 @@ describe('metrics of limits', () => {
     });
   });
 
-  it('count anonymous clients separately, and only denied requests for the rate-limit status', async () => {
+  it('count anonymous clients separately, and only denied requests that have a limit of their own', async () => {
     const { key } = await store.issue();
     const grown = await growth(OWN, async () => {
       await call(undefined, 3);
-      const statuses = await call(key, 61, { path: '/v1/rate-limit' });
-      expect(statuses.filter((status) => status === 429)).toHaveLength(1);
+      for (const request of [{ path: '/v1/rate-limit' }, { path: '/v1/keys/x/revoke', method: 'POST' }]) {
+        const statuses = await call(key, 61, request);
+        expect(statuses.filter((status) => status === 429)).toHaveLength(1);
+      }
     });
     expect(grown).toEqual({
       'rate_limit_allowed_total (anonymous)': 3,
       'rate_limit_denied_total free rate_limit_status': 1,
+      'rate_limit_denied_total free key_revocation': 1,
     });
   });
 });

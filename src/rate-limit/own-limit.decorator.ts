@@ -1,0 +1,75 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiExtension } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import type { Principal } from '../auth/principal.js';
+import { operationName } from '../http/request-line.js';
+import { AddRouteConfig, declaredRouteConfigs } from '../http/route-config.decorator.js';
+import { toNetwork } from '../http/rules/network.js';
+import { revocationBucketKey, statusBucketKey } from './rules/bucket-key.js';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    ownLimit?: OwnLimit;
+  }
+  interface FastifyRequest {
+    /** The limit of its own by which the request was counted; null if it was counted in the windows. */
+    ownLimit: OwnLimit | null;
+  }
+}
+
+/** The reasons of 429s by such limits, as metrics name them. */
+export const OWN_LIMIT_REASONS = ['rate_limit_status', 'key_revocation'] as const;
+
+/**
+ * A limit of requests within a UTC minute that take nothing from the windows of a quota, have no ban, and are
+ * served while the quota is banned.
+ */
+interface OwnLimit {
+  reason: (typeof OWN_LIMIT_REASONS)[number];
+  perMinute: number;
+  /** Returns the key of the bucket that a request counts in. */
+  bucketKey: (request: FastifyRequest, principal: Principal) => string;
+  /** Returns whether it is the limit of a request, whose body has arrived; all of the route by default. */
+  appliesTo?: (request: FastifyRequest) => boolean;
+}
+
+/** The limit of the requests of a quota for its rate-limit status. */
+export const STATUS_LIMIT: OwnLimit = {
+  reason: 'rate_limit_status',
+  perMinute: 60,
+  bucketKey: (_request, { quota }) => statusBucketKey(quota.id),
+};
+
+/**
+ * The limit of requests that end a stolen key. Its thief may send requests with the same key, or another of
+ * the quota, and must not use up the holder's: so it is that of a key at one address, for one operation.
+ */
+export const REVOCATION_LIMIT: OwnLimit = {
+  reason: 'key_revocation',
+  perMinute: 60,
+  bucketKey: (request, { keyId }) =>
+    revocationBucketKey(operationName(request), keyId, toNetwork(request.ip)),
+};
+
+/** Gives requests of a route a limit of their own. */
+export const HasOwnLimit = (ownLimit: OwnLimit): MethodDecorator =>
+  applyDecorators(
+    AddRouteConfig({ ownLimit }),
+    ...(ownLimit.appliesTo === undefined ? [ApiExtension('x-counted', false)] : []),
+  );
+
+/** Returns the limit of its own that an authenticated request has; null if it is counted in the windows. */
+export function findOwnLimit(request: FastifyRequest): OwnLimit | null {
+  const { ownLimit } = request.routeOptions.config;
+  return ownLimit !== undefined && (ownLimit.appliesTo?.(request) ?? true) ? ownLimit : null;
+}
+
+/**
+ * Returns the operations that take nothing from the windows. One of which only some requests do is not among
+ * them, because usage has one number for all: it counts a few rotations of leaked keys as if they had taken.
+ */
+export function uncountedOperations(): string[] {
+  return declaredRouteConfigs().flatMap(({ operation, ownLimit }) =>
+    operation === undefined || ownLimit === undefined || ownLimit.appliesTo !== undefined ? [] : [operation],
+  );
+}
