@@ -2,6 +2,10 @@ import { Body, Controller, Get, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiConflictResponse, ApiProduces } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { keyActor } from '../audit/audit.js';
+import { hasScope } from '../auth/rules/scope.js';
+import { HasOwnLimit, REVOCATION_LIMIT } from '../rate-limit/own-limit.decorator.js';
+import { RequestBody } from '../http/request-body.js';
+import { SUCCESSORS_PER_DAY_MAX } from './key.repository.js';
 import { KeyService } from './key.service.js';
 import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
 import { DeprecatedOperations } from '../deprecation/deprecated-operations.js';
@@ -27,10 +31,12 @@ import { CurrentKeyRepository } from './current-key.repository.js';
 import { showOnce } from './show-once.js';
 
 /**
- * Beyond so many rotations of a quota's keys, only administrators may rotate one, so that a stolen key cannot
- * multiply.
+ * Beyond so many rotations of a key with its predecessors, only administrators may rotate it, so that a
+ * stolen key cannot multiply.
  */
 const ROTATIONS_PER_DAY = 5;
+/** A longer body is not parsed before its request is counted. */
+const LEAK_REPORT_MAX_BYTES = 1024;
 
 @Tag('account', 'Your own key: its plan, usage and deprecated calls.')
 @Controller('/v1')
@@ -56,6 +62,7 @@ export class AccountController {
   }
 
   @Post('key/rotate')
+  @HasOwnLimit({ ...REVOCATION_LIMIT, appliesTo: reportsLeak })
   @ApiBody({ required: false })
   @ApiConflictResponse()
   @Operation(
@@ -63,8 +70,12 @@ export class AccountController {
     null,
     'Rotate your key',
     'Issues a successor of the key of the request, on the same quota, and shows it once. ' +
-      'Both keys work until the overlap ends; a leaked key ends at once. ' +
-      `It fails once keys of the quota were rotated ${ROTATIONS_PER_DAY} times within the UTC day. ` +
+      'Both keys work until the overlap ends. ' +
+      `It fails once the key, with its predecessors, was rotated ${ROTATIONS_PER_DAY} times within the ` +
+      'UTC day. With `leaked`, the key ends at once, and so do its successors and what was issued by any ' +
+      `of them; beyond ${SUCCESSORS_PER_DAY_MAX} rotations within the UTC day, there is no new key (409). ` +
+      'This works while the quota is banned, takes nothing from the windows, and has ' +
+      `a limit of its own: ${REVOCATION_LIMIT.perMinute} requests a minute for each key and address. ` +
       'The response is not stored, ' +
       'so `Idempotency-Key` is rejected. If you lose it, request another key from an administrator.',
   )
@@ -81,7 +92,9 @@ export class AccountController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<CurrentKeySuccessor> {
     showOnce(request, reply);
-    return this.keyService.rotate(keyId, input, keyActor(keyId), ROTATIONS_PER_DAY);
+    return input.leaked === true
+      ? this.keyService.replaceLeaked(keyId, keyActor(keyId), SUCCESSORS_PER_DAY_MAX)
+      : this.keyService.rotate(keyId, input, keyActor(keyId), ROTATIONS_PER_DAY);
   }
 
   @Get('usage')
@@ -91,6 +104,7 @@ export class AccountController {
     'List your usage',
     'Returns one page of the requests of all keys of your quota, in each UTC minute, hour or day that ' +
       'had any, newest first, and with `by` for each operation or key. ' +
+      'By key, a key without the scope `keys:write` gets its own requests only. ' +
       `${USAGE_KEPT} Requests appear within a second. ` +
       'With `Accept: text/csv`, the page is CSV (RFC 4180), whose columns are named as the fields.',
   )
@@ -98,10 +112,11 @@ export class AccountController {
   @PageResponse(Usage, 'A page of usage.')
   async listUsage(
     @Query({ schema: UsageQuery }) { cursor, ...query }: UsageQuery,
-    @CurrentPrincipal() { quota }: Principal,
+    @CurrentPrincipal() { keyId: ownId, quota, scopes }: Principal,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Usage[] | string> {
-    const page = this.usage.totals({ ...query, quotaId: quota.id, after: cursor }, query.by);
+    const keyId = query.by === 'key' && !hasScope(scopes, 'keys:write') ? ownId : undefined;
+    const page = this.usage.totals({ ...query, quotaId: quota.id, keyId, after: cursor }, query.by);
     const entries = await respondWithPage(reply, page, '/v1/usage', query, usagePosition);
     return csvIfPreferred(reply, entries, totalsColumns(query.by));
   }
@@ -143,5 +158,17 @@ export class AccountController {
         },
       ];
     });
+  }
+}
+
+/** Returns whether a rotation is that of a leaked key. Other bodies are rejected once they are counted. */
+function reportsLeak({ body }: FastifyRequest): boolean {
+  if (!(body instanceof RequestBody) || body.bytes.length > LEAK_REPORT_MAX_BYTES) {
+    return false;
+  }
+  try {
+    return (body.json() as { leaked?: unknown } | null | undefined)?.leaked === true;
+  } catch {
+    return false;
   }
 }

@@ -102,8 +102,8 @@ export const RotateCurrentKeyInput = z
         .optional()
         .meta({
           description:
-            'Whether the key leaked. It is then revoked at once, without an overlap, and so are the keys ' +
-            'that were issued by it.',
+            'Whether the key leaked. It is then revoked at once, without an overlap, and so are its ' +
+            'successors, and the keys that were issued by any of them.',
         }),
     },
     BODY_MESSAGE,

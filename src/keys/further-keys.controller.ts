@@ -6,6 +6,7 @@ import type { Principal } from '../auth/principal.js';
 import { respondWithPage } from '../http/respond-with-page.js';
 import { Operation } from '../openapi/operation.decorator.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
+import { HasOwnLimit, REVOCATION_LIMIT } from '../rate-limit/own-limit.decorator.js';
 import { KeyId } from '../schemas/key-id.decorator.js';
 import { VALID_KEYS_MAX } from './key.repository.js';
 import { KeysTag } from './keys-tag.decorator.js';
@@ -60,13 +61,17 @@ export class FurtherKeysController {
   }
 
   @Post(':keyId/revoke')
+  @HasOwnLimit(REVOCATION_LIMIT)
   @HttpCode(200)
   @KeyId()
   @Operation(
     'beta',
     'keys:write',
     'Revoke an issued key',
-    'Revokes a key of your quota that a holder issued, immediately and permanently.',
+    'Revokes a key of your quota that a holder issued, immediately and permanently, and so its ' +
+      'successors, and what was issued by any of them, even if the key itself has ended. ' +
+      'It works while the quota is banned, takes nothing from the windows, and has a limit of its own: ' +
+      `${REVOCATION_LIMIT.perMinute} requests a minute for each key and address.`,
   )
   @Responses({ status: 200, schema: FurtherKey, description: 'The revoked key.' })
   revokeFurtherKey(

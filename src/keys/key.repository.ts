@@ -86,16 +86,12 @@ export async function lockKey(transaction: Prisma.TransactionClient, id: string)
 }
 
 /**
- * Checks that a locked quota has room for another key at `nowMs`.
+ * Checks that a quota has room for another key at `nowMs`, for certain if it is locked.
  *
  * @throws ApiError `conflict` if it has `VALID_KEYS_MAX` valid keys.
  */
-export async function requireRoomForKey(
-  transaction: Prisma.TransactionClient,
-  quotaId: string,
-  nowMs: number,
-) {
-  if ((await countValidKeys(transaction, quotaId, nowMs)) >= VALID_KEYS_MAX) {
+export async function requireRoomForKey(database: Database, quotaId: string, nowMs: number) {
+  if ((await countValidKeys(database, quotaId, nowMs)) >= VALID_KEYS_MAX) {
     throw new ApiError(
       'conflict',
       `The quota has ${VALID_KEYS_MAX} valid keys, the maximum: revoke one, or ask an administrator.`,
@@ -115,23 +111,57 @@ export function countIssuedToday(database: Database, keys: Prisma.ApiKeyWhereInp
   return database.apiKey.count({ where: { ...keys, createdAt } });
 }
 
+/** The newest keys of a line that are read. More successors a day need an administrator. */
+export const SUCCESSORS_PER_DAY_MAX = 20;
+
 /**
- * Returns the keys that someone may have derived from this one and that are valid at `nowMs`: its successors,
- * the keys that holders issued by it, and those of each.
+ * Returns the id of the newest key of a line, and how many of its keys were issued in the UTC day of `nowMs`,
+ * up to `SUCCESSORS_PER_DAY_MAX`, to succeed others.
+ */
+export async function readLine(database: Database, lineId: string, nowMs: number) {
+  const newest = await database.apiKey.findMany({
+    where: { lineId },
+    orderBy: { generation: 'desc' },
+    take: SUCCESSORS_PER_DAY_MAX,
+    select: { id: true, generation: true, createdAt: true },
+  });
+  const dayStart = new Date(toDay(nowMs) * DAY_MS);
+  const today = newest.filter(({ generation, createdAt }) => generation > 0 && createdAt >= dayStart);
+  return { newestId: newest[0]?.id, successorsToday: today.length };
+}
+
+/**
+ * Returns the keys that are valid at `nowMs` and derived from this one: the later keys of its line, and what
+ * holders issued by it, by those, or by what they issued. It begins with the valid keys of the quota, which
+ * are few however many keys lie between.
  */
 export async function findDerivedKeys(
   transaction: Prisma.TransactionClient,
-  id: string,
+  { id, quotaId, lineId, generation }: Pick<KeyRecord, 'id' | 'quotaId' | 'lineId' | 'generation'>,
   nowMs: number,
 ): Promise<KeyRecord[]> {
   const derived = await transaction.$queryRaw<{ id: string }[]>`
-    WITH RECURSIVE derived AS (
-      SELECT ${id}::uuid AS id
+    WITH RECURSIVE origin AS (
+      SELECT id AS valid_id, line_id, generation, issuer_id FROM api_keys
+      WHERE
+        quota_id = ${quotaId}::uuid AND revoked_at IS NULL
+        AND (expires_at IS NULL OR expires_at > ${new Date(nowMs)})
       UNION
-      SELECT k.id FROM derived d JOIN api_keys k ON k.predecessor_id = d.id OR k.issuer_id = d.id
+      SELECT valid_id, k.line_id, k.generation, k.issuer_id
+      FROM origin o JOIN api_keys k ON k.id = o.issuer_id
     )
-    SELECT id FROM derived JOIN api_keys k USING (id)
-    WHERE id <> ${id}::uuid AND revoked_at IS NULL AND coalesce(expires_at > ${new Date(nowMs)}, true)`;
+    SELECT DISTINCT valid_id AS id FROM origin
+    WHERE line_id = ${lineId}::uuid AND generation >= ${generation} AND valid_id <> ${id}::uuid`;
   const where = { id: { in: derived.map((key) => key.id) } };
   return findKeys(transaction, { where, orderBy: { id: 'asc' } });
+}
+
+/** Returns the keys that are valid at `nowMs` and that holders issued by a key of this one's line. */
+export async function findIssuedKeys(
+  transaction: Prisma.TransactionClient,
+  key: Pick<KeyRecord, 'id' | 'quotaId' | 'lineId'>,
+  nowMs: number,
+): Promise<KeyRecord[]> {
+  const ofLine = await findDerivedKeys(transaction, { ...key, generation: 0 }, nowMs);
+  return ofLine.filter(({ lineId }) => lineId !== key.lineId);
 }

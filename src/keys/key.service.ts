@@ -14,11 +14,12 @@ import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-stor
 import { queueKeyEvent } from '../webhooks/queue-events.js';
 import { type Actor, auditEvent, recordAuditEvent } from '../audit/audit.js';
 import {
-  countIssuedToday,
   createKey,
   findDerivedKeys,
+  findIssuedKeys,
   findKey,
   lockKey,
+  readLine,
   requireRoomForKey,
   storedFields,
   writeRestrictions,
@@ -31,9 +32,10 @@ import type {
   RotateKeyInput,
   UpdateKeyInput,
 } from './key.schemas.js';
-import { type KeyRecord, keyState, keyView } from './key.view.js';
+import { type KeyRecord, keyState, keyView, type Restrictions } from './key.view.js';
 import { findBanEnd, lockQuotaId, quotaColumns } from './quota.repository.js';
 import { quotaFields } from './quota.view.js';
+import { narrow } from './rules/further-key.js';
 import { declareTables } from '../database/tables.js';
 
 declareTables({
@@ -101,49 +103,82 @@ export class KeyService {
 
   /**
    * Issues a successor on the same quota. Both keys work until the overlap ends, though the old key never
-   * works past its own expiry. A leaked key is revoked, and so is what holders issued by it.
+   * works past its own expiry.
    *
-   * @param maxPerDay the rotations that keys of the quota may have had in the UTC day, this one included. A
-   *   leaked key may always be rotated, because that leaves no more valid keys.
+   * @param maxPerDay the successors that keys of its line may get in the UTC day, this one included.
    * @throws ApiError `not_found`; `conflict` if the key is revoked, expired, already rotated, or rotated too
    *   often, or if the quota has as many keys as it may; `invalid_request` if `expiresAt` is in the past.
    */
-  async rotate(
-    id: string,
-    input: RotateKeyInput & { leaked?: boolean | undefined },
-    actor: Actor,
-    maxPerDay = Infinity,
-  ): Promise<KeySuccessor> {
-    const { leaked = false } = input;
-    const overlapSeconds = leaked ? 0 : (input.overlapSeconds ?? OVERLAP_DEFAULT_SECONDS);
-    const key = this.newKey();
-    let endsAt = new Date(0);
-    this.requireFuture(input.expiresAt ?? null);
-    const successor = await this.change(id, async (transaction, old) => {
-      const nowMs = await readServerTimeMs(transaction);
-      await requireRotatable(transaction, old, nowMs, leaked ? null : maxPerDay);
-      const expiresAt = input.expiresAt ?? old.expiresAt;
-      const overlapEnd = new Date(nowMs + overlapSeconds * 1000);
-      endsAt = old.expiresAt !== null && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
-      await transaction.apiKey.update({ where: { id }, data: { expiresAt: endsAt } });
-      if (leaked) {
-        await this.revokeWithDerived(transaction, old, actor, nowMs);
+  async rotate(id: string, input: RotateKeyInput, actor: Actor, maxPerDay = Infinity): Promise<KeySuccessor> {
+    const { overlapSeconds = OVERLAP_DEFAULT_SECONDS, expiresAt } = input;
+    this.requireFuture(expiresAt ?? null);
+    const check = async (database: Database, old: KeyRecord) => {
+      const nowMs = await readServerTimeMs(database);
+      await requireRotatable(database, old, nowMs, maxPerDay);
+      // Without an overlap, the successor takes the room of the old key.
+      if (overlapSeconds > 0) {
+        await requireRoomForKey(database, old.quotaId, nowMs);
       }
-      const { name, note, role, quotaId, issuerId } = old;
-      await requireRoomForKey(transaction, quotaId, nowMs);
-      const inherited = { name, note, role, quotaId, issuerId };
-      const own = { expiresAt, predecessorId: id, createdAt: new Date(nowMs), ...storedFields(key) };
-      const created = await createKey(transaction, { ...inherited, ...own }, old);
-      const before = { expiresAt: old.expiresAt, successorId: null };
-      const after = { expiresAt: endsAt, successorId: created.id, successorExpiresAt: expiresAt };
-      await recordAuditEvent(transaction, auditEvent(actor, 'key.rotated', old, before, after));
-      await queueKeyEvent(transaction, 'key.rotated', old, {
-        expiresAt: endsAt,
-        successorId: created.id,
-      });
-      return created;
+      return nowMs;
+    };
+    // What will be denied need not wait for the lock.
+    await check(this.database, await findKey(this.database, id));
+    const key = this.newKey();
+    let overlapEndsAt = '';
+    const successor = await this.change(id, async (transaction, old) => {
+      const nowMs = await check(transaction, old);
+      const overlapEnd = new Date(nowMs + overlapSeconds * 1000);
+      const endsAt = old.expiresAt !== null && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
+      overlapEndsAt = endsAt.toISOString();
+      const own = { key, nowMs, expiresAt: expiresAt ?? old.expiresAt };
+      return succeed(transaction, old, endsAt, { ...own, restrictions: old }, actor);
     });
-    return { ...successor, key, overlapEndsAt: endsAt.toISOString() };
+    return { ...successor, key, overlapEndsAt };
+  }
+
+  /**
+   * Revokes a leaked key with all that is derived from it, and issues a successor of the newest key of its
+   * line: a thief may have rotated it.
+   *
+   * @param maxPerDay the successors that keys of its line may get in the UTC day, this one included.
+   * @throws ApiError `not_found`; `conflict` if no successor was issued, because the line had so many, or has
+   *   ended. The keys are revoked all the same.
+   */
+  async replaceLeaked(id: string, actor: Actor, maxPerDay: number): Promise<KeySuccessor> {
+    const key = this.newKey();
+    let [overlapEndsAt, reason] = ['', ''];
+    const result = await this.change(id, async (transaction, old) => {
+      const nowMs = await readServerTimeMs(transaction);
+      const { newestId = id, successorsToday } = await readLine(transaction, old.lineId, nowMs);
+      const newest = newestId === id ? old : await findKey(transaction, newestId);
+      const revoked = await this.revokeRecords(transaction, old, actor, nowMs);
+      if (isOver(old, nowMs) || isOver(newest, nowMs)) {
+        reason = 'it, or its newest successor, had ended before';
+        return revoked;
+      }
+      if (successorsToday >= maxPerDay) {
+        reason = `it was rotated ${maxPerDay} times today, with its predecessors and successors`;
+        return revoked;
+      }
+      const endsAt = new Date(nowMs);
+      overlapEndsAt = endsAt.toISOString();
+      // The thief of a key that is restricted must not get what its successor may.
+      const restrictions = narrow(newest, old);
+      return succeed(
+        transaction,
+        newest,
+        endsAt,
+        { key, nowMs, expiresAt: newest.expiresAt, restrictions },
+        actor,
+      );
+    });
+    if (result.id === id) {
+      const message =
+        'Your key was revoked, with its successors and the keys that were issued by any of them. ' +
+        `There is no new key, because ${reason}. Ask an administrator for one.`;
+      throw new ApiError('conflict', message);
+    }
+    return { ...result, key, overlapEndsAt };
   }
 
   /**
@@ -156,15 +191,24 @@ export class KeyService {
   }
 
   /**
-   * Revokes a key that leaked, with its successors and what holders issued by any of them: its thief may have
-   * rotated it, or issued others.
+   * Revokes a key with all that is derived from it, even if it has ended already: its thief may have rotated
+   * it, or issued others.
+   *
+   * @throws ApiError `not_found`.
+   */
+  async revokeWithDerived(id: string, actor: Actor): Promise<Key> {
+    return this.change(id, async (transaction, old) =>
+      this.revokeRecords(transaction, old, actor, await readServerTimeMs(transaction)),
+    );
+  }
+
+  /**
+   * Revokes a key that leaked, for an administrator who has only the key itself.
    *
    * @throws ApiError `not_found`.
    */
   async revokeLeaked(key: string, actor: Actor): Promise<Key> {
-    return this.change(await this.findId(key), async (transaction, old) =>
-      this.revokeWithDerived(transaction, old, actor, await readServerTimeMs(transaction)),
-    );
+    return this.revokeWithDerived(await this.findId(key), actor);
   }
 
   /**
@@ -183,7 +227,7 @@ export class KeyService {
 
   /**
    * Changes the name of a key, the note on it, what it may do, and from where. What is undefined stays, and
-   * null removes the note or a restriction.
+   * null removes the note or a restriction. A restriction applies to what its line issued, too.
    *
    * @throws ApiError `not_found`; `invalid_request` if the role of the key does not include one of the
    *   scopes.
@@ -193,11 +237,13 @@ export class KeyService {
       const { name = old.name, note = old.note } = input;
       const { scopes = old.scopes, allowedNetworks = old.allowedNetworks } = input;
       requireWithinRole(old.role as KeyRole, input.scopes ?? null);
-      await transaction.apiKey.update({ where: { id }, data: { name, note }, select: { id: true } });
-      await writeRestrictions(transaction, id, { scopes, allowedNetworks });
-      const { before, after } = changedFields(old, { name, note, scopes, allowedNetworks });
-      if (Object.keys(after).length > 0) {
-        await recordAuditEvent(transaction, auditEvent(actor, 'key.updated', old, before, after));
+      const changed = await updateRecord(transaction, old, { name, note, scopes, allowedNetworks }, actor);
+      if ('scopes' in changed || 'allowedNetworks' in changed) {
+        const outer = { scopes: null, allowedNetworks: null, ...changed };
+        const nowMs = await readServerTimeMs(transaction);
+        for (const issued of await findIssuedKeys(transaction, old, nowMs)) {
+          await updateRecord(transaction, issued, { ...issued, ...narrow(issued, outer) }, actor);
+        }
       }
       return findKey(transaction, id);
     });
@@ -220,13 +266,13 @@ export class KeyService {
     return { quotaId: id, bannedUntil: await findBanEnd(this.counters, id) };
   }
 
-  private async revokeWithDerived(
+  private async revokeRecords(
     transaction: Prisma.TransactionClient,
     old: KeyRecord,
     actor: Actor,
     nowMs: number,
   ) {
-    for (const derived of await findDerivedKeys(transaction, old.id, nowMs)) {
+    for (const derived of await findDerivedKeys(transaction, old, nowMs)) {
       await this.revokeRecord(transaction, derived, actor);
     }
     return this.revokeRecord(transaction, old, actor);
@@ -292,35 +338,76 @@ function requireWithinRole(role: KeyRole, scopes: readonly Scope[] | null): void
   }
 }
 
-/**
- * @param maxPerDay null for a leaked key.
- * @throws ApiError `conflict`.
- */
-async function requireRotatable(database: Database, key: KeyRecord, nowMs: number, maxPerDay: number | null) {
-  const state = keyState(key, nowMs);
-  if (state === 'revoked' || state === 'expired') {
-    throw new ApiError('conflict', `The key is ${state}, so it cannot be rotated. Issue a new one.`);
+/** Changes a key, records the fields that differ, if any, and returns them. */
+async function updateRecord(
+  transaction: Prisma.TransactionClient,
+  old: KeyRecord,
+  { name, note, scopes, allowedNetworks }: ChangedFields,
+  actor: Actor,
+): Promise<Partial<ChangedFields>> {
+  const { before, after } = changedFields(old, { name, note, scopes, allowedNetworks });
+  if (Object.keys(after).length > 0) {
+    await transaction.apiKey.update({ where: { id: old.id }, data: { name, note }, select: { id: true } });
+    await writeRestrictions(transaction, old.id, { scopes, allowedNetworks });
+    await recordAuditEvent(transaction, auditEvent(actor, 'key.updated', old, before, after));
+  }
+  return after;
+}
+
+/** What the successor of a key has of its own. */
+interface Successor {
+  key: string;
+  nowMs: number;
+  expiresAt: Date | null;
+  restrictions: Restrictions;
+}
+
+/** Issues the successor of a key, which works until `endsAt`, and returns it. */
+async function succeed(
+  transaction: Prisma.TransactionClient,
+  old: KeyRecord,
+  endsAt: Date,
+  { key, nowMs, expiresAt, restrictions }: Successor,
+  actor: Actor,
+): Promise<KeyRecord> {
+  const { id, name, note, role, quotaId, issuerId } = old;
+  await transaction.apiKey.update({ where: { id }, data: { expiresAt: endsAt }, select: { id: true } });
+  const inherited = { name, note, role, quotaId, issuerId };
+  const own = { expiresAt, predecessorId: id, createdAt: new Date(nowMs), ...storedFields(key) };
+  const created = await createKey(transaction, { ...inherited, ...own }, restrictions);
+  const before = { expiresAt: old.expiresAt, successorId: null };
+  const after = { expiresAt: endsAt, successorId: created.id, successorExpiresAt: expiresAt };
+  await recordAuditEvent(transaction, auditEvent(actor, 'key.rotated', old, before, after));
+  await queueKeyEvent(transaction, 'key.rotated', old, { expiresAt: endsAt, successorId: created.id });
+  return created;
+}
+
+function isOver(key: KeyRecord, nowMs: number): boolean {
+  return ['revoked', 'expired'].includes(keyState(key, nowMs));
+}
+
+/** @throws ApiError `conflict`. */
+async function requireRotatable(database: Database, key: KeyRecord, nowMs: number, maxPerDay: number) {
+  if (isOver(key, nowMs)) {
+    const message = `The key is ${keyState(key, nowMs)}, so it cannot be rotated. Issue a new one.`;
+    throw new ApiError('conflict', message);
   }
   if (key.successor !== null) {
-    throw new ApiError('conflict', `The key was rotated already. ${rotatedAdvice(key.successor, maxPerDay)}`);
+    const { id, revokedAt } = key.successor;
+    const advice =
+      revokedAt === null
+        ? `Rotate its successor ${id}.`
+        : `Its successor ${id} was revoked. Issue a new one.`;
+    throw new ApiError('conflict', `The key was rotated already. ${advice}`);
   }
-  if (maxPerDay === null) {
+  if (maxPerDay === Infinity) {
     return;
   }
-  const successors = { quotaId: key.quotaId, predecessorId: { not: null } };
-  if ((await countIssuedToday(database, successors, nowMs)) >= maxPerDay) {
+  const { successorsToday } = await readLine(database, key.lineId, nowMs);
+  if (successorsToday >= maxPerDay) {
     const message =
-      `Keys of this quota were rotated ${maxPerDay} times today. ` +
+      `The key was rotated ${maxPerDay} times today, with its predecessors. ` +
       'Try again after 00:00 UTC, or ask an administrator.';
     throw new ApiError('conflict', message);
   }
-}
-
-function rotatedAdvice({ id, revokedAt }: NonNullable<KeyRecord['successor']>, maxPerDay: number | null) {
-  if (maxPerDay === null) {
-    return 'Ask an administrator to revoke it as leaked.';
-  }
-  return revokedAt === null
-    ? `Rotate its successor ${id}.`
-    : `Its successor ${id} was revoked. Issue a new one.`;
 }

@@ -42,7 +42,7 @@ export function keyState(
 
 /** Returns a key as it is shown to administrators at `nowMs`. */
 export function keyView(record: KeyRecord, bannedUntil: Date | null, nowMs: number): Key {
-  const { quota, successor, ...fields } = record;
+  const { quota, successor, lineId: _lineId, generation: _generation, ...fields } = record;
   const limits = quotaFields(quota);
   return {
     ...fields,

@@ -292,22 +292,11 @@ function selectedUsage(
     rotationOf === undefined
       ? quotaId &&
         Prisma.sql`SELECT id AS own_id, name, last_four FROM api_keys WHERE quota_id = ${quotaId}::uuid`
-      : rotation(rotationOf);
+      : Prisma.sql`SELECT id AS own_id FROM api_keys
+          WHERE line_id = (SELECT line_id FROM api_keys WHERE id = ${rotationOf}::uuid)`;
   return own === undefined
     ? Prisma.sql`FROM usage WHERE ${condition}`
     : Prisma.sql`FROM
         (${own}) AS own,
         LATERAL (SELECT ${columns} FROM usage WHERE key_id = own_id AND ${condition} ${end}) AS usage`;
-}
-
-/** Returns a query of the ids of a key, of those that it succeeds, and of those that succeed it. */
-function rotation(keyId: string): Prisma.Sql {
-  return Prisma.sql`
-    WITH RECURSIVE rotation (own_id, predecessor_id) AS (
-      SELECT id, predecessor_id FROM api_keys WHERE id = ${keyId}::uuid
-      UNION
-      SELECT k.id, k.predecessor_id
-      FROM rotation r JOIN api_keys k ON k.predecessor_id = r.own_id OR k.id = r.predecessor_id
-    )
-    SELECT own_id FROM rotation`;
 }

@@ -129,6 +129,7 @@ describe('the overview of the console', () => {
     await page.getByRole('button', { name: 'I have copied it' }).click();
     await page.getByText('This key has been replaced').waitFor();
     expect(await page.getByRole('button', { name: 'Rotate key' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'My key leaked' }).waitFor();
   });
 
   it('replaces a leaked key, shows the successor once, and signs in with it', async () => {
@@ -140,11 +141,11 @@ describe('the overview of the console', () => {
     await page.getByRole('button', { name: 'My key leaked' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText(`${prefix}…${lastFour}`).waitFor();
-    await dialog.getByText('so do the keys that were issued by it').waitFor();
+    await dialog.getByText('so do its successors, and the keys that were issued by any of them').waitFor();
     await expectSound(page);
     await dialog.getByRole('button', { name: 'Replace key' }).click();
     const successor = (await page.locator('.new-key').textContent()) ?? '';
-    await dialog.getByText('Your old key, and the keys that were issued by it, no longer work.').waitFor();
+    await dialog.getByText('Your old key, its successors, and the keys that were issued by').waitFor();
     await expectSound(page);
     for (const [each, status] of [
       [key, 401],

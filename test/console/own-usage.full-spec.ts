@@ -22,7 +22,7 @@ useConsole();
 beforeAll(async () => {
   // Pages show the requests until now by the `Date` of responses, which is never ahead.
   store.clock.travelTo(new Date());
-  old = await store.issue({ plan: 'pro', name: LONGEST_NAME });
+  old = await store.issue({ plan: 'pro', name: LONGEST_NAME, scopes: ['pets:read', 'keys:write'] });
   next = await store.app.get(KeyService).rotate(old.id, {}, SERVICE);
   await store.database.query('UPDATE api_keys SET name = $2 WHERE id = $1', [next.id, HOSTILE_NAME]);
   for (const [path, { key }] of [

@@ -1,4 +1,5 @@
 import { SERVICE } from '../../src/audit/audit.js';
+import type { Scope } from '../../src/auth/rules/scope.js';
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { KeyService } from '../../src/keys/key.service.js';
 import type { Usage } from '../../src/usage/usage.schemas.js';
@@ -25,7 +26,8 @@ let next: IssuedKey;
 
 beforeAll(async () => {
   store.clock.travelTo(TODAY);
-  old = await store.issue({ ...UNLIMITED, name: '=HYPERLINK("https://evil.example")' });
+  const scopes: Scope[] = ['pets:read', 'keys:write'];
+  old = await store.issue({ ...UNLIMITED, scopes, name: '=HYPERLINK("https://evil.example")' });
   next = await store.app.get(KeyService).rotate(old.id, {}, SERVICE);
   await store.database.query('UPDATE api_keys SET name = $2 WHERE id = $1', [next.id, 'Ann, "the\nfirst"']);
   const other = await store.issue(UNLIMITED);
@@ -95,6 +97,24 @@ describe('GET /v1/usage?by=key', () => {
       ]);
     },
   );
+});
+
+describe('GET /v1/usage?by=key without the scope keys:write', () => {
+  it('returns the usage of the own key only, and without by that of all', async () => {
+    const { id: keyId, key, name: keyName, lastFour } = await store.issue({ quotaId: old.quotaId });
+    await store.database.query(
+      `INSERT INTO usage (key_id, quota_id, period, starts_at, operation, deprecated,
+         succeeded, redirected, client_errors, server_errors, denied, last_request_at)
+       VALUES ($1, $2, 'day', $3, 'listOrders', false, 4, 0, 0, 0, 0, $3)`,
+      [keyId, old.quotaId, '2027-03-01T00:00:00.000Z'],
+    );
+    const range = 'since=2027-03-01T00:00:00.000Z&until=2027-03-05T00:00:00.000Z';
+    const read = async (query: string) => (await get(`/v1/usage?${range}&${query}`, { key })).json;
+    const own = entry('2027-03-01T00:00:00.000Z', { keyId, keyName, lastFour }, 4);
+    expect(await read('by=key')).toEqual([own]);
+    expect(await read('by=key&period=day&limit=1')).toEqual([own]);
+    expect((await read('')).map(({ requests }: Usage) => requests)).toEqual([12, 9, 4]);
+  });
 });
 
 describe('GET /v1/usage', () => {

@@ -289,7 +289,7 @@ describe('metrics of limits', () => {
     });
   });
 
-  it('count anonymous clients separately, and only denied requests that have a limit of their own', async () => {
+  it('count anonymous clients separately, and only denied ones with a limit of their own', async () => {
     const { key } = await store.issue();
     const grown = await growth(OWN, async () => {
       await call(undefined, 3);

@@ -114,6 +114,19 @@ describe('a replica whose counter store refuses connections', () => {
     expect(lines.mock.calls.slice(1)).toEqual([['The counter store is back']]);
   });
 
+  it('replaces a leaked key although its quota is banned', async () => {
+    await ban(replica.database, key, new Date(replica.clock.now() + 60_000));
+    expect((await call()).status).toBe(429);
+    await refuse();
+    const replace = (body: object) =>
+      send(`${replica.url}/v1/key/rotate`, { method: 'POST', key: key.key, body });
+    const invalid = await replace({ leaked: true, overlapSeconds: 3600 });
+    expect([invalid.status, isDegraded(invalid), remaining(invalid)]).toEqual([400, true, 0]);
+    const replaced = await replace({ leaked: true });
+    expect([replaced.status, isDegraded(replaced), remaining(replaced)]).toEqual([201, true, 0]);
+    expectRateLimitHeaders(replaced);
+  });
+
   it('enforces the last known ban, and lets administrators see, change and revoke the key', async () => {
     const admin = await replica.issue({ role: 'admin', plan: 'business' });
     const end = new Date(replica.clock.now() + 60_000);

@@ -38,7 +38,7 @@ export function KeyPanel({ ownKey }: { ownKey: CurrentKey }) {
         </Fact>
         <Group gap="sm">
           <RotateOwnKey ownKey={ownKey} />
-          {ownKey.successor === null && <ReplaceLeakedKey ownKey={ownKey} />}
+          <ReplaceLeakedKey ownKey={ownKey} />
         </Group>
       </Stack>
     </Panel>

@@ -47,8 +47,8 @@ export function ReplaceLeakedKey({ ownKey }: { ownKey: CurrentKey }) {
           <MaskedKey apiKey={ownKey} />
         </Text>
         <Text size="sm">
-          Your key stops working at once, and so do the keys that were issued by it. Programs that use them
-          get 401.
+          Your key stops working at once, and so do its successors, and the keys that were issued by any of
+          them. Programs that use them get 401.
         </Text>
         <Text size="sm">You get a new key on the same plan. It is shown once, and signs you in here.</Text>
       </FormDialog>
@@ -56,7 +56,7 @@ export function ReplaceLeakedKey({ ownKey }: { ownKey: CurrentKey }) {
         value={issued}
         what="key"
         advice={
-          'Your old key, and the keys that were issued by it, no longer work. ' +
+          'Your old key, its successors, and the keys that were issued by any of them, no longer work. ' +
           'This one is shown once, because the service keeps no copy. Put it wherever you used the old key.'
         }
         loss={

@@ -1,4 +1,4 @@
-import { furtherKeyBounds, issuableScopes, type KeyBounds } from './further-key.js';
+import { furtherKeyBounds, issuableScopes, type KeyBounds, narrow } from './further-key.js';
 
 const NEXT_YEAR = new Date('2028-01-01T00:00:00Z');
 const LATER = new Date('2028-01-01T00:00:00.001Z');
@@ -103,5 +103,43 @@ describe('furtherKeyBounds', () => {
     expect(
       furtherKeyBounds(own, { scopes: null, allowedNetworks: null, expiresAt: LATER }).faults,
     ).toHaveLength(3);
+  });
+});
+
+describe('narrow', () => {
+  const client = { role: 'client', scopes: null, allowedNetworks: null };
+
+  it('leaves a key as it is beside one without restrictions', () => {
+    const key = { role: 'client', scopes: ['pets:read' as const], allowedNetworks: ['10.0.0.0/8', 'v9:x'] };
+    const { scopes, allowedNetworks } = key;
+    expect(narrow(key, { scopes: null, allowedNetworks: null })).toEqual({ scopes, allowedNetworks });
+    expect(narrow(key, key)).toEqual({ scopes, allowedNetworks });
+  });
+
+  it('gives a key without restrictions those of the other that its role may have', () => {
+    const outer = {
+      scopes: ['pets:read', 'keys:write', 'admin:read'] as const,
+      allowedNetworks: ['10.0.0.0/8'],
+    };
+    expect(narrow(client, outer)).toEqual({ scopes: ['pets:read'], allowedNetworks: ['10.0.0.0/8'] });
+    expect(narrow({ ...client, role: 'admin' }, outer).scopes).toEqual(['pets:read', 'admin:read']);
+  });
+
+  it.each([
+    [
+      ['10.1.0.0/16', '192.0.2.0/24'],
+      ['10.0.0.0/8', '192.0.2.7/32'],
+      ['10.1.0.0/16', '192.0.2.7/32'],
+    ],
+    [['2001:db8::/32'], ['2001:db8:1::/48', '10.0.0.0/8'], ['2001:db8:1::/48']],
+    [['10.0.0.0/8'], ['192.0.2.0/24'], []],
+    [[], ['10.0.0.0/8'], []],
+    [['10.0.0.0/8'], [], []],
+    [['v9:x', '10.0.0.0/8'], ['10.0.0.0/8', 'v9:y'], ['10.0.0.0/8']],
+  ])('gives %p and %p the addresses of both, %p', (allowedNetworks, others, both) => {
+    expect(narrow({ ...client, allowedNetworks }, { scopes: null, allowedNetworks: others })).toEqual({
+      scopes: null,
+      allowedNetworks: both,
+    });
   });
 });

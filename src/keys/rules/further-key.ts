@@ -1,5 +1,6 @@
-import { isSubnet, knownNetworks, parseNetwork } from '../../http/rules/network.js';
-import { type Scope, scopesForRole } from '../../auth/rules/scope.js';
+import { isSubnet, knownNetworks } from '../../http/rules/network.js';
+import { hasScope, type Scope, scopesForRole } from '../../auth/rules/scope.js';
+import type { KeyRole } from '../../http/request-line.js';
 
 /** What a key may do, from where, and until when: null for no restriction, an empty list for nothing. */
 export interface KeyBounds {
@@ -7,6 +8,8 @@ export interface KeyBounds {
   allowedNetworks: readonly string[] | null;
   expiresAt: Date | null;
 }
+
+type Restrictions = Pick<KeyBounds, 'scopes' | 'allowedNetworks'>;
 
 /**
  * Returns the scopes that a key with these may give to keys that its holder issues. Without a set it gives
@@ -37,19 +40,42 @@ export function furtherKeyBounds(
     faults.push(`expiresAt must not be after that of your key: ${issuer.expiresAt.toISOString()}`);
   }
   return {
-    bounds: {
-      scopes: scopes && [...scopes],
-      allowedNetworks: allowedNetworks && [...allowedNetworks],
-      expiresAt,
-    },
+    bounds: { scopes: toMutable(scopes), allowedNetworks: toMutable(allowedNetworks), expiresAt },
     faults,
   };
 }
+
+/**
+ * Returns what a key may do, and from where, if it may do no more than another. Two networks have no address
+ * in common, or one is within the other.
+ */
+export function narrow(key: Restrictions & { role: string }, outer: Restrictions) {
+  const { scopes, allowedNetworks } = key;
+  const ofRole = scopesForRole(key.role as KeyRole);
+  const within = (networks: Restrictions['allowedNetworks']) => (text: string) =>
+    networks === null || areWithin([text], networks);
+  return {
+    scopes:
+      outer.scopes?.filter((scope) => ofRole.includes(scope) && hasScope(scopes, scope)) ?? toMutable(scopes),
+    allowedNetworks:
+      outer.allowedNetworks === null
+        ? toMutable(allowedNetworks)
+        : [
+            ...new Set([
+              ...(allowedNetworks ?? []).filter(within(outer.allowedNetworks)),
+              ...outer.allowedNetworks.filter(within(allowedNetworks)),
+            ]),
+          ],
+  };
+}
+
+const toMutable = <Item>(list: readonly Item[] | null) => list && [...list];
 
 /** Returns whether a list of networks, null for anywhere, allows no address that another does not. */
 function areWithin(networks: readonly string[] | null, outer: readonly string[]): boolean {
   const outerNetworks = knownNetworks(outer);
   // One that the issuer has may be of a form that only a newer release knows.
-  const isWithin = (text: string) => outer.includes(text) || isSubnet(parseNetwork(text), outerNetworks);
+  const isWithin = (text: string) =>
+    outer.includes(text) || knownNetworks([text]).some((network) => isSubnet(network, outerNetworks));
   return networks?.every(isWithin) ?? false;
 }

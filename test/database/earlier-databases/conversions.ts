@@ -13,6 +13,12 @@ function rename(row: Row, names: Record<string, string>): Row {
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [names[name] ?? name, value]));
 }
 
+/** Returns the keys of a line up to one, the first first. */
+function lineUpTo(key: Row, keys: Row[]): Row[] {
+  const predecessor = keys.find(({ id }) => id === key['predecessor_id']);
+  return [...(predecessor === undefined ? [] : lineUpTo(predecessor, keys)), key];
+}
+
 const nullIfEmpty = (list: string | null | undefined) => (list === '[]' ? null : (list ?? null));
 
 /** Every operation whose name changed, with the name that it has now. */
@@ -170,12 +176,18 @@ const webhookDeliveries: Conversion = (rows) =>
 
 /** By table. The rows of others stay as they are. */
 export const CONVERSIONS: Record<string, Conversion> = {
-  api_keys: each((row) => ({
-    issuer_id: null,
-    ...rename(row, { issued_by: 'issuer_id' }),
-    scopes: nullIfEmpty(row['scopes']),
-    allowed_networks: nullIfEmpty(row['allowed_networks']),
-  })),
+  api_keys: (rows) =>
+    rows.map((row) => {
+      const line = lineUpTo(row, rows);
+      return {
+        issuer_id: null,
+        ...rename(row, { issued_by: 'issuer_id' }),
+        scopes: nullIfEmpty(row['scopes']),
+        allowed_networks: nullIfEmpty(row['allowed_networks']),
+        line_id: line[0]?.['id'] ?? null,
+        generation: String(line.length - 1),
+      };
+    }),
   rate_limit_counters: each((row) => ({
     ban_threshold: null,
     ...rename(row, {

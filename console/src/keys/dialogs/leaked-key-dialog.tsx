@@ -37,8 +37,8 @@ export function LeakedKeyDialog({ opened, onClose, onRevoked }: LeakedKeyDialogP
         {...form.getInputProps('key')}
       />
       <Text size="sm">
-        It and every successor of it are revoked immediately and permanently, because whoever has it may have
-        rotated it.
+        It is revoked immediately and permanently, and so are its successors, and the keys that were issued by
+        any of them: whoever has it may have rotated it.
       </Text>
     </FormDialog>
   );

@@ -85,7 +85,10 @@ export function RestrictForm({ apiKey, onClose, onChanged }: KeyFormProps) {
       {suggestion.error !== null && (
         <FormError error={suggestion.error} title="The usage could not be read" />
       )}
-      <Text size="sm">Other requests get 403 and still count. Takes effect within a second.</Text>
+      <Text size="sm">
+        Other requests get 403 and still count. Keys that holders issued by it are restricted, too. Takes
+        effect within a second.
+      </Text>
       <OwnKeyWarning id={apiKey.id}>
         It also holds for this console while you are signed in with it.
       </OwnKeyWarning>
