@@ -24,11 +24,11 @@ describe(`a key that was rotated ${GENERATIONS} times`, () => {
     first = (await post(lead.key, '/v1/keys', { name: 'team' })).json;
     await query(
       `INSERT INTO api_keys (
-         id, quota_id, name, hash, prefix, last_four, revoked_at, predecessor_id, issuer_id, line_id,
-         generation
+         id, quota_id, name, hash, prefix, last_four, created_at, revoked_at, predecessor_id, issuer_id,
+         line_id, generation
        )
        SELECT
-         md5($1 || n)::uuid, $2, 'x', sha256(($1 || n)::bytea), 'ask_test_', '0000',
+         md5($1 || n)::uuid, $2, 'x', sha256(($1 || n)::bytea), 'ask_test_', '0000', '2026-01-01Z',
          CASE WHEN n < $4 THEN now() END,
          CASE WHEN n = 1 THEN $1::uuid ELSE md5($1 || n - 1)::uuid END, $3, $1::uuid, n
        FROM generate_series(1, $4) n`,
