@@ -132,7 +132,7 @@ export class KeyResource {
     );
   }
 
-  /** Rotate your key. Issues a successor of the key of the request, on the same quota, and shows it once. Both keys work until the overlap ends; a leaked key ends at once. It fails once keys of the quota were rotated 5 times within the UTC day. The response is not stored, so `Idempotency-Key` is rejected. If you lose it, request another key from an administrator. Beta. */
+  /** Rotate your key. Issues a successor of the key of the request, on the same quota, and shows it once. Both keys work until the overlap ends. It fails once the key, with its predecessors, was rotated 5 times within the UTC day. With `leaked`, the key ends at once, and so do its successors and what was issued by any of them; beyond 20 rotations within the UTC day, there is no new key (409). This works while the quota is banned, takes nothing from the windows, and has a limit of its own: 60 requests a minute for each key and address. The response is not stored, so `Idempotency-Key` is rejected. If you lose it, request another key from an administrator. Beta. */
   rotate(body: CurrentKeyRotation = {}, options: CallOptions = {}): ApiPromise<CurrentKeySuccessor> {
     return this.connection.call(
       options,
@@ -147,7 +147,7 @@ export class UsageResource {
   /** @internal */
   constructor(private readonly connection: Connection<paths>) {}
 
-  /** List your usage. Returns one page of the requests of all keys of your quota, in each UTC minute, hour or day that had any, newest first, and with `by` for each operation or key. Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400. Requests appear within a second. With `Accept: text/csv`, the page is CSV (RFC 4180), whose columns are named as the fields. Beta. `for await` iterates over this page and all after it. */
+  /** List your usage. Returns one page of the requests of all keys of your quota, in each UTC minute, hour or day that had any, newest first, and with `by` for each operation or key. By key, a key without the scope `keys:write` gets its own requests only. Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400. Requests appear within a second. With `Accept: text/csv`, the page is CSV (RFC 4180), whose columns are named as the fields. Beta. `for await` iterates over this page and all after it. */
   list(query: ListUsageQuery = {}, options: CallOptions = {}): PagePromise<Usage> {
     return this.connection.list(query, options, (client, page, sending) =>
       client.GET('/usage', { params: { query: page }, ...sending }),
@@ -200,11 +200,12 @@ export class KeysResource {
     );
   }
 
-  /** Revoke an issued key. Revokes a key of your quota that a holder issued, immediately and permanently. Beta. */
+  /** Revoke an issued key. Revokes a key of your quota that a holder issued, immediately and permanently, and so its successors, and what was issued by any of them, even if the key itself has ended. It works while the quota is banned, takes nothing from the windows, and has a limit of its own: 60 requests a minute for each key and address. Beta. */
   revoke(keyId: string, options: CallOptions = {}): ApiPromise<FurtherKey> {
     return this.connection.call(
       options,
       async (client, sending) => client.POST('/keys/{keyId}/revoke', { params: { path: { keyId } }, ...sending }),
+      { counted: false },
     );
   }
 }

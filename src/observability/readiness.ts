@@ -73,9 +73,12 @@ export class Readiness implements OnApplicationBootstrap, OnModuleDestroy {
       status,
       version: VERSION,
       ...(replicas !== null && { replicas: [...replicas] }),
-      warnings: [this.removals, this.registry, this.sequences, this.counters].flatMap(
-        ({ warnings }) => warnings,
-      ),
+      warnings: [
+        ...this.removals.warnings,
+        ...this.registry.warnings,
+        ...this.sequences.warnings,
+        ...this.counters.warnings,
+      ],
       components,
     };
   }

@@ -1,4 +1,4 @@
-/** `sessionStorage` is the tab's own. A duplicate of the tab, or the tab reopened, starts with a copy of it. */
+/** `sessionStorage` is the tab's own. A duplicate of the tab, or the tab reopened, starts with a copy. */
 const STORAGE_KEY = 'animal-store-api-key';
 
 /** The key that the browser could not store, because it blocks the data of sites or has no space left. */

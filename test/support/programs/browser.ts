@@ -42,7 +42,8 @@ export interface OpenOptions {
 export const findBrowser = () => findProgram('chromium-headless-shell', ...BROWSERS);
 
 /** The script that makes a page one of a browser that blocks the data of sites. */
-export const BLOCKED_STORAGE = `for (const name of ['sessionStorage', 'localStorage', 'indexedDB', 'caches']) {
+export const BLOCKED_STORAGE = `
+for (const name of ['sessionStorage', 'localStorage', 'indexedDB', 'caches']) {
   Object.defineProperty(window, name, {
     get() { throw new DOMException('Access is denied for this document.', 'SecurityError'); },
   });
