@@ -34,9 +34,16 @@ const OTHERS = {
   prisma: ['finished_at', 'migration_name', 'rolled_back_at'],
   generators: ['LONG_OR_DOUBLE'],
   compose: ['stop_grace_period'],
-  examples: ['ADMIN_URL', 'RESTORED_URL', 'WEBHOOK_SECRET', 'pets_title', 'what_it_does'],
-  code: ['RESPONSE_HOOKS', 'rate_limit_counters_pkey'],
-  values: ['rate_limit_status', 'unread_bytes', 'no_response', 'rate_limit_wait', 'unexpected_response'],
+  examples: ['ADMIN_URL', 'RESTORED_URL', 'WEBHOOK_SECRET', 'pets_(title|id_seq)', 'what_it_does'],
+  code: ['RESPONSE_HOOKS', 'LEVEL_FALLS_AFTER_MS', 'rate_limit_counters_pkey'],
+  values: [
+    'rate_limit_status',
+    'unread_bytes',
+    'key_revocation',
+    'no_response',
+    'rate_limit_wait',
+    'unexpected_response',
+  ],
 };
 const isOfOthers = new RegExp(`^(${Object.values(OTHERS).flat().join('|')})$`);
 
