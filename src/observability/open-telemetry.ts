@@ -1,3 +1,4 @@
+import { accessSync, constants, readFileSync } from 'node:fs';
 import { type AgentOptions, globalAgent } from 'node:http';
 import { Logger } from '@nestjs/common';
 import { diag, DiagLogLevel } from '@opentelemetry/api';
@@ -19,6 +20,10 @@ import { RequestSpans } from './request-spans.js';
 
 /** The maximum time to send a batch, retries included. A shutdown may wait that long. */
 const EXPORT_TIMEOUT_MS = 3000;
+
+const EXPORTER = 'OTEL_EXPORTER_OTLP';
+/** The variables that name files of TLS, by the option of an agent. */
+const TLS_FILES = { ca: 'CERTIFICATE', cert: 'CLIENT_CERTIFICATE', key: 'CLIENT_KEY' };
 
 const logger = new Logger('Traces');
 
@@ -60,6 +65,25 @@ export async function startTracing(fastify: FastifyInstance, environment: Enviro
   });
 }
 
+/** Returns the contents of the files of TLS, which the exporter reads for an agent of its own alone. */
+function readTlsFiles(): Record<string, Buffer> {
+  const files = Object.entries(TLS_FILES).flatMap(([option, name]) => {
+    const file = process.env[`${EXPORTER}_TRACES_${name}`] || process.env[`${EXPORTER}_${name}`];
+    // The exporter warns of one that cannot be read.
+    return file && isReadable(file) ? [[option, readFileSync(file)]] : [];
+  });
+  return Object.fromEntries(files) as Record<string, Buffer>;
+}
+
+function isReadable(file: string): boolean {
+  try {
+    accessSync(file, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 async function createExporter(environment: Environment): Promise<SpanExporter> {
   const { OTEL_EXPORTER_OTLP_TRACES_PROTOCOL, OTEL_EXPORTER_OTLP_PROTOCOL } = environment;
   const { OTEL_EXPORTER_OTLP_TRACES_TIMEOUT, OTEL_EXPORTER_OTLP_TIMEOUT } = process.env;
@@ -72,6 +96,6 @@ async function createExporter(environment: Environment): Promise<SpanExporter> {
     : import('@opentelemetry/exporter-trace-otlp-proto'));
   // Those of Node's own agent have the proxies of Node's settings. The timeout counts from the look-up on.
   const { options } = globalAgent as unknown as { options: AgentOptions };
-  const httpAgentOptions = { ...options, ...farConnection(), timeout: timeoutMillis };
+  const httpAgentOptions = { ...options, ...farConnection(), ...readTlsFiles(), timeout: timeoutMillis };
   return new OTLPTraceExporter({ timeoutMillis, httpAgentOptions });
 }

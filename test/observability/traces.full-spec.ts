@@ -1,6 +1,8 @@
 import dns from 'node:dns/promises';
+import { rm } from 'node:fs/promises';
 import { Logger } from '@nestjs/common';
 import { startApplication, type TestApplication } from '../support/service/application.js';
+import { createCertificate } from '../support/programs/certificate.js';
 import { type Collector, type ReceivedSpan, startCollector } from '../support/programs/collector.js';
 import { readEnvironment } from '../../src/settings/environment.js';
 import { createDatabase } from '../support/database/database.js';
@@ -225,6 +227,20 @@ describe('the settings OTEL_*', () => {
 });
 
 describe('a collector', () => {
+  it('is trusted by the certificate of OTEL_EXPORTER_OTLP_CERTIFICATE', async () => {
+    const certificate = await createCertificate();
+    const secure = await startCollector(() => 200, certificate);
+    await start({
+      OTEL_EXPORTER_OTLP_ENDPOINT: secure.url,
+      OTEL_EXPORTER_OTLP_CERTIFICATE: certificate.certificate,
+    });
+    await send(`${store.url}/v1/pets`, { key });
+    await secure.span(({ name }) => name === 'listPets');
+    await stop();
+    await secure.close();
+    await rm(certificate.folder, { recursive: true });
+  });
+
   it.each([
     ['rejects connections', 'gone'],
     ['responds with errors', 500],

@@ -1,7 +1,4 @@
-import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
-import path from 'node:path';
-import { promisify } from 'node:util';
 import {
   createOperator,
   describeOnRedis,
@@ -13,12 +10,11 @@ import { createDatabase, type TestDatabase } from '../support/database/database.
 import { until } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
 import { issueKey } from '../support/keys/keys.js';
+import { CERTIFIED_HOST, type Certificate, createCertificate } from '../support/programs/certificate.js';
 import { freePort } from '../support/programs/free-port.js';
-import { createFolder, startProgram } from '../support/programs/programs.js';
+import { startProgram } from '../support/programs/programs.js';
 import { ServiceProcesses } from '../support/service/service-processes.js';
 
-/** What the certificate is issued for. */
-const HOST = 'localhost';
 const NAME = 'animal-store';
 const PASSWORD = 'p@ss';
 const USER = `:${encodeURIComponent(PASSWORD)}@`;
@@ -29,24 +25,6 @@ interface Store {
   address: string;
   masters: { server: RedisServer; tlsPort: number }[];
   stop(): Promise<void>;
-}
-
-/** The files of a certificate, which is its own authority, and of its private key. */
-interface Certificate {
-  folder: string;
-  certificate: string;
-  key: string;
-}
-
-/** Creates a certificate for `HOST`, which is valid for a day and for no address. */
-async function createCertificate(): Promise<Certificate> {
-  const folder = await createFolder('certificate-');
-  const [certificate, key] = [path.join(folder, 'certificate.pem'), path.join(folder, 'key.pem')];
-  const ofKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', key];
-  const ofHost = ['-subj', `/CN=${HOST}`, '-addext', `subjectAltName=DNS:${HOST}`];
-  const files = ['-days', '1', '-out', certificate];
-  await promisify(execFile)('openssl', ['req', '-x509', ...ofKey, ...ofHost, ...files]);
-  return { folder, certificate, key };
 }
 
 /** Returns settings for another port, where a server speaks TLS only, and trusts others by it. */
@@ -65,7 +43,7 @@ function tls({ certificate, key }: Certificate, port: number): Record<string, st
 async function startServer(certificate: Certificate): Promise<Store> {
   const tlsPort = await freePort();
   const server = await startRedis({ ...tls(certificate, tlsPort), masterauth: PASSWORD });
-  const address = `rediss://${USER}${HOST}:${tlsPort}`;
+  const address = `rediss://${USER}${CERTIFIED_HOST}:${tlsPort}`;
   return { address, masters: [{ server, tlsPort }], stop: () => server.stop() };
 }
 
@@ -75,11 +53,14 @@ async function startCluster(certificate: Certificate): Promise<Store> {
     const port = await freePort();
     tlsPorts.push(port);
     // The certificate has no address.
-    const names = { 'cluster-announce-hostname': HOST, 'cluster-preferred-endpoint-type': 'hostname' };
+    const names = {
+      'cluster-announce-hostname': CERTIFIED_HOST,
+      'cluster-preferred-endpoint-type': 'hostname',
+    };
     return { ...tls(certificate, port), ...names, 'tls-cluster': 'yes' };
   });
   return {
-    address: tlsPorts.map((port) => `rediss://${USER}${HOST}:${port}`).join(','),
+    address: tlsPorts.map((port) => `rediss://${USER}${CERTIFIED_HOST}:${port}`).join(','),
     masters: cluster.masters.map((server, index) => ({ server, tlsPort: tlsPorts[index] as number })),
     stop: () => cluster.stop(),
   };
@@ -94,7 +75,7 @@ async function startBehindSentinel(certificate: Certificate): Promise<Store> {
     ...Object.entries(tls(certificate, sentinelPort)).map(([name, value]) => `${name} ${value}`),
     'sentinel resolve-hostnames yes',
     'sentinel announce-hostnames yes',
-    `sentinel monitor ${NAME} ${HOST} ${master.masters[0]?.tlsPort} 1`,
+    `sentinel monitor ${NAME} ${CERTIFIED_HOST} ${master.masters[0]?.tlsPort} 1`,
     `sentinel auth-pass ${NAME} ${PASSWORD}`,
   ];
   const { operator, isReady } = createOperator(port, PASSWORD);
@@ -102,7 +83,7 @@ async function startBehindSentinel(certificate: Certificate): Promise<Store> {
   const sentinel = await startProgram(['redis-server', 'sentinel.conf', '--sentinel'], files, isReady);
   return {
     ...master,
-    address: `rediss+sentinel://${USER}${HOST}:${sentinelPort}/${NAME}`,
+    address: `rediss+sentinel://${USER}${CERTIFIED_HOST}:${sentinelPort}/${NAME}`,
     stop: async () => {
       operator.disconnect();
       await sentinel.stop();

@@ -1,8 +1,11 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { readFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { until } from '../eventually.js';
+import { CERTIFIED_HOST, type Certificate } from './certificate.js';
 
 /** A span as OTLP/JSON has it, its attributes by name. */
 export interface ReceivedSpan {
@@ -64,10 +67,13 @@ function parseSpans({ body, type }: Posting): ReceivedSpan[] {
   );
 }
 
-/** @param nextStatus returns the status of the next response; null for no response. */
-export async function startCollector(nextStatus: () => number | null = () => 200) {
+/**
+ * @param nextStatus returns the status of the next response; null for no response.
+ * @param certificate by which it speaks TLS.
+ */
+export async function startCollector(nextStatus: () => number | null = () => 200, certificate?: Certificate) {
   const postings: Posting[] = [];
-  const server = createServer((request, response) => {
+  const respond: RequestListener = (request, response) => {
     void buffer(request).then((body) => {
       const { url: path = '', headers } = request;
       postings.push({ path, type: headers['content-type'] ?? '', headers, body });
@@ -76,12 +82,21 @@ export async function startCollector(nextStatus: () => number | null = () => 200
         response.writeHead(status, { 'Content-Type': 'application/json' }).end('{}');
       }
     });
-  }).listen(0, '127.0.0.1');
+  };
+  const server =
+    certificate === undefined
+      ? createServer(respond)
+      : createTlsServer(
+          { cert: readFileSync(certificate.certificate), key: readFileSync(certificate.key) },
+          respond,
+        );
+  server.listen(0, '127.0.0.1');
   await once(server, 'listening');
+  const origin = certificate === undefined ? 'http://127.0.0.1' : `https://${CERTIFIED_HOST}`;
   /** Returns the spans received as JSON. */
   const spans = () => postings.flatMap(parseSpans);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `${origin}:${(server.address() as AddressInfo).port}`,
     postings,
     spans,
     /** Waits for a span. */
