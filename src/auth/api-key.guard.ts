@@ -90,7 +90,7 @@ function addExpiry(reply: FastifyReply, { expiresAt }: Principal): void {
 /** Sets for whom the request borrows connections: the changes of administrators may use every one. */
 function setBorrower({ requiredRole, method, statements }: FastifyRequest, { quota }: Principal): void {
   if (requiredRole === 'client') {
-    statements!.borrower = { kind: 'client', quotaId: quota.id };
+    statements!.borrower = { kind: 'client', owner: quota.id };
   } else if (method === 'GET' || method === 'HEAD') {
     statements!.borrower = { kind: 'reader' };
   }

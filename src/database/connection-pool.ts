@@ -98,7 +98,7 @@ export class ConnectionPool extends pg.Pool {
     if (borrower === undefined) {
       borrow();
     } else {
-      giveUp = this.turns[borrower.kind].take(borrow, borrower.quotaId);
+      giveUp = this.turns[borrower.kind].take(borrow, borrower.owner);
     }
   }
 }

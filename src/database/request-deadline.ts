@@ -13,8 +13,8 @@ declare module 'fastify' {
   }
 }
 
-/** For whom a connection is borrowed: a client's quota, or a read by an administrator. */
-type Borrower = { kind: 'client'; quotaId: string } | { kind: 'reader'; quotaId?: undefined };
+/** For whom a connection is borrowed: a client, by its quota or bucket, or a read by an administrator. */
+type Borrower = { kind: 'client'; owner: string } | { kind: 'reader'; owner?: undefined };
 
 /** What the statements of a request share. */
 export interface Statements {

@@ -1,5 +1,5 @@
 import { hashApiKey, keyHints } from '../auth/rules/api-key.js';
-import type { Prisma } from '../database/generated/client.js';
+import { Prisma } from '../database/generated/client.js';
 import type { Database } from '../database/in-transaction.js';
 import { requireRecord } from '../auth/require-record.js';
 import { DAY_MS, toDay } from '../rate-limit/rules/windows.js';
@@ -132,15 +132,40 @@ export async function readLine(database: Database, lineId: string, nowMs: number
 
 /**
  * Returns the keys that are valid at `nowMs` and derived from this one: the later keys of its line, and what
- * holders issued by it, by those, or by what they issued. It begins with the valid keys of the quota, which
- * are few however many keys lie between.
+ * holders issued by it, by those, or by what they issued.
  */
 export async function findDerivedKeys(
   transaction: Prisma.TransactionClient,
-  { id, quotaId, lineId, generation }: Pick<KeyRecord, 'id' | 'quotaId' | 'lineId' | 'generation'>,
+  key: InLine,
   nowMs: number,
 ): Promise<KeyRecord[]> {
-  const derived = await transaction.$queryRaw<{ id: string }[]>`
+  const found = await findKeysFrom(transaction, key, Prisma.sql`generation >= ${key.generation}`, nowMs);
+  return found.filter(({ id }) => id !== key.id);
+}
+
+/** Returns the keys that are valid at `nowMs` and that holders issued by this one or a predecessor of it. */
+export async function findIssuedKeys(
+  transaction: Prisma.TransactionClient,
+  key: InLine,
+  nowMs: number,
+): Promise<KeyRecord[]> {
+  const found = await findKeysFrom(transaction, key, Prisma.sql`generation <= ${key.generation}`, nowMs);
+  return found.filter(({ lineId }) => lineId !== key.lineId);
+}
+
+type InLine = Pick<KeyRecord, 'id' | 'quotaId' | 'lineId' | 'generation'>;
+
+/**
+ * Returns the valid keys that are, or come from, a key of this one's line that meets a condition. It begins
+ * with the valid keys of the quota, which are few however many keys lie between.
+ */
+async function findKeysFrom(
+  transaction: Prisma.TransactionClient,
+  { quotaId, lineId }: InLine,
+  condition: Prisma.Sql,
+  nowMs: number,
+): Promise<KeyRecord[]> {
+  const found = await transaction.$queryRaw<{ id: string }[]>`
     WITH RECURSIVE origin AS (
       SELECT id AS valid_id, line_id, generation, issuer_id FROM api_keys
       WHERE
@@ -151,17 +176,7 @@ export async function findDerivedKeys(
       FROM origin o JOIN api_keys k ON k.id = o.issuer_id
     )
     SELECT DISTINCT valid_id AS id FROM origin
-    WHERE line_id = ${lineId}::uuid AND generation >= ${generation} AND valid_id <> ${id}::uuid`;
-  const where = { id: { in: derived.map((key) => key.id) } };
+    WHERE line_id = ${lineId}::uuid AND ${condition}`;
+  const where = { id: { in: found.map((key) => key.id) } };
   return findKeys(transaction, { where, orderBy: { id: 'asc' } });
-}
-
-/** Returns the keys that are valid at `nowMs` and that holders issued by a key of this one's line. */
-export async function findIssuedKeys(
-  transaction: Prisma.TransactionClient,
-  key: Pick<KeyRecord, 'id' | 'quotaId' | 'lineId'>,
-  nowMs: number,
-): Promise<KeyRecord[]> {
-  const ofLine = await findDerivedKeys(transaction, { ...key, generation: 0 }, nowMs);
-  return ofLine.filter(({ lineId }) => lineId !== key.lineId);
 }

@@ -35,7 +35,7 @@ import type {
 import { type KeyRecord, keyState, keyView, type Restrictions } from './key.view.js';
 import { findBanEnd, lockQuotaId, quotaColumns } from './quota.repository.js';
 import { quotaFields } from './quota.view.js';
-import { narrow } from './rules/further-key.js';
+import { furtherKeyBounds, narrow } from './rules/further-key.js';
 import { declareTables } from '../database/tables.js';
 
 declareTables({
@@ -162,13 +162,13 @@ export class KeyService {
       }
       const endsAt = new Date(nowMs);
       overlapEndsAt = endsAt.toISOString();
-      // The thief of a key that is restricted must not get what its successor may.
+      // The thief of a key in its overlap must not get more, or for longer, than that key has.
       const restrictions = narrow(newest, old);
       return succeed(
         transaction,
         newest,
         endsAt,
-        { key, nowMs, expiresAt: newest.expiresAt, restrictions },
+        { key, nowMs, expiresAt: earliest(newest.expiresAt, old.expiresAt), restrictions },
         actor,
       );
     });
@@ -227,19 +227,21 @@ export class KeyService {
 
   /**
    * Changes the name of a key, the note on it, what it may do, and from where. What is undefined stays, and
-   * null removes the note or a restriction. A restriction applies to what its line issued, too.
+   * null removes the note or a restriction. A restriction applies to what the key and its predecessors issued
+   * too.
    *
    * @throws ApiError `not_found`; `invalid_request` if the role of the key does not include one of the
-   *   scopes.
+   *   scopes, or if the key that issued it has less.
    */
   async update(id: string, input: UpdateKeyInput, actor: Actor): Promise<Key> {
     return this.change(id, async (transaction, old) => {
       const { name = old.name, note = old.note } = input;
       const { scopes = old.scopes, allowedNetworks = old.allowedNetworks } = input;
       requireWithinRole(old.role as KeyRole, input.scopes ?? null);
-      const changed = await updateRecord(transaction, old, { name, note, scopes, allowedNetworks }, actor);
-      if ('scopes' in changed || 'allowedNetworks' in changed) {
-        const outer = { scopes: null, allowedNetworks: null, ...changed };
+      await requireWithinIssuer(transaction, old, input);
+      await updateRecord(transaction, old, { name, note, scopes, allowedNetworks }, actor);
+      if (input.scopes !== undefined || input.allowedNetworks !== undefined) {
+        const outer = { scopes, allowedNetworks };
         const nowMs = await readServerTimeMs(transaction);
         for (const issued of await findIssuedKeys(transaction, old, nowMs)) {
           await updateRecord(transaction, issued, { ...issued, ...narrow(issued, outer) }, actor);
@@ -326,6 +328,29 @@ function changedFields(old: ChangedFields, changed: ChangedFields) {
   );
   const pick = (fields: ChangedFields) => Object.fromEntries(names.map((name) => [name, fields[name]]));
   return { before: pick(old), after: pick(changed) };
+}
+
+/** Returns the earlier of two times at which a key expires; null for never. */
+function earliest(one: Date | null, other: Date | null): Date | null {
+  return one === null || (other !== null && other < one) ? other : one;
+}
+
+/** @throws ApiError `invalid_request` if the key would have more than the key that issued it, if one did. */
+async function requireWithinIssuer(
+  transaction: Prisma.TransactionClient,
+  { issuerId }: KeyRecord,
+  { scopes, allowedNetworks }: UpdateKeyInput,
+) {
+  if (issuerId === null || (scopes === undefined && allowedNetworks === undefined)) {
+    return;
+  }
+  const { faults } = furtherKeyBounds(await findKey(transaction, issuerId), { scopes, allowedNetworks });
+  if (faults.length > 0) {
+    const message =
+      'The request is invalid: scopes and allowedNetworks must be within those of the key that issued this ' +
+      `one, ${issuerId}, and without keys:write.`;
+    throw new ApiError('invalid_request', message);
+  }
 }
 
 /** @throws ApiError `invalid_request` if the role does not include one of the scopes. */

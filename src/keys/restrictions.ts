@@ -3,11 +3,12 @@ import { networkText, parseNetwork } from '../http/rules/network.js';
 import { SCOPES } from '../auth/rules/scope.js';
 import { jsonSchema } from '../schemas/json-schema.js';
 import { openEnumList } from '../schemas/open-enum.js';
+import { NETWORKS_MAX } from './rules/further-key.js';
 
 const SCOPES_DESCRIPTION =
   'What the key may do: null for everything that its role may, except `keys:write`; an empty list for ' +
   'nothing that needs a scope.';
-const NETWORKS_MAX = 50;
+
 const NETWORK_MAX_LENGTH = 43;
 const NETWORK_MESSAGE = 'must be a network such as 203.0.113.0/24 or 2001:db8::/32, or an address';
 /**

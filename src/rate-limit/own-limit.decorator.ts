@@ -24,7 +24,7 @@ export const OWN_LIMIT_REASONS = ['rate_limit_status', 'key_revocation'] as cons
  * A limit of requests within a UTC minute that take nothing from the windows of a quota, have no ban, and are
  * served while the quota is banned.
  */
-interface OwnLimit {
+export interface OwnLimit {
   reason: (typeof OWN_LIMIT_REASONS)[number];
   perMinute: number;
   /** Returns the key of the bucket that a request counts in. */
@@ -65,8 +65,8 @@ export function findOwnLimit(request: FastifyRequest): OwnLimit | null {
 }
 
 /**
- * Returns the operations that take nothing from the windows. One of which only some requests do is not among
- * them, because usage has one number for all: it counts a few rotations of leaked keys as if they had taken.
+ * Returns the operations whose requests all take nothing from the windows. The rotation of keys is not among
+ * them: usage has one number for all its requests, so those for leaked keys count as if they were counted.
  */
 export function uncountedOperations(): string[] {
   return declaredRouteConfigs().flatMap(({ operation, ownLimit }) =>

@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { AuthenticationResult } from '../auth/principal.js';
+import type { AuthenticationResult, Principal } from '../auth/principal.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { ApiError } from '../http/api-error.js';
 import { banEndSeconds, secondsToBanEnd } from './rules/ban.js';
 import { FallbackCounterStore } from './stores/fallback-counter-store.js';
-import { findOwnLimit } from './own-limit.decorator.js';
+import { findOwnLimit, type OwnLimit } from './own-limit.decorator.js';
 import { clientBucketKey, clientLimits } from './rules/client.js';
 import type { RateLimitDecision, RateLimitRequest } from './rules/rate-limit-decision.js';
 import { retryAfterSeconds } from './rules/windows.js';
@@ -40,11 +40,7 @@ export class RateLimiter {
     request.decision =
       principal === null || request.ownLimit === null
         ? await this.store.consume(windows)
-        : await this.peek(
-            windows,
-            request.ownLimit.bucketKey(request, principal),
-            request.ownLimit.perMinute,
-          );
+        : await this.countApart(request, principal, request.ownLimit, windows);
     if (!request.decision.allowed) {
       throw rateLimitError(request.decision, authentication);
     }
@@ -68,12 +64,19 @@ export class RateLimiter {
     return this.store.lastKnown({ bucketKey: clientBucketKey(quota, request), perMinute, perDay });
   }
 
-  /** Returns the state of the windows, or a denial if it was requested too often within this minute. */
-  private async peek(
+  /** Returns the state of the windows, or a denial if the request exceeds its own limit. */
+  private async countApart(
+    request: FastifyRequest,
+    principal: Principal,
+    ownLimit: OwnLimit,
     windows: RateLimitRequest,
-    bucketKey: string,
-    perMinute: number,
   ): Promise<RateLimitDecision> {
+    const { perMinute } = ownLimit;
+    const bucketKey = ownLimit.bucketKey(request, principal);
+    if (request.statements !== null) {
+      // The other requests of the quota, perhaps those of a thief, must not delay it.
+      request.statements.borrower = { kind: 'client', owner: bucketKey };
+    }
     const counted = await this.store.consume({ bucketKey, perMinute, perDay: null });
     return counted.allowed ? { ...(await this.store.peek(windows)), allowed: true } : counted;
   }

@@ -102,7 +102,7 @@ describe('a pool with several borrowers', () => {
     });
     return result!;
   }
-  const client = (quotaId: string) => ({ kind: 'client', quotaId }) as const;
+  const client = (owner: string) => ({ kind: 'client', owner }) as const;
   const borrowFor = (quotaId: string, leftMs?: number) =>
     borrow(client(quotaId), () => pool.connect(), leftMs);
   const read = () => borrow({ kind: 'reader' }, () => pool.connect());

@@ -16,8 +16,8 @@ export function BanPanel({ status, onEnd }: { status: RateLimitStatus; onEnd: ()
             <Countdown untilMs={Date.parse(bannedUntil)} onEnd={onEnd} />
           </Text>
           <Text size="sm" c="dimmed">
-            Every request is refused until <Instant at={bannedUntil} />. Requests meanwhile do not lengthen
-            the ban; an administrator can lift it.
+            Requests are denied until <Instant at={bannedUntil} />, except those that end a leaked key.
+            Requests meanwhile do not lengthen the ban; an administrator can lift it.
           </Text>
         </Stack>
       </Panel>

@@ -1,13 +1,15 @@
-import { Grid, Skeleton, Stack } from '@mantine/core';
+import { Grid, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Loaded } from '../feedback/loaded';
 import { Page } from '../layout/page';
+import { Panel } from '../layout/panel';
 import { useOwnKey } from '../session/own-key';
 import { useStore } from '../session/session';
 import { DeprecationsPanel } from './deprecations-panel';
 import { KeyPanel } from './key-panel';
 import { LimitGauges } from './limit-gauges';
 import { rateLimitQuery } from './rate-limit-query';
+import { ReplaceLeakedKey } from './replace-leaked-key';
 import { UsagePanel } from './usage-panel';
 
 /** What a key holder wants to see first: what is left, what was used, and what needs attention. */
@@ -20,7 +22,17 @@ export function OverviewPage() {
     <Page title="Overview" description="The limits and the use of your API key">
       <Stack gap="lg">
         <LimitGauges query={status} onEnd={() => void status.refetch()} />
-        {!isBanned && (
+        {isBanned ? (
+          <Panel title="Did you send these requests?">
+            <Stack gap="sm" align="flex-start">
+              <Text size="sm">
+                If not, the key may have leaked. You can replace it now: that also works during a ban. Its
+                limits and its ban stay.
+              </Text>
+              <ReplaceLeakedKey />
+            </Stack>
+          </Panel>
+        ) : (
           <>
             <UsagePanel />
             <Grid gap="lg">

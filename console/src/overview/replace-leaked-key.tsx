@@ -12,8 +12,12 @@ const NO_RESPONSE =
   'The key may have been replaced all the same. Load the page again: ' +
   'if you are signed out, ask an administrator for another key, because nobody has seen its successor.';
 
-/** Ends the signed-in key because it leaked, shows its successor once, and signs in with that. */
-export function ReplaceLeakedKey({ ownKey }: { ownKey: CurrentKey }) {
+/**
+ * Ends the signed-in key because it leaked, shows its successor once, and signs in with that.
+ *
+ * @param ownKey undefined while it is banned, when the key cannot be read.
+ */
+export function ReplaceLeakedKey({ ownKey }: { ownKey?: CurrentKey }) {
   const store = useStore();
   const { signIn } = useSession();
   const [isOpen, dialog] = useDisclosure(false);
@@ -43,9 +47,11 @@ export function ReplaceLeakedKey({ ownKey }: { ownKey: CurrentKey }) {
         submission={submission}
         onClose={dialog.close}
       >
-        <Text size="sm">
-          <MaskedKey apiKey={ownKey} />
-        </Text>
+        {ownKey !== undefined && (
+          <Text size="sm">
+            <MaskedKey apiKey={ownKey} />
+          </Text>
+        )}
         <Text size="sm">
           Your key stops working at once, and so do its successors, and the keys that were issued by any of
           them. Programs that use them get 401.

@@ -9,6 +9,9 @@ export interface KeyBounds {
   expiresAt: Date | null;
 }
 
+/** The networks that a key may have. */
+export const NETWORKS_MAX = 50;
+
 type Restrictions = Pick<KeyBounds, 'scopes' | 'allowedNetworks'>;
 
 /**
@@ -65,7 +68,8 @@ export function narrow(key: Restrictions & { role: string }, outer: Restrictions
               ...(allowedNetworks ?? []).filter(within(outer.allowedNetworks)),
               ...outer.allowedNetworks.filter(within(allowedNetworks)),
             ]),
-          ],
+            // Two full lists may have more networks in common than a key may have: it then has fewer.
+          ].slice(0, NETWORKS_MAX),
   };
 }
 

@@ -16,9 +16,9 @@ export function searchPattern(text: string): string {
 function anyCase(character: string): string {
   const small = smallLetter(character);
   const capital = oneLetter(small.toUpperCase()) ?? small;
-  const others = OTHER_CASES[small] ?? '';
-  if (capital !== small || others !== '') {
-    return `[${small}${capital}${others}]`;
+  const cases = new Set([small, capital, character, ...(OTHER_CASES[small] ?? '')]);
+  if (cases.size > 1) {
+    return `[${[...cases].join('')}]`;
   }
   return PUNCTUATION.test(small) ? `\\${small}` : small;
 }
