@@ -20,6 +20,8 @@ import { isOneTransaction } from './migration-script.mjs';
 import { configuration, findSchema, sessionSettings } from './session-settings.mjs';
 
 const CONNECT_TIMEOUT_MS = 10_000;
+/** As in the service: load balancers and NAT forget a quiet connection, some after a minute. */
+const KEEP_ALIVE_DELAY_MS = 30_000;
 /** For a server that is gone and never closes its end. */
 const CLOSE_TIMEOUT_MS = 1_000;
 
@@ -372,6 +374,7 @@ class MigrationPool extends pg.Pool {
       idleTimeoutMillis: 0,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
       verify: (client, done) => client.query(configuration(client, settings), done),
     });
   }

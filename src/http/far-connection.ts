@@ -11,7 +11,7 @@ const lookups = new Map<string, Promise<LookupAddress[]>>();
  * Node gives each address but the last 250 ms; a lost packet alone takes a second. The operating system looks
  * up the name. That occupies a thread, perhaps for a minute, so a name has at most one look-up.
  *
- * @param select returns the addresses that may be connected to, or throws why there is none.
+ * @param select returns the addresses that may be connected to, or throws an error that says why it may not.
  */
 export function farConnection(select = (found: LookupAddress[]) => found) {
   const find = callbackify(async (name: string) => select(await lookUp(name)));

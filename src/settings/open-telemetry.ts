@@ -1,3 +1,4 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { z } from 'zod';
 
 /** The largest number that every SDK of OpenTelemetry accepts. */
@@ -8,12 +9,13 @@ const wholeNumber = (from: number) => {
   const isInRange = (text: string) => Number(text) >= from && Number(text) <= MAX;
   return z.string().regex(/^\d+$/, { error, abort: true }).refine(isInRange, error);
 };
+const LIST = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 /** Words are case-insensitive. */
 const oneOf = (...words: [string, ...string[]]) =>
   z
     .string()
     .toLowerCase()
-    .pipe(z.enum(words, { error: `must be ${words.join(' or ')}` }));
+    .pipe(z.enum(words, { error: `must be ${LIST.format(words)}` }));
 const isShare = (text: string) => Number(text) >= 0 && Number(text) <= 1;
 /** Messages omit it, because it may contain a password. */
 const collector = z.url({ protocol: /^https?$/, error: 'must be an http(s) address' });
@@ -21,8 +23,25 @@ const [protocol, compression] = [oneOf('http/protobuf', 'http/json', 'grpc'), on
 const SAMPLERS = ['always_on', 'always_off', 'traceidratio'] as const;
 
 /**
- * What the service or its SDK reads, and what would have it do something that it cannot. Of all others, the
- * SDK itself ignores what is malformed.
+ * Returns whether the SDK ignores an entry of a list of headers, or can send it. It decodes both parts, and
+ * ignores what follows a semicolon.
+ */
+function isHeader(entry: string): boolean {
+  const [name = '', ...value] = (entry.split(';')[0] ?? '').split('=').map((part) => part.trim());
+  try {
+    validateHeaderName(decodeURIComponent(name));
+    validateHeaderValue(name, decodeURIComponent(value.join('=')));
+    return true;
+  } catch {
+    return entry.trim() === '';
+  }
+}
+/** Messages omit it, because it may contain a password. */
+const headers = z.string().refine(isHeader, 'has an entry that is not a header');
+
+/**
+ * The variables that the service or its SDK reads, and those that ask for what the service cannot do. The SDK
+ * itself ignores malformed values of all others.
  */
 const VARIABLES: Record<string, z.ZodType<string, string>> = {
   OTEL_SDK_DISABLED: oneOf('true', 'false'),
@@ -35,6 +54,8 @@ const VARIABLES: Record<string, z.ZodType<string, string>> = {
   OTEL_TRACES_SAMPLER_ARG: z.string().refine(isShare, 'must be a number from 0 to 1'),
   OTEL_EXPORTER_OTLP_ENDPOINT: collector,
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: collector,
+  OTEL_EXPORTER_OTLP_HEADERS: headers,
+  OTEL_EXPORTER_OTLP_TRACES_HEADERS: headers,
   OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
   OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: protocol,
   OTEL_EXPORTER_OTLP_COMPRESSION: compression,
@@ -45,9 +66,9 @@ const VARIABLES: Record<string, z.ZodType<string, string>> = {
   OTEL_BSP_EXPORT_TIMEOUT: wholeNumber(1),
   OTEL_BSP_MAX_QUEUE_SIZE: wholeNumber(1),
   OTEL_BSP_MAX_EXPORT_BATCH_SIZE: wholeNumber(1),
-  OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT: wholeNumber(0),
+  OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT: wholeNumber(1),
   OTEL_ATTRIBUTE_COUNT_LIMIT: wholeNumber(0),
-  OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT: wholeNumber(0),
+  OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT: wholeNumber(1),
   OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT: wholeNumber(0),
   OTEL_SPAN_EVENT_COUNT_LIMIT: wholeNumber(0),
   OTEL_SPAN_LINK_COUNT_LIMIT: wholeNumber(0),
@@ -58,19 +79,21 @@ const VARIABLES: Record<string, z.ZodType<string, string>> = {
  * be set for a whole cluster and must not stop it (OpenTelemetry's specification of environment variables).
  *
  * @param variables gets words in lower case. Those of the process are changed: the SDK reads them too.
- * @param warnings gets a line for each removed variable.
+ * @param warnings gets a line for each removed variable, and for headers of which entries are removed.
  */
 export function ignoreUnusable(variables: NodeJS.ProcessEnv, warnings: string[]): void {
   for (const [name, type] of Object.entries(VARIABLES)) {
     const text = variables[name]?.trim() ?? '';
-    const result = type.safeParse(text);
-    if (text === '' || !result.success) {
+    const results = (type === headers ? text.split(',') : [text]).map((part) => type.safeParse(part));
+    const usable = results.flatMap(({ success, data }) => (success ? [data] : [])).join(',');
+    if (usable === '') {
       delete variables[name];
     } else {
-      variables[name] = result.data;
+      variables[name] = usable;
     }
-    if (text !== '' && !result.success) {
-      warnings.push(`${name} ${result.error.issues[0]?.message}, so it is ignored.`);
+    const error = results.find(({ success }) => !success)?.error;
+    if (text !== '' && error) {
+      warnings.push(`${name} ${error.issues[0]?.message}, so it is ignored.`);
     }
   }
   const names = ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL'];

@@ -12,14 +12,22 @@ const HEAP_MAX_MB = 64;
 const THREADS = 2 * WEBHOOKS_MAX;
 /** What the process needs from the environment: it has no secrets of the service. */
 const VARIABLE = new RegExp(
-  '^(path|tz|systemroot|(node|ld|malloc|ssl_cert|openssl)_.*|(https?|no)_proxy|' +
-    'res_options|localdomain|hostaliases)$',
+  '^(path|tz|systemroot|malloc_.*|ssl_cert_(file|dir)|openssl_(conf|modules)|ld_(library_path|preload)|' +
+    'node_(options|extra_ca_certs|use_env_proxy|use_system_ca|tls_reject_unauthorized)|' +
+    'node_(icu_data|no_warnings|path)|' +
+    '(https?|no)_proxy|res_options|localdomain|hostaliases)$',
   'i',
 );
-/** Returns options of Node without those by which it listens, or waits, for a debugger. */
-const withoutDebugger = (options: string[]) => options.filter((option) => !option.startsWith('--inspect'));
+/** Options of Node that the process does not get: it reads no file of variables, and awaits no debugger. */
+const OMITTED = /^--(inspect|env-file)/;
+/** Omitted options whose value may be the next argument. */
+const OMITTED_WITH_NEXT = /^--(inspect-port|env-file|env-file-if-exists)$/;
+const withoutOmitted = (options: string[]) =>
+  options.filter((option, i) => !OMITTED.test(option) && !OMITTED_WITH_NEXT.test(options[i - 1] ?? ''));
 /** The shortest time from one start to the next. */
 const RESTART_MS = 5000;
+/** A process that works replies at once that it has ended a request. */
+const ABORT_MS = 1000;
 const ERRORS_MAX_LENGTH = 1000;
 
 /** Sends requests to receivers from a process of its own, which the first of them starts. */
@@ -29,7 +37,7 @@ export class ReceiverProcess {
   private ended: Promise<unknown> = Promise.resolve();
   private startMs = -Infinity;
   private lastId = 0;
-  /** What receives the reply to each request. */
+  /** What receives the reply to each request, aborted or not. */
   private readonly inFlight = new Map<number, (reply: ReceiverReply) => void>();
 
   /** Whether requests can be sent: not soon after a start whose process ended. */
@@ -38,7 +46,7 @@ export class ReceiverProcess {
   }
 
   /**
-   * Returns the response to a POST.
+   * Returns the response to a POST. If the signal ends it, but the process does not reply, that is killed.
    *
    * @param signal ends the request.
    * @throws the reason of the signal, or an error that says why there is no response.
@@ -47,11 +55,13 @@ export class ReceiverProcess {
     signal.throwIfAborted();
     const child = (this.child ??= this.start());
     const id = (this.lastId += 1);
-    // What cannot be sent is answered once the process is known to have ended.
+    // A request that cannot be sent fails when the process is found to have ended.
     const send = (request: ReceiverRequest) => child.connected && child.send(request, () => {});
     const reply = await new Promise<ReceiverReply>((resolve, reject) => {
       const abort = () => {
         send({ id, aborted: true });
+        const timer = setTimeout(() => this.killHanging(child), ABORT_MS).unref();
+        this.inFlight.set(id, () => clearTimeout(timer));
         reject(signal.reason as Error);
       };
       signal.addEventListener('abort', abort, { once: true });
@@ -60,7 +70,7 @@ export class ReceiverProcess {
         resolve(received);
       });
       send({ id, post });
-    }).finally(() => this.inFlight.delete(id));
+    });
     if ('failure' in reply) {
       throw new Error(reply.failure);
     }
@@ -81,17 +91,17 @@ export class ReceiverProcess {
     const child = fork(MODULE, {
       env: {
         ...Object.fromEntries(variables),
-        NODE_OPTIONS: withoutDebugger(process.env['NODE_OPTIONS']?.split(' ') ?? []).join(' '),
+        NODE_OPTIONS: withoutOmitted(process.env['NODE_OPTIONS']?.split(' ') ?? []).join(' '),
         UV_THREADPOOL_SIZE: String(THREADS),
       },
-      execArgv: [...withoutDebugger(process.execArgv), `--max-old-space-size=${HEAP_MAX_MB}`],
+      execArgv: [...withoutOmitted(process.execArgv), `--max-old-space-size=${HEAP_MAX_MB}`],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
     let errors = '';
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       errors = (errors + text).slice(-ERRORS_MAX_LENGTH);
     });
-    child.on('message', (reply: ReceiverReply) => this.inFlight.get(reply.id)?.(reply));
+    child.on('message', (reply: ReceiverReply) => this.receive(reply));
     this.ended = new Promise<Error | number>((resolve) => {
       child.once('close', resolve).on('error', resolve);
     }).then((end) => {
@@ -99,6 +109,17 @@ export class ReceiverProcess {
       this.onEnd(child, end instanceof Error ? end.message : exit, errors);
     });
     return child;
+  }
+
+  private receive(reply: ReceiverReply): void {
+    this.inFlight.get(reply.id)?.(reply);
+    this.inFlight.delete(reply.id);
+  }
+
+  private killHanging(child: ChildProcess): void {
+    if (!child.killed && child.kill('SIGKILL')) {
+      this.logger.warn('The process that sends webhooks hangs, so it is killed.');
+    }
   }
 
   private onEnd(child: ChildProcess, reason: string, errors: string): void {
@@ -109,6 +130,6 @@ export class ReceiverProcess {
       );
     }
     const failure = `The process that sends webhooks ended: ${reason}`;
-    this.inFlight.forEach((receive, id) => receive({ id, failure }));
+    this.inFlight.forEach((_, id) => this.receive({ id, failure }));
   }
 }

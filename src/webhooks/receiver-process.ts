@@ -4,9 +4,9 @@
 import { constants, setPriority } from 'node:os';
 import { postToReceiver, type Post, type ReceivedResponse } from './post-to-receiver.js';
 
-/** What the service sends: a POST, or that one is no longer wanted. */
+/** What the service sends: a POST, or that it has aborted a POST. */
 export type ReceiverRequest = { id: number; post: Post } | { id: number; aborted: true };
-/** What it gets for each POST: the response, or why there is none. */
+/** What it gets for each POST: the response, or why there is no response. */
 export type ReceiverReply = { id: number; response: ReceivedResponse } | { id: number; failure: string };
 
 const inFlight = new Map<number, AbortController>();

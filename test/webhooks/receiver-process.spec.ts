@@ -50,16 +50,26 @@ describe('the process that sends webhooks', () => {
       PATH: process.env['PATH'],
       DATABASE_URL: 'postgres://u:secret@db/',
       COUNTER_STORE_URL: 'redis://:secret@store/',
+      NODE_AUTH_TOKEN: 'secret',
+      LD_SDK_KEY: 'secret',
       NODE_OPTIONS: '--no-warnings --inspect=127.0.0.1:0',
+      NODE_NO_WARNINGS: '1',
       no_proxy: 'localhost',
     };
     await post();
     const variables = (await readFile(`/proc/${child()?.pid}/environ`, 'utf8')).split('\0');
     const names = variables.map((variable) => variable.split('=')[0]);
     expect(new Set(names)).toEqual(
-      new Set(['', 'PATH', 'NODE_OPTIONS', 'UV_THREADPOOL_SIZE', 'no_proxy', ...CHANNEL]),
+      new Set(['', 'PATH', 'NODE_OPTIONS', 'NODE_NO_WARNINGS', 'UV_THREADPOOL_SIZE', 'no_proxy', ...CHANNEL]),
     );
     expect(variables).toContain('NODE_OPTIONS=--no-warnings');
+  });
+
+  it('has the options of Node, but reads no file of variables, and awaits no debugger', async () => {
+    const files = ['--env-file=.env', '--env-file', '.env', '--env-file-if-exists', '.env'];
+    jest.replaceProperty(process, 'execArgv', ['--no-deprecation', ...files, '--inspect-port', '0']);
+    await post();
+    expect(child()?.spawnargs.slice(1, -1)).toEqual(['--no-deprecation', '--max-old-space-size=64']);
   });
 
   it('ends a request whose signal is aborted', async () => {
@@ -69,9 +79,14 @@ describe('the process that sends webhooks', () => {
     const outcome = Promise.allSettled([post(receiver.url, abort.signal)]);
     await until(() => receiver.received.length === 1);
     const reason = new Error('No response');
+    const [start, clear] = [jest.spyOn(globalThis, 'setTimeout'), jest.spyOn(globalThis, 'clearTimeout')];
     abort.abort(reason);
+    const kill = start.mock.results.map(({ value }) => value as unknown);
     expect(await outcome).toEqual([{ status: 'rejected', reason }]);
-    await until(() => isClosed);
+    await until(() => isClosed && receivers['inFlight'].size === 0);
+    // It has replied, so it is not killed.
+    expect(kill).toHaveLength(1);
+    expect(clear).toHaveBeenCalledWith(kill[0]);
     await expect(post(receiver.url, abort.signal)).rejects.toThrow('No response');
     expect(receiver.received).toHaveLength(1);
   });
@@ -91,6 +106,27 @@ describe('the process that sends webhooks', () => {
     receiver.reset();
     expect(await post()).toEqual({ status: 204, body: '' });
     expect(child()?.pid).not.toBe(killed?.pid);
+  });
+
+  it('is killed when it hangs, says so, and is started again by a later request', async () => {
+    await post();
+    const hanging = child();
+    process.kill(hanging?.pid ?? NaN, 'SIGSTOP');
+    const abort = new AbortController();
+    const outcomes = Promise.allSettled([post(receiver.url, abort.signal), post(receiver.url, abort.signal)]);
+    const reason = new Error('No response');
+    abort.abort(reason);
+    expect(await outcomes).toEqual([
+      { status: 'rejected', reason },
+      { status: 'rejected', reason },
+    ]);
+    await until(() => child() === null);
+    expect(warnings).toEqual([
+      'The process that sends webhooks hangs, so it is killed.',
+      'The process that sends webhooks ended, and is started again: SIGKILL',
+    ]);
+    expect(await post()).toEqual({ status: 204, body: '' });
+    expect(child()?.pid).not.toBe(hanging?.pid);
   });
 
   it('is not started again at once if it cannot start, which the log explains', async () => {
