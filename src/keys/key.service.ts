@@ -35,7 +35,7 @@ import type {
 import { type KeyRecord, keyState, keyView, type Restrictions } from './key.view.js';
 import { findBanEnd, lockQuotaId, quotaColumns } from './quota.repository.js';
 import { quotaFields } from './quota.view.js';
-import { furtherKeyBounds, narrow } from './rules/further-key.js';
+import { narrow } from './rules/further-key.js';
 import { declareTables } from '../database/tables.js';
 
 declareTables({
@@ -231,14 +231,13 @@ export class KeyService {
    * too.
    *
    * @throws ApiError `not_found`; `invalid_request` if the role of the key does not include one of the
-   *   scopes, or if the key that issued it has less.
+   *   scopes.
    */
   async update(id: string, input: UpdateKeyInput, actor: Actor): Promise<Key> {
     return this.change(id, async (transaction, old) => {
       const { name = old.name, note = old.note } = input;
       const { scopes = old.scopes, allowedNetworks = old.allowedNetworks } = input;
       requireWithinRole(old.role as KeyRole, input.scopes ?? null);
-      await requireWithinIssuer(transaction, old, input);
       await updateRecord(transaction, old, { name, note, scopes, allowedNetworks }, actor);
       if (input.scopes !== undefined || input.allowedNetworks !== undefined) {
         const outer = { scopes, allowedNetworks };
@@ -333,24 +332,6 @@ function changedFields(old: ChangedFields, changed: ChangedFields) {
 /** Returns the earlier of two times at which a key expires; null for never. */
 function earliest(one: Date | null, other: Date | null): Date | null {
   return one === null || (other !== null && other < one) ? other : one;
-}
-
-/** @throws ApiError `invalid_request` if the key would have more than the key that issued it, if one did. */
-async function requireWithinIssuer(
-  transaction: Prisma.TransactionClient,
-  { issuerId }: KeyRecord,
-  { scopes, allowedNetworks }: UpdateKeyInput,
-) {
-  if (issuerId === null || (scopes === undefined && allowedNetworks === undefined)) {
-    return;
-  }
-  const { faults } = furtherKeyBounds(await findKey(transaction, issuerId), { scopes, allowedNetworks });
-  if (faults.length > 0) {
-    const message =
-      'The request is invalid: scopes and allowedNetworks must be within those of the key that issued this ' +
-      `one, ${issuerId}, and without keys:write.`;
-    throw new ApiError('invalid_request', message);
-  }
 }
 
 /** @throws ApiError `invalid_request` if the role does not include one of the scopes. */

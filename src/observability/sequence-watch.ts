@@ -35,8 +35,20 @@ export class SequenceWatch extends PeriodicDatabaseTask implements OnApplication
     if (this.schema.isUsable !== true) {
       return false;
     }
-    const text = declaredTables().flatMap(selectBehind).join(' UNION ALL ');
-    const found = await this.prisma.$queryRawUnsafe<{ message: string }[]>(text);
+    const uses = declaredTables().flatMap(([table, { sequence, indexed }]) =>
+      sequence === undefined ? [] : [{ table, sequence, indexed }],
+    );
+    const names = uses.map(({ sequence }) => sequence);
+    const readable = await this.prisma.$queryRaw<{ sequence: string }[]>`
+      SELECT sequence FROM unnest(${names}::text[]) AS sequence
+      WHERE has_sequence_privilege(to_regclass(sequence), 'SELECT')`;
+    const statements = uses.map((use) =>
+      selectBehind(
+        use,
+        readable.some(({ sequence }) => sequence === use.sequence),
+      ),
+    );
+    const found = await this.prisma.$queryRawUnsafe<{ message: string }[]>(statements.join(' UNION ALL '));
     const known = new Set(this.warnings.map(({ message }) => message));
     this.warnings = found.map(({ message }) => ({ code: 'sequence_behind', message }));
     found.filter(({ message }) => !known.has(message)).forEach(({ message }) => this.logger.warn(message));
@@ -44,17 +56,28 @@ export class SequenceWatch extends PeriodicDatabaseTask implements OnApplication
   }
 }
 
-/** Returns no statement for a table without a sequence. The last value is null before the first. */
-function selectBehind([table, { sequence, indexed = 'true' }]: ReturnType<typeof declaredTables>[number]) {
-  const statement = `
+interface SequenceUse {
+  table: string;
+  sequence: string;
+  indexed: string | undefined;
+}
+
+/**
+ * Returns the statement that returns a message if a sequence is behind. Only the sequence itself says which
+ * value is the next before its first use. Without the privilege to read it, that is taken to be its first.
+ */
+function selectBehind({ table, sequence, indexed = 'true' }: SequenceUse, isReadable: boolean): string {
+  const last = isReadable
+    ? `(SELECT last_value + is_called::int - 1 FROM ${sequence})`
+    : 'coalesce(last_value, start_value - 1)';
+  return `
     SELECT format(
       'The sequence %1$s is behind the table %2$s: creations fail because their ids are taken. '
-        'Run "SELECT setval(''%1$s'', (SELECT max(id) FROM %2$s))".',
+        'Run "SELECT setval(''%1$s'', greatest(max(id), (SELECT last_value FROM %1$s))) FROM %2$s".',
       format('%I.%I', schemaname, sequencename), format('%I.%I', schemaname, '${table}')
     ) AS message
     FROM pg_class
     JOIN pg_sequences ON sequencename = relname AND quote_ident(schemaname) = relnamespace::regnamespace::text
     WHERE pg_class.oid = to_regclass('${sequence}') AND has_sequence_privilege(pg_class.oid, 'USAGE, SELECT')
-      AND (SELECT max(id) FROM ${table} WHERE ${indexed}) > coalesce(last_value, start_value - 1)`;
-  return sequence === undefined ? [] : [statement];
+      AND (SELECT max(id) FROM ${table} WHERE ${indexed}) > ${last}`;
 }

@@ -67,6 +67,9 @@ describe.each(sharedStores)('on two replicas that count in %s,', (_name, start) 
     }
     return responses.at(-1)!;
   }
+  /** Returns the rate-limit headers, without the seconds that pass meanwhile. */
+  const windowsOf = (response: HttpResponse) =>
+    JSON.stringify(limitHeaders(response)).replaceAll(/;t=\d+/g, '');
   const statusOf = async (key: Pick<Keyed, 'key'>) => (await call(other, key, 'GET /v1/rate-limit')).status;
 
   it.each([
@@ -81,7 +84,7 @@ describe.each(sharedStores)('on two replicas that count in %s,', (_name, start) 
     const next = await call(one, lead, 'POST /v1/key/rotate', LEAKED);
     for (const response of [revoked, replaced, next]) {
       expectRateLimitHeaders(response);
-      expect(limitHeaders(response)).toEqual(limitHeaders(denied));
+      expect(windowsOf(response)).toBe(windowsOf(denied));
     }
     expect([replaced.status, next.status]).toEqual([201, 201]);
     await eventually(async () =>
@@ -274,6 +277,8 @@ describe('POST /v1/key/rotate of a leaked key', () => {
   it('ends a key that its thief rotated first, and returns a successor of the newest', async () => {
     const key = await issueLead({ name: 'Shop' });
     const stolen = (await rotate(key, { overlapSeconds: YEAR_SECONDS })).json;
+    // What the old key reports may come from its thief, so it lives no longer than that key did.
+    const expiresAt = stolen.overlapEndsAt;
     const newest = (await rotate(stolen, { overlapSeconds: YEAR_SECONDS })).json;
     const issued = await issueBy(newest);
     const response = await rotate(key);
@@ -282,7 +287,7 @@ describe('POST /v1/key/rotate of a leaked key', () => {
       name: 'Shop',
       state: 'active',
       scopes: SCOPES,
-      expiresAt: null,
+      expiresAt,
       predecessorId: newest.id,
     });
     expect(await statesOf([key, stolen, newest, issued])).toEqual(Array(4).fill('revoked'));
@@ -369,16 +374,34 @@ describe('PATCH /admin/keys/{id} of scopes and networks', () => {
     });
   });
 
+  it('reaches what was issued before a restriction that an earlier version stored', async () => {
+    const lead = await issueLead();
+    const issued = await issueBy(lead, { scopes: ['pets:read', 'pets:write'] });
+    const scopes = ['pets:read', 'keys:write'];
+    await admin.store.database.query('UPDATE api_keys SET scopes = $2 WHERE id = $1', [lead.id, scopes]);
+    await admin.send(`PATCH /admin/keys/${lead.id}`, { scopes });
+    expect(await find(issued)).toMatchObject({ scopes: ['pets:read'] });
+  });
+
+  it('leaves what a successor issued', async () => {
+    const lead = await issueLead();
+    const next = (await rotate(lead, {})).json;
+    const issued = await issueBy(next, { scopes: ['pets:read'] });
+    await admin.send(`PATCH /admin/keys/${lead.id}`, { scopes: [] });
+    expect(await find(issued)).toMatchObject({ scopes: ['pets:read'] });
+  });
+
   it('widens nothing, and leaves what does not change', async () => {
     const lead = await issueLead();
-    const issued = await issueBy(lead, { scopes: ['pets:read'], allowedNetworks: ['10.1.0.0/16'] });
-    await admin.send(`PATCH /admin/keys/${issued.id}`, { scopes: ['orders:read'] });
+    const allowedNetworks = ['10.1.0.0/16'];
+    const issued = await issueBy(lead, { scopes: ['pets:read', 'pets:write'], allowedNetworks });
+    await admin.send(`PATCH /admin/keys/${issued.id}`, { scopes: ['pets:write'] });
     const wide = { name: 'Wide', scopes: SCOPES, allowedNetworks: ['10.0.0.0/8'] };
     expect((await admin.send(`PATCH /admin/keys/${lead.id}`, wide)).status).toBe(200);
     expect(await find(issued)).toMatchObject({
       name: 'team',
-      scopes: ['orders:read'],
-      allowedNetworks: ['10.1.0.0/16'],
+      scopes: ['pets:write'],
+      allowedNetworks,
     });
     expect((await listEvents(issued)).map(({ action }) => action)).toEqual(['key.updated', 'key.issued']);
   });

@@ -100,6 +100,9 @@ describe('a service whose sequences are behind their tables, as after logical re
       const issue = () => create('/admin/keys', { name: 'x', plan: 'free' });
       expect([await createPet(), await createOrder(), await issue()]).toEqual([201, 201, 201]);
       expect(await getWarnings()).toStrictEqual([]);
+      // Then pg_sequences has no last value either.
+      await database.query('ALTER SEQUENCE pets_id_seq RESTART WITH 1000');
+      expect(await getWarnings()).toStrictEqual([]);
       const sequences = declaredTables().flatMap(([table, { sequence }]) =>
         sequence ? [{ table, sequence }] : [],
       );
@@ -108,7 +111,8 @@ describe('a service whose sequences are behind their tables, as after logical re
         await database.query(`ALTER SEQUENCE ${sequence} RESTART`);
       }
       const expected = sequences.map(({ table, sequence }) => {
-        const repair = `SELECT setval('public.${sequence}', (SELECT max(id) FROM public.${table}))`;
+        const last = `(SELECT last_value FROM public.${sequence})`;
+        const repair = `SELECT setval('public.${sequence}', greatest(max(id), ${last})) FROM public.${table}`;
         const message =
           `The sequence public.${sequence} is behind the table public.${table}: creations fail because ` +
           `their ids are taken. Run "${repair}".`;
@@ -122,6 +126,9 @@ describe('a service whose sequences are behind their tables, as after logical re
         await database.query(/"(.+)"/.exec(message)?.[1] ?? '');
       }
       expect([await createPet(), await createOrder(), await issue()]).toEqual([201, 201, 201]);
+      expect(await getWarnings()).toStrictEqual([]);
+      // Then pg_sequences has no last value either.
+      await database.query('ALTER SEQUENCE pets_id_seq RESTART WITH 1000');
       expect(await getWarnings()).toStrictEqual([]);
     } finally {
       await store.close();

@@ -11,26 +11,32 @@ const DATES = new Set(['date', 'sunset', 'x-api-key-expires']);
 /**
  * Returns a line for each header field that violates its RFC or contradicts another field. The document
  * describes the other forms, such as integers.
+ *
+ * @param isServedWhileBanned whether the operation serves a banned quota.
  */
-export function fieldFaults(headers: Headers): string[] {
+export function fieldFaults(headers: Headers, isServedWhileBanned = false): string[] {
   const malformed = [...headers].filter(
     ([name, value]) =>
       // Only this form of an HTTP-date may be sent (RFC 9110, section 5.6.7).
       (DATES.has(name) && new Date(value).toUTCString() !== value) || (name === 'link' && !LINKS.test(value)),
   );
-  return [...malformed.map((field) => field.join(': ')), ...windowFaults(headers), ...sunsetFaults(headers)];
+  return [
+    ...malformed.map((field) => field.join(': ')),
+    ...windowFaults(headers, isServedWhileBanned),
+    ...sunsetFaults(headers),
+  ];
 }
 
 /**
  * Compares both forms of the rate-limit headers. During a ban `X-RateLimit-Remaining` alone is 0, even
  * if a request is refused before it is judged, as by 413: its headers show the emergency budget.
  */
-function windowFaults(headers: Headers): string[] {
+function windowFaults(headers: Headers, isServedWhileBanned: boolean): string[] {
   const field = (name: string) => headers.get(name) ?? '';
   const policies = parseItems(field('RateLimit-Policy'));
   const limits = parseItems(field('RateLimit'));
   const [tightest, remaining] = [Number(field('X-RateLimit-Limit')), Number(field('X-RateLimit-Remaining'))];
-  const isOfBan = headers.has('Retry-After') || headers.has('X-RateLimit-Degraded');
+  const isOfBan = isServedWhileBanned || headers.has('Retry-After') || headers.has('X-RateLimit-Degraded');
   const mayBeBanned = remaining === 0 && isOfBan;
   const areSound = policies.every(([name, { q, w }], index) => {
     const [limited, { r, t }] = limits[index] ?? ['none', {}];
