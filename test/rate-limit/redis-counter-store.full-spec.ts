@@ -1,6 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import net from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
+import { Redis } from 'ioredis';
 import { readEnvironment } from '../../src/settings/environment.js';
 import type { RateLimitRequest } from '../../src/rate-limit/rules/rate-limit-decision.js';
 import { FallbackCounterStore } from '../../src/rate-limit/stores/fallback-counter-store.js';
@@ -57,8 +59,12 @@ async function startServer(program: RedisProgram, given: { port?: number } = {})
 }
 
 /** Opens the counter store of one more replica. */
-async function open(COUNTER_STORE_URL: string, APP_ENV = 'staging'): Promise<RedisCounterStore> {
-  const store = new RedisCounterStore(readEnvironment({ COUNTER_STORE_URL, APP_ENV }));
+async function open(
+  COUNTER_STORE_URL: string,
+  APP_ENV = 'staging',
+  quietMs?: number,
+): Promise<RedisCounterStore> {
+  const store = new RedisCounterStore(readEnvironment({ COUNTER_STORE_URL, APP_ENV }), quietMs);
   opened.push(store);
   await store.onModuleInit();
   return store;
@@ -183,6 +189,72 @@ describeOnMovableRedisAndValkey('RedisCounterStore', (program) => {
     await server.operator.del(...Object.keys(others));
   });
 
+  it('indexes bans again when the quotas are read, and when it has connected anew', async () => {
+    const store = await open(server.url);
+    const request = newBucket(1);
+    await consume(request, requestsBeforeBan(1) + 1, store);
+    const isIndexed = async () => (await server.operator.zscore(BANS, request.bucketKey)) !== null;
+    expect(await isIndexed()).toBe(true);
+    await server.operator.del(BANS);
+    await store.bans([request.bucketKey]);
+    expect(await isIndexed()).toBe(true);
+    await server.operator.del(BANS);
+    await server.operator.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+    await eventually(async () => {
+      await store.consume(request);
+      expect(await isIndexed()).toBe(true);
+    });
+  });
+
+  it('logs once that it cannot index bans, until it can again', async () => {
+    const store = await open(server.url);
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
+    const request = newBucket(1);
+    const failure = expect.stringMatching(
+      /^Could not index bans in Redis, so lists and events may lack some: .*WRONGTYPE/,
+    );
+    await server.operator.set(BANS, 'no sorted set');
+    await consume(request, requestsBeforeBan(1) + 3, store);
+    await store.consume(request);
+    expect(warn.mock.calls).toEqual([[failure]]);
+    expect(await quickRejection(store.bans())).toMatchObject({
+      kind: 'failed',
+      message: expect.stringContaining('WRONGTYPE'),
+    });
+    await server.operator.del(BANS);
+    await store.consume(request);
+    expect((await store.bans()).has(request.bucketKey)).toBe(true);
+    await server.operator.set(BANS, 'no sorted set');
+    await store.bans([request.bucketKey]);
+    expect(warn.mock.calls).toEqual([[failure], [failure]]);
+    await server.operator.del(BANS);
+  });
+
+  it('counts, bans, lists and lifts as a user who may run only the documented commands', async () => {
+    const documented = await readFile('docs/limits.md', 'utf8');
+    const [, words = ''] = /Its user needs `([^`]+)`/.exec(documented) ?? [];
+    await server.operator.call('ACL', 'SETUSER', 'least', 'on', '>pw', ...words.split(' '));
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
+    const store = await open(server.url.replace('redis://', 'redis://least:pw@'));
+    const request = newBucket(1);
+    await consume(request, requestsBeforeBan(1) + 1, store);
+    expect([...(await store.bans()).keys()]).toContain(request.bucketKey);
+    expect(await store.liftBan(request.bucketKey)).toBeInstanceOf(Date);
+    await store.ping();
+    expect(warn.mock.calls.flat()).toEqual([]);
+  });
+
+  it('warns at the start, and counts, if the reply to INFO is empty', async () => {
+    jest.spyOn(Redis.prototype, 'info').mockImplementation(function (this: Redis, ...words: unknown[]) {
+      return words[0] === 'memory' ? Promise.resolve('') : this.call('INFO', ...(words as []));
+    });
+    const store = await open(server.url);
+    expect(store.warnings).toEqual([
+      { code: 'eviction_policy_unknown', message: expect.stringContaining('could not be checked') },
+    ]);
+    expect((await store.consume(newBucket())).allowed).toBe(true);
+  });
+
   it('is not shared by staging and production', async () => {
     const [staging, production] = [await open(server.url), await open(server.url, 'production')];
     const decisions = await consume(newBucket(1, null), 2, staging, production);
@@ -264,6 +336,35 @@ describeOnMovableRedisAndValkey('RedisCounterStore, while Redis is unavailable',
       replica.onApplicationShutdown();
       proxy.close();
     }
+  });
+
+  it('refuses after a quiet time if its connection was dropped, and a new one is refused', async () => {
+    const server = await startServer(program);
+    const proxy = await startDatabaseProxy(server.url);
+    try {
+      const store = await open(proxy.url, 'staging', 0);
+      await store.consume(newBucket());
+      proxy.loseReplies();
+      proxy.refuse();
+      expect(await quickRejection(store.consume(newBucket()))).toMatchObject({
+        kind: 'refused',
+        message: expect.stringContaining('ECONNREFUSED'),
+      });
+    } finally {
+      proxy.close();
+    }
+  });
+
+  it('does not count a request whose deadline passed before a new connection was there', async () => {
+    const server = await startServer(program);
+    const store = await open(server.url, 'staging', 0);
+    const request = newBucket(60, 1000);
+    await store.consume(request);
+    server.pause();
+    expect(await quickRejection(store.consume(request))).toMatchObject({ kind: 'silent' });
+    server.goOn();
+    await eventually(async () => expect((await store.peek(request)).allowed).toBe(true));
+    expect(remaining(await store.consume(request))).toEqual([58, 998]);
   });
 
   it.each([800, 2500])(

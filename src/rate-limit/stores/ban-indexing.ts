@@ -10,7 +10,7 @@ const QUOTAS_AT_ONCE = 1000;
 
 /**
  * Reads the bans of all quotas in Redis at the start, and every hour, which adds to its index those that it
- * lacks: a release before the index started them, or it could not be written.
+ * lacks: a release before the index started them, or it could not be written, or was lost.
  */
 @Injectable()
 export class BanIndexing extends PeriodicDatabaseTask implements OnApplicationBootstrap {

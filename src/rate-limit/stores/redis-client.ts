@@ -152,10 +152,10 @@ export async function findUncheckedPolicies(client: RedisClient): Promise<string
 
 const nameOf = ({ options: { host, port } }: Redis): string => `${host}:${port}`;
 
-/** Returns the maxmemory-policy of a server, or null if its user may not read that. */
+/** Returns the maxmemory-policy of a server, or null if it does not say. */
 async function readPolicy(server: Redis): Promise<string | null> {
   const info = await unlessRejected(server.info('memory'));
-  return info && (/^maxmemory_policy:(\S+)/m.exec(info)?.[1] ?? null);
+  return /^maxmemory_policy:(\S+)/m.exec(info ?? '')?.[1] ?? null;
 }
 
 /** Returns a reply, or null if it is an error. */

@@ -58,6 +58,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
   private lastReplyMs = performance.now();
   /** The ends of the bans that this replica has written to the index, by bucket key. */
   private readonly indexed = new LRUCache<string, number>({ max: MAX_INDEXED });
+  private isIndexFailing = false;
 
   /** @param quietMs the time without a reply after which the connection is checked. */
   constructor(
@@ -74,7 +75,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
    * @throws InvalidEnvironmentError if a server was reached that must not count.
    */
   async onModuleInit(): Promise<void> {
-    this.client.on('error', (error) => (this.connectionError = error));
+    this.follow(this.client);
     try {
       await withinDeadline(this.connect(), CONNECT_DEADLINE_MS);
     } catch (error) {
@@ -128,7 +129,10 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     return parseReply(reply as Reply);
   }
 
-  /** Reads the bans of the index from their buckets: one may have been lifted, or begun anew. */
+  /**
+   * Reads the bans of the index, or of some buckets, from their buckets: one may have been lifted, or begun
+   * anew. Those of some buckets are written to the index again, because it may have been lost.
+   */
   protected async readBans(bucketKeys?: readonly string[]): Promise<Map<string, Date>> {
     const bans = new Map<string, Date>();
     const readAll = async () => {
@@ -146,6 +150,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
       }
     };
     await this.send(readAll, BANS_DEADLINE_MS);
+    bucketKeys?.forEach((key) => this.indexed.delete(key));
     await this.indexBans([...bans].map(([bucketKey, end]) => [bucketKey, end.getTime()]));
     return bans;
   }
@@ -183,8 +188,10 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
 
   private async connect(): Promise<void> {
     const client = await connect(this.client, this.environment.COUNTER_STORE_URL ?? []);
-    client.on('error', (error) => (this.connectionError = error));
-    this.client = client;
+    if (client !== this.client) {
+      this.follow(client);
+      this.client = client;
+    }
     this.warnings = (await findUncheckedPolicies(client)).map((server) => {
       const message =
         `COUNTER_STORE_URL: the maxmemory-policy of ${server} could not be checked. Allow the user to run ` +
@@ -193,6 +200,12 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
       this.logger.warn(message);
       return { code: 'eviction_policy_unknown', message };
     });
+  }
+
+  private follow(client: RedisClient): void {
+    client.on('error', (error) => (this.connectionError = error));
+    // The server of the next connection may lack the index.
+    client.on('ready', () => this.indexed.clear());
   }
 
   /** Checks the servers once the client has reached one by itself. */
@@ -211,10 +224,15 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
 
   /** @throws CounterStoreError if the reply is an error, or does not arrive in time. */
   private async send<T>(query: () => Promise<T>, deadlineMs = DEADLINE_MS): Promise<T> {
-    let isConnected = this.client.status === 'ready';
+    // Until then, only a new connection can fail.
+    let isConnected = false;
+    let isOver = false;
     try {
       const reply = await withinDeadline(
         this.replaceSilent().then(() => {
+          if (isOver) {
+            throw new DeadlineError(deadlineMs, false);
+          }
           isConnected = this.client.status === 'ready';
           return query();
         }),
@@ -223,6 +241,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
       this.lastReplyMs = performance.now();
       return reply;
     } catch (error) {
+      isOver = true;
       throw (isReply(error) && (await this.findRefusal())) || this.failure(error, isConnected);
     }
   }
@@ -294,9 +313,21 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     if (missing.length > 0) {
       const writing = this.client.indexBans(this.indexKey, ...missing.flat());
       await withinDeadline(writing, DEADLINE_MS).then(
-        () => missing.forEach(([bucketKey, untilMs]) => this.indexed.set(bucketKey, untilMs)),
-        () => {},
+        () => {
+          missing.forEach(([bucketKey, untilMs]) => this.indexed.set(bucketKey, untilMs));
+          this.isIndexFailing = false;
+        },
+        (error: unknown) => this.warnOfIndex(error),
       );
+    }
+  }
+
+  /** Logs the first failure in a row. */
+  private warnOfIndex(error: unknown): void {
+    if (!this.isIndexFailing) {
+      this.isIndexFailing = true;
+      const reason = databaseReason(error);
+      this.logger.warn(`Could not index bans in Redis, so lists and events may lack some: ${reason}`);
     }
   }
 

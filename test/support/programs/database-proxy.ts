@@ -15,6 +15,8 @@ export interface DatabaseProxy {
    * New ones are whole.
    */
   loseReplies(): void;
+  /** Refuses new connections; open ones stay. */
+  refuse(): void;
   comeBack(): Promise<void>;
   /**
    * Forwards new connections to another port, as a DNS name can be changed. Open connections stay where they
@@ -96,6 +98,7 @@ export async function startDatabaseProxy(
       delayMs = ms;
     },
     loseReplies: () => servers.forEach((socket) => unheard.add(socket)),
+    refuse: () => server.close(),
     comeBack: async () => {
       hanging = false;
       delayMs = 0;
