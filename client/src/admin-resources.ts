@@ -140,7 +140,7 @@ export class AdminKeysResource {
     );
   }
 
-  /** Update a key. Changes the name of a key, the note on it, what it may do, and from which networks. What the body leaves out stays, and null removes the note or a restriction. It applies on every replica within a second. The plan and the limits are those of its quota. A restriction also applies to keys that holders issued by it, its predecessors or its successors; lifting it does not. */
+  /** Update a key. Changes the name of a key, the note on it, what it may do, and from which networks. What the body leaves out stays, and null removes the note or a restriction. It applies on every replica within a second. The plan and the limits are those of its quota. A restriction also applies to keys that holders issued by it or its predecessors; lifting it does not. */
   update(keyId: string, body: KeyUpdate, options: CallOptions = {}): ApiPromise<Key> {
     return this.connection.call(
       options,
