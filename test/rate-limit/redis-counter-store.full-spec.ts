@@ -246,7 +246,8 @@ describeOnMovableRedisAndValkey('RedisCounterStore', (program) => {
 
   it('warns at the start, and counts, if the reply to INFO is empty', async () => {
     jest.spyOn(Redis.prototype, 'info').mockImplementation(function (this: Redis, ...words: unknown[]) {
-      return words[0] === 'memory' ? Promise.resolve('') : this.call('INFO', ...(words as []));
+      const reply = words[0] === 'memory' ? Promise.resolve('') : this.call('INFO', ...(words as []));
+      return reply as Promise<string>;
     });
     const store = await open(server.url);
     expect(store.warnings).toEqual([

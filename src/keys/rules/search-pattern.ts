@@ -16,7 +16,7 @@ export function searchPattern(text: string): string {
 function anyCase(character: string): string {
   const small = smallLetter(character);
   const capital = oneLetter(small.toUpperCase()) ?? small;
-  const cases = new Set([small, capital, ...(OTHER_CASES[small] ?? ''), character]);
+  const cases = new Set([small, capital, ...Array.from(OTHER_CASES[small] ?? ''), character]);
   if (cases.size > 1) {
     return `[${[...cases].join('')}]`;
   }
