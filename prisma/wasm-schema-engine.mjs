@@ -207,7 +207,7 @@ async function rethrowNotEmpty(error, { session, schema }) {
   );
   const names = rows.map(({ name }, index) => (index < LISTED_TABLES ? name : '…')).join(', ');
   const message =
-    `The schema ${schema} is not empty, but has tables of others: ${names}. Name an empty database in ` +
+    `The schema ${schema} contains tables of others: ${names}. Name an empty database in ` +
     'DATABASE_URL, or add ?schema=animals to it for a schema of its own, which is created if it is missing.';
   throw Object.assign(new Error(message, { cause: error }), { code: error.code });
 }

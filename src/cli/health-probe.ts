@@ -46,7 +46,7 @@ function fail(...reasons: string[]): void {
   process.exitCode = EXIT_FAILURE;
 }
 
-/** Returns the service's own host, as a program connects to it: an address for all is none to connect to. */
+/** Returns the host by which a program connects to the service, which may listen on every address. */
 function connectableHost(host: string | undefined): string {
   const isAny = host === undefined || host === '' || host === '::';
   return isAny ? 'localhost' : host === '0.0.0.0' ? '127.0.0.1' : host;

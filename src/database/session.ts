@@ -36,7 +36,7 @@ export async function configureSession(
   const names = new Set(further.map(({ name }) => name));
   const settings = sessionSettings(connectionString).filter(({ name }) => !names.has(name));
   const query = {
-    // Other functions that tell a standby are not for customers of every provider.
+    // Some providers withhold other functions by which a standby could be known.
     ...configuration(client, [...settings, ...further], 'pg_is_in_recovery() AS "isStandby"'),
     query_timeout: TIMEOUT_MS,
   };

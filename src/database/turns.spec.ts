@@ -56,7 +56,7 @@ describe('Turns', () => {
     expect(started).toEqual(['x', 'y', 'z']);
   });
 
-  it('keeps no place for one who gave up, and none of an owner of whom all did', () => {
+  it('skips owners that no longer wait', () => {
     const { turns, started, take, end } = createTurns(1);
     take('a1', 'a');
     const giveUp = [take('b1', 'b'), take('b2', 'b'), take('c1', 'c')];

@@ -15,7 +15,7 @@ export class Turns {
   /**
    * Calls `start` once it is the owner's turn, with what ends the turn. Returns what gives up waiting for it.
    *
-   * @param owner by default one who has nothing else.
+   * @param owner by default a new one.
    */
   take(start: Start, owner: unknown = Symbol('owner')): () => void {
     this.setWaiting(owner, [...this.findWaiting(owner), start]);

@@ -19,7 +19,7 @@ export function ownLoopback(): string[] {
 }
 
 /**
- * Has a server listen on a host: `::` is every address of both families, or of IPv4 alone if the machine
+ * Makes a server listen on a host: `::` is every address of both families, or of IPv4 alone if the machine
  * lacks IPv6; `localhost` is 127.0.0.1 and ::1, because clients choose either.
  *
  * @param listen has the server listen on one address.
@@ -44,7 +44,7 @@ export async function listenOn(
   }
 }
 
-/** Has a listening server also serve its port on another address, and close after the connections of both. */
+/** Makes a server serve its port on another address too, and close after the connections of both. */
 async function alsoListenOn(server: Server, host: string | undefined): Promise<void> {
   const address = server.address();
   if (host === undefined || address === null || typeof address === 'string') {

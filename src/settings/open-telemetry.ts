@@ -40,7 +40,7 @@ function isHeader(entry: string): boolean {
 const headers = z.string().refine(isHeader, 'has an entry that is not a header');
 
 /**
- * The variables that the service or its SDK reads, and those that ask for what the service cannot do. The SDK
+ * The variables that the service or its SDK reads, and those that request what the service cannot do. The SDK
  * itself ignores malformed values of all others.
  */
 const VARIABLES: Record<string, z.ZodType<string, string>> = {
@@ -75,7 +75,7 @@ const VARIABLES: Record<string, z.ZodType<string, string>> = {
 };
 
 /**
- * Removes the variables of OpenTelemetry that are invalid or ask for what the service lacks, because they may
+ * Removes the variables of OpenTelemetry that are invalid or request what the service lacks, because they may
  * be set for a whole cluster and must not stop it (OpenTelemetry's specification of environment variables).
  *
  * @param variables gets words in lower case. Those of the process are changed: the SDK reads them too.

@@ -5,7 +5,7 @@ import type { Post, ReceivedResponse } from './post-to-receiver.js';
 import type { ReceiverReply, ReceiverRequest } from './receiver-process.js';
 import { WEBHOOKS_MAX } from './webhook.service.js';
 
-/** The module as it is built, also when this one is not. */
+/** The built module, even if this one runs from its source. */
 const MODULE = fileURLToPath(new URL('../../dist/webhooks/receiver-process.js', import.meta.url));
 const HEAP_MAX_MB = 64;
 /** Node looks up names in half of its threads: the names of all webhooks may hang at once. */

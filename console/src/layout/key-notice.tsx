@@ -9,7 +9,7 @@ import { PAGE_WIDTH } from './page';
 
 const SOON_MS = 7 * 86_400_000;
 
-/** Says above every page that the session or its key ends soon, and what to do about it. */
+/** Warns above every page that the session or its key ends soon, and what to do about it. */
 export function KeyNotice() {
   const { data: key } = useOwnKey();
   const content = key && (replacedNotice(key) ?? expiryNotice(key));

@@ -17,6 +17,6 @@ local time = redis.call('TIME')
 local last = redis.call('ZREVRANGE', KEYS[1], 0, 0, 'WITHSCORES')
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', time[1] * 1000 - DAY_MS)
 if last[2] then
-  -- A day longer than its last ban, as all that ends, in case a clock goes back.
+  -- It is kept a day longer than its last ban, in case a clock goes back.
   redis.call('PEXPIREAT', KEYS[1], last[2] + DAY_MS)
 end

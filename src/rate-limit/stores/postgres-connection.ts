@@ -34,7 +34,7 @@ export class PostgresConnection {
     }
     let connection = this.open();
     const run = async () => {
-      // A count may not be repeated, so a read tells whether a quiet connection is dead.
+      // A count may not be repeated, so a read checks whether a quiet connection is dead.
       if (!(await connection.responds(this.quietMs))) {
         this.lose(connection);
         connection = this.open();

@@ -248,8 +248,8 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
 
   /**
    * Connects anew if the connection is dead after a quiet time: something on its path may have forgotten it.
-   * A ping tells, because it may be repeated; a count may not. The connections of a Cluster have keep-alive
-   * alone.
+   * A ping may be repeated, a count may not, so a ping checks the connection. The connections of a Cluster
+   * have keep-alive alone.
    */
   private async replaceSilent(): Promise<void> {
     const { client } = this;
