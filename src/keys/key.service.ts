@@ -344,20 +344,19 @@ function requireWithinRole(role: KeyRole, scopes: readonly Scope[] | null): void
   }
 }
 
-/** Changes a key, records the fields that differ, if any, and returns them. */
+/** Changes a key, and records the fields that differ, if any. */
 async function updateRecord(
   transaction: Prisma.TransactionClient,
   old: KeyRecord,
   { name, note, scopes, allowedNetworks }: ChangedFields,
   actor: Actor,
-): Promise<Partial<ChangedFields>> {
+): Promise<void> {
   const { before, after } = changedFields(old, { name, note, scopes, allowedNetworks });
   if (Object.keys(after).length > 0) {
     await transaction.apiKey.update({ where: { id: old.id }, data: { name, note }, select: { id: true } });
     await writeRestrictions(transaction, old.id, { scopes, allowedNetworks });
     await recordAuditEvent(transaction, auditEvent(actor, 'key.updated', old, before, after));
   }
-  return after;
 }
 
 /** What the successor of a key has of its own. */

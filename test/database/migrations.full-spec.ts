@@ -87,8 +87,7 @@ describe('applyPendingMigrations', () => {
     await database.query(
       'CREATE TABLE theirs (); CREATE TABLE "Also theirs" (); CREATE VIEW seen AS SELECT 1',
     );
-    const fault =
-      /^The schema public contains tables of others: Also theirs, theirs\. .+ \?schema=\w+ .+$/;
+    const fault = /^The schema public contains tables of others: Also theirs, theirs\. .+ \?schema=\w+ .+$/;
     await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toThrow(fault);
     expect(await runPrisma(databaseUrl, ['migrate', 'deploy'])).toEqual({
       code: 1,
