@@ -4,11 +4,10 @@ import { REPLICAS, replicaName, STORES } from './replicas.js';
 
 const here = (...names) => path.join(import.meta.dirname, ...names);
 
-/** The command of `npm start`, without `node`. */
-const start = JSON.parse(readFileSync(here('..', 'package.json'), 'utf8'))
-  .scripts.start.split(' ')
-  .slice(1);
-const runFrom = (folder) => [...start.slice(0, -1), path.resolve(folder, start.at(-1))];
+/** What `npm start` gives to `node`. */
+const { start } = JSON.parse(readFileSync(here('..', 'package.json'), 'utf8')).scripts;
+const program = /\bnode (.+?\.js)/.exec(start)[1].split(' ');
+const runFrom = (folder) => [...program.slice(0, -1), path.resolve(folder, program.at(-1))];
 
 const service = {
   title: 'this service',
