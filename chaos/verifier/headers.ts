@@ -1,6 +1,6 @@
 import type { Claim } from './claim.js';
 import type { Evidence, ReportedWindow, Request } from './evidence.js';
-import { isUndecided } from './history.js';
+import { isRevocation, isUndecided } from './history.js';
 
 const LENGTH_SECONDS = { minute: 60, day: 86_400 };
 
@@ -41,7 +41,8 @@ function findWrongHeader(request: Request): string | null {
   const least = Math.min(...windows.map(({ r }) => r));
   const latest = Math.max(...windows.filter(({ r }) => r === least).map(({ t }) => t));
   // During a ban none remain, though it leaves the windows as they are; it may be what is last known.
-  const isBanned = code === 'api_key_banned' || (isUndecided(request) && remaining === 0);
+  const mayBeBanned = isUndecided(request) || isRevocation(request);
+  const isBanned = code === 'api_key_banned' || (mayBeBanned && remaining === 0);
   if (remaining !== (isBanned ? 0 : least)) {
     return 'remaining';
   }

@@ -249,13 +249,26 @@ export function isAcknowledged({ receivedMs, status }: Pick<Change, 'receivedMs'
  */
 export function isCounted(request: Request): request is Counted {
   const { receivedMs, quota, headers } = request;
-  return receivedMs !== null && quota !== null && headers.minute !== undefined && headers.day !== undefined;
+  const hasWindows = headers.minute !== undefined && headers.day !== undefined;
+  return receivedMs !== null && quota !== null && hasWindows && !isRevocation(request);
 }
 
-/** Whether the shared store may have counted a request, though no response says so. */
+/** Whether a holder ends a key: that is served even if a window is full, or during a ban, and not counted. */
+export function isRevocation({ method, path }: Request): boolean {
+  return method === 'POST' && /^\/v1\/keys\/[^/]+\/revoke$/.test(path);
+}
+
+/**
+ * Whether the shared store may have counted a request, though no response says so. Release 1.0.0 counts a
+ * holder's revocation.
+ */
 export function isUncertain(request: Request): boolean {
   const { receivedMs, status, headers } = request;
-  return receivedMs === null || (!isCrowded(request) && (status === 503 || headers.degraded === true));
+  return (
+    isRevocation(request) ||
+    receivedMs === null ||
+    (!isCrowded(request) && (status === 503 || headers.degraded === true))
+  );
 }
 
 /** Whether a request was denied without a decision on it, so that it reports the budget last known. */

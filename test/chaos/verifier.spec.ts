@@ -181,6 +181,16 @@ it('verify finds nothing in a sound ledger, and checks every claim', () => {
   expect(verify(evidence).filter(({ checked }) => checked === 0)).toStrictEqual([]);
 });
 
+it('verify accepts that a holder ends a key uncounted, even while no requests remain', () => {
+  const revoke = { method: 'POST', path: '/v1/keys/01a22275-eb18-751c-b10f-6a9ab9fc6dfd/revoke' };
+  useUp();
+  add(revoke, LIMIT);
+  add(revoke, LIMIT);
+  expect(broken()).toEqual([]);
+  add({}, LIMIT);
+  expect(broken()).toEqual(['a', 'b']);
+});
+
 it('verify judges a window with more responses than arguments of a function fit onto the stack', () => {
   const q = 150_000;
   evidence.changes = [change({ change: 'issue', sentMs: 0, receivedMs: 10, perMinute: q, perDay: q })];
