@@ -1,4 +1,4 @@
-import { accessSync, constants, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { type AgentOptions, globalAgent } from 'node:http';
 import { Logger } from '@nestjs/common';
 import { diag, DiagLogLevel } from '@opentelemetry/api';
@@ -69,18 +69,18 @@ export async function startTracing(fastify: FastifyInstance, environment: Enviro
 function readTlsFiles(): Record<string, Buffer> {
   const files = Object.entries(TLS_FILES).flatMap(([option, name]) => {
     const file = process.env[`${EXPORTER}_TRACES_${name}`] || process.env[`${EXPORTER}_${name}`];
-    // The exporter warns of one that cannot be read.
-    return file && isReadable(file) ? [[option, readFileSync(file)]] : [];
+    const content = file ? readIfPossible(file) : null;
+    return content === null ? [] : [[option, content]];
   });
   return Object.fromEntries(files) as Record<string, Buffer>;
 }
 
-function isReadable(file: string): boolean {
+/** Returns null for a file that cannot be read, of which the exporter warns: it reads each too. */
+function readIfPossible(file: string): Buffer | null {
   try {
-    accessSync(file, constants.R_OK);
-    return true;
+    return readFileSync(file);
   } catch {
-    return false;
+    return null;
   }
 }
 
