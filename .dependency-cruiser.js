@@ -1,13 +1,14 @@
 import { readdirSync } from 'node:fs';
 
-const above = [['cli'], ['observability'], ['keys'], ['webhooks'], ['audit', 'usage']];
+const above = [['cli'], ['start'], ['observability'], ['keys'], ['webhooks'], ['audit', 'usage']];
 const below = [
   ['idempotency'],
   ['openapi'],
   ['deprecation', 'auth'],
   ['http'],
   ['database'],
-  ['schemas', 'metrics', 'settings'],
+  ['schemas'],
+  ['process'],
 ];
 /** The resources of the store, such as `pets`: every folder that has no other place. */
 const resources = readdirSync('src', { withFileTypes: true })
@@ -66,8 +67,8 @@ export default {
       from: {
         path:
           '^src/.*/rules/|^src/keys/key\\.view\\.ts$|' +
-          '^src/settings/(duration|redis-address|secret-files|renamed-settings)\\.ts$|' +
-          '^src/settings/(env-file|text-file|clock)\\.ts$',
+          '^src/process/settings/(duration|redis-address|secret-files|renamed-settings)\\.ts$|' +
+          '^src/process/(settings/(env-file|text-file)|clock|time-units)\\.ts$',
       },
       to: {
         path: '^src/database/|node_modules/(@nestjs|@prisma|fastify|ioredis|pg|prom-client)/',
@@ -100,7 +101,10 @@ export default {
       // An image has a DATABASE_URL, and never forks the host of the embedded one. Production logs JSON.
       from: {
         path: '^src',
-        pathNot: ['\\.spec\\.ts$', '^src/(database/embedded/host|observability/terminal-lines)\\.ts$'],
+        pathNot: [
+          '\\.spec\\.ts$',
+          '^src/(database/migrations/embedded/host|observability/terminal-lines)\\.ts$',
+        ],
       },
       to: { dependencyTypes: ['npm-dev'], path: 'node_modules', pathNot: 'node_modules/@types/' },
     },

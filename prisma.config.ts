@@ -2,8 +2,8 @@ import path from 'node:path';
 
 import { defineConfig } from 'prisma/config';
 import { toDriverAddress } from './prisma/database-address.mjs';
-import { loadEnvFile } from './src/settings/env-file.js';
-import { resolveSecretFiles } from './src/settings/secret-files.js';
+import { loadEnvFile } from './src/process/settings/env-file.js';
+import { resolveSecretFiles } from './src/process/settings/secret-files.js';
 
 const fromRoot = (...names: string[]) => path.join(import.meta.dirname, ...names);
 

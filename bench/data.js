@@ -1,7 +1,7 @@
 import path from 'node:path';
 import pg from 'pg';
 import { generateApiKey, hashApiKey, keyHints } from '../dist/auth/rules/api-key.js';
-import { applyPendingMigrations } from '../dist/database/migrations.js';
+import { applyPendingMigrations } from '../dist/database/migrations/migrations.js';
 
 export const ANIMALS = 100_000;
 /** The keys of requests, at random. */

@@ -1,6 +1,6 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { startEmbeddedPostgres } from '../dist/database/embedded/embedded-postgres.js';
+import { startEmbeddedPostgres } from '../dist/database/migrations/embedded/embedded-postgres.js';
 import { startRedis, startRedisCluster } from '../test/support/programs/redis.js';
 import { checkResponses } from './checks.js';
 import { copyTemplate, createTemplate, generateKeys } from './data.js';

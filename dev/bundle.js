@@ -9,7 +9,7 @@ const ROOT = path.join(import.meta.dirname, '..');
 const BUILD = path.join(ROOT, 'build');
 const DIST = path.join(ROOT, 'dist');
 /** What a browser loads. */
-const ASSETS = path.join('openapi', 'reference', path.sep);
+const ASSETS = path.join('openapi', 'pages', 'reference', path.sep);
 const { devDependencies, optionalDependencies } = JSON.parse(
   readFileSync(path.join(ROOT, 'package.json'), 'utf8'),
 );

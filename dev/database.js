@@ -1,11 +1,11 @@
 import { KeyService } from '../dist/keys/key.service.js';
 import { openServices } from '../dist/cli/services.js';
-import { applyPendingMigrations } from '../dist/database/migrations.js';
-import { PrismaService } from '../dist/database/prisma.service.js';
-import { startEmbeddedPostgres } from '../dist/database/embedded/embedded-postgres.js';
-import { seedDemo } from '../dist/cli/seed/demo.js';
-import { keyList } from '../dist/cli/seed/welcome.js';
-import { readProcessEnvironment } from '../dist/settings/environment.js';
+import { applyPendingMigrations } from '../dist/database/migrations/migrations.js';
+import { PrismaService } from '../dist/database/access/prisma.service.js';
+import { startEmbeddedPostgres } from '../dist/database/migrations/embedded/embedded-postgres.js';
+import { seedDemo } from '../dist/start/demo.js';
+import { keyList } from '../dist/start/welcome.js';
+import { readProcessEnvironment } from '../dist/process/settings/environment.js';
 
 /**
  * Starts the embedded PostgreSQL with the data of the demonstration, unless `DATABASE_URL` is set.

@@ -2,7 +2,7 @@
 // belongs to this process, so it keeps running over the restarts.
 
 import { reportFailure } from '../dist/cli/failure.js';
-import { unblockStandardStreams } from '../dist/settings/standard-stream.js';
+import { unblockStandardStreams } from '../dist/process/standard-stream.js';
 import { startDatabase } from './database.js';
 import { runWithRestarts } from './restarts.js';
 

@@ -1,6 +1,6 @@
 // Prisma's schema engine as WebAssembly, over the `pg` driver: the same engine that the Prisma CLI would
 // otherwise download as a native binary. It is used by `schema-engine.mjs` (the CLI) and by
-// `src/database/migrations.ts`.
+// `src/database/migrations/migrations.ts`.
 
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';

@@ -3,29 +3,31 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import { AppModule, RESPONSE_HOOKS } from './app.module.js';
-import { AllowedMethods } from './http/allowed-methods.js';
+import { AllowedMethods } from './http/routes/allowed-methods.js';
 import { DeprecatedOperations } from './deprecation/deprecated-operations.js';
 import { addLifecycleHeaders } from './deprecation/lifecycle-headers.hook.js';
-import { startDeadline } from './database/request-deadline.js';
+import { startDeadline } from './database/access/request-deadline.js';
 import { jsonWriter } from './schemas/json-writer.js';
-import { Clock } from './settings/clock.js';
-import type { Environment } from './settings/environment.js';
-import { publicPrefix } from './settings/public-prefix.js';
+import { Clock } from './process/clock.js';
+import type { Environment } from './process/settings/environment.js';
+import { publicPrefix } from './process/settings/public-prefix.js';
 import { ApiKeyStrategy } from './auth/api-key.strategy.js';
-import { allowOrigins } from './http/cors.hook.js';
-import { RequestBodyReader } from './http/request-body.js';
-import { setRequestContext } from './http/request-context.hook.js';
-import { SchemaHook } from './http/schema.hook.js';
-import { SlotHook } from './http/slot.hook.js';
-import { routableTarget } from './http/request-line.js';
-import { prefixLinks } from './http/prefix-links.hook.js';
-import type { ResponseHook } from './http/response-hook.js';
+import { setRequiredRole } from './auth/required-role.hook.js';
+import { roleForPath } from './auth/rules/role.js';
+import { allowOrigins } from './http/responses/cors.hook.js';
+import { RequestBodyReader } from './http/connections/request-body.js';
+import { setRequestContext } from './http/connections/request-context.hook.js';
+import { SchemaHook } from './http/routes/schema.hook.js';
+import { SlotHook } from './http/connections/slot.hook.js';
+import { routableTarget } from './http/connections/request-line.js';
+import { prefixLinks } from './http/responses/prefix-links.hook.js';
+import type { ResponseHook } from './http/responses/response-hook.js';
 import { traceRequests } from './observability/tracing.js';
-import { Connections } from './http/connections.js';
-import { serverOptions } from './http/server-options.js';
+import { Connections } from './http/connections/connections.js';
+import { serverOptions } from './http/connections/server-options.js';
 import { createLogger, nestLogger } from './observability/logger.js';
 import { RequestLog } from './observability/request-log.js';
-import { serveConsole } from './openapi/console-page.js';
+import { serveConsole } from './openapi/pages/console-page.js';
 import { DocumentRateLimitHook } from './rate-limit/document-rate-limit.hook.js';
 import { serveDocuments } from './openapi/documents.js';
 import { documentEvents } from './webhooks/document-events.js';
@@ -39,7 +41,7 @@ export async function createApplication(
   const connections = new Connections(environment, logger);
   const adapter = new FastifyAdapter({
     ...serverOptions(environment, connections),
-    rewriteUrl: ({ url = '/' }) => routableTarget(url),
+    rewriteUrl: ({ url = '/' }) => routableTarget(url, (path) => roleForPath(path) === null),
     loggerInstance: logger,
     logController: new RequestLog(),
     childLoggerFactory: () => logger,
@@ -103,6 +105,7 @@ function decorateRequests(fastify: FastifyInstance, strategy: ApiKeyStrategy): v
 /** Adds the steps of every request before the guards, in this order. */
 async function addRequestHooks(app: NestFastifyApplication, environment: Environment): Promise<void> {
   const fastify = app.getHttpAdapter().getInstance();
+  fastify.addHook('onRequest', setRequiredRole);
   fastify.addHook('onRequest', setRequestContext);
   await traceRequests(fastify, environment);
   if (environment.CORS_ORIGINS !== undefined) {

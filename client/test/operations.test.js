@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { AnimalStore } from 'animal-store-client';
-import { clientMethod } from '../../src/openapi/reference/client-method.js';
+import { clientMethod } from '../../src/openapi/pages/reference/client-method.js';
 import { baseUrl, catchError, errorResponse, recordingFetch } from './support/store.js';
 
 const readDocument = async (name) =>

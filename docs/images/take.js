@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { chromium } from 'playwright-core';
 import { createApplication } from '../../dist/app.js';
-import { applyPendingMigrations } from '../../dist/database/migrations.js';
-import { startEmbeddedPostgres } from '../../dist/database/embedded/embedded-postgres.js';
-import { readEnvironment } from '../../dist/settings/environment.js';
+import { applyPendingMigrations } from '../../dist/database/migrations/migrations.js';
+import { startEmbeddedPostgres } from '../../dist/database/migrations/embedded/embedded-postgres.js';
+import { readEnvironment } from '../../dist/process/settings/environment.js';
 import { fillStore } from './made-up-data.js';
 
 const folder = import.meta.dirname;

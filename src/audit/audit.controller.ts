@@ -1,7 +1,7 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Operation } from '../openapi/operation.decorator.js';
-import { respondWithPage } from '../http/respond-with-page.js';
+import { respondWithPage } from '../http/responses/respond-with-page.js';
 import { PageResponse } from '../openapi/responses.decorator.js';
 import { Tag } from '../openapi/tag.decorator.js';
 import { AuditEvent, AuditQuery } from './audit.schemas.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Prisma } from '../database/generated/client.js';
-import { PrismaService } from '../database/prisma.service.js';
+import { PrismaService } from '../database/access/prisma.service.js';
 import { type Page, toPage } from '../schemas/pagination.js';
 import { isUuid } from '../schemas/uuid.js';
 import { keyActor, SERVICE, terminalActor } from './audit.js';

@@ -1,5 +1,5 @@
 import type { Prisma } from '../database/generated/client.js';
-import { declareTables } from '../database/tables.js';
+import { declareTables } from '../database/access/tables.js';
 
 declareTables({ audit_events: { privileges: 'SELECT, INSERT', sequence: 'audit_events_id_seq' } });
 

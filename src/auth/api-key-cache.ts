@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { Batcher } from '../database/batcher.js';
+import { Batcher } from '../database/batches/batcher.js';
 import type { Principal } from './principal.js';
 import { knownNetworks } from '../http/rules/network.js';
-import type { KeyRole } from '../http/request-line.js';
+import type { KeyRole } from './rules/role.js';
 import type { Scope } from './rules/scope.js';
-import type { MetricsRegistry, MetricsSource } from '../metrics/metrics-registry.js';
-import { Clock, ServerClock } from '../settings/clock.js';
-import { ApiError } from '../http/api-error.js';
-import { PrismaService } from '../database/prisma.service.js';
-import { loadSql } from '../database/statement.js';
+import type { MetricsRegistry, MetricsSource } from '../process/metrics-registry.js';
+import { Clock, ServerClock } from '../process/clock.js';
+import { ApiError } from '../http/routes/api-error.js';
+import { PrismaService } from '../database/access/prisma.service.js';
+import { loadSql } from '../database/access/statement.js';
 import { ApiKeyChangeListener } from './api-key-change-listener.js';
 
 /** A stored key, with the limits in force for its quota. */

@@ -2,10 +2,10 @@ import net from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import pg from 'pg';
-import { databaseReason } from '../database/availability.js';
-import { KEEP_ALIVE } from '../database/connection-pool.js';
-import { configureSession } from '../database/session.js';
-import { ENVIRONMENT, type Environment } from '../settings/environment.js';
+import { databaseReason } from '../database/access/availability.js';
+import { KEEP_ALIVE } from '../database/access/connection-pool.js';
+import { configureSession } from '../database/access/session.js';
+import { ENVIRONMENT, type Environment } from '../process/settings/environment.js';
 
 /** The triggers on keys, quotas and plans notify this channel of each committed change. */
 const CHANNEL = 'animal_store_keys';

@@ -1,6 +1,6 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../http/routes/api-error.js';
 import type { Principal } from './principal.js';
 import { ApiKeyStrategy, REALM } from './api-key.strategy.js';
 

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Strategy } from 'passport-http-bearer';
 import type { Principal } from './principal.js';
-import { ENVIRONMENT, type Environment } from '../settings/environment.js';
+import { ENVIRONMENT, type Environment } from '../process/settings/environment.js';
 import { findKeyProblem, hashApiKey } from './rules/api-key.js';
 import { ApiKeyCache, type CachedApiKey } from './api-key-cache.js';
 

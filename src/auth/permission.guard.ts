@@ -1,8 +1,8 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../http/routes/api-error.js';
 import { requirePrincipal } from './principal.js';
-import { KEY_ROLES } from '../http/request-line.js';
+import { KEY_ROLES } from './rules/role.js';
 import { addressText, isInNetworks } from '../http/rules/network.js';
 import { REALM } from './api-key.strategy.js';
 import { hasScope, type Scope } from './rules/scope.js';

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
-import type { ApiError } from '../http/api-error.js';
+import type { ApiError } from '../http/routes/api-error.js';
 import type { Network } from '../http/rules/network.js';
-import type { KeyRole } from '../http/request-line.js';
+import type { KeyRole } from './rules/role.js';
 import type { Scope } from './rules/scope.js';
 
 declare module 'fastify' {

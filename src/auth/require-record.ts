@@ -1,4 +1,4 @@
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../http/routes/api-error.js';
 import { isUuid } from '../schemas/uuid.js';
 
 export type RecordKind = 'key' | 'quota';

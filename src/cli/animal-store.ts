@@ -1,5 +1,5 @@
 import { type Command, CommanderError } from 'commander';
-import { VERSION } from '../settings/version.js';
+import { VERSION } from '../process/version.js';
 import { auditCommand } from './audit.command.js';
 import { group } from './command.js';
 import { EXIT_USAGE } from './exit-codes.js';

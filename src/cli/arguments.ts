@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { BUILT_IN_PLAN_NAMES } from '../auth/rules/built-in-plans.js';
 import { OVERLAP_MAX_SECONDS } from '../keys/key.schemas.js';
 import { instant } from '../schemas/instant.js';
-import { parseDuration } from '../settings/duration.js';
+import { parseDuration } from '../process/settings/duration.js';
 
 const INT32_MAX = 2_147_483_647;
 /** For so many days usage is kept. */

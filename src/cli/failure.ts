@@ -1,5 +1,5 @@
-import { ApiError } from '../http/api-error.js';
-import { describeFailure } from './describe-failure.js';
+import { ApiError } from '../http/routes/api-error.js';
+import { describeFailure } from '../start/describe-failure.js';
 import { EXIT_FAILURE } from './exit-codes.js';
 import { DeclinedError } from './output/confirmation.js';
 import { escapeControls, escapeLines } from './output/escape-controls.js';

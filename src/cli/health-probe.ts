@@ -1,7 +1,7 @@
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { isIPv6, type LookupFunction } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { loadEnvFile } from '../settings/env-file.js';
+import { loadEnvFile } from '../process/settings/env-file.js';
 import { EXIT_FAILURE } from './exit-codes.js';
 
 /** Whether the process responds; whether the replica can serve requests. */

@@ -1,8 +1,8 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { type RecordKind, unknownRecord } from '../auth/require-record.js';
 import { Prisma } from '../database/generated/client.js';
-import { PrismaService } from '../database/prisma.service.js';
-import { ApiError } from '../http/api-error.js';
+import { PrismaService } from '../database/access/prisma.service.js';
+import { ApiError } from '../http/routes/api-error.js';
 import { isUuid } from '../schemas/uuid.js';
 
 /** The number of matches that a message lists. */

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { applyPendingMigrations, findUnknownMigrations } from '../database/migrations.js';
+import { applyPendingMigrations, findUnknownMigrations } from '../database/migrations/migrations.js';
 import { reportFailure } from './failure.js';
 import { linesText } from './output/text.js';
 import { databaseEnvironment } from './services.js';

@@ -1,10 +1,10 @@
 import { KeyService } from '../keys/key.service.js';
-import { Clock } from '../settings/clock.js';
-import { PrismaService } from '../database/prisma.service.js';
-import { requireUtf8 } from '../database/server-encoding.js';
-import { ENVIRONMENT, type Environment } from '../settings/environment.js';
-import { seedAdministrator } from './seed/administrator.js';
-import { seedPlans } from './seed/plans.js';
+import { Clock } from '../process/clock.js';
+import { PrismaService } from '../database/access/prisma.service.js';
+import { requireUtf8 } from '../database/access/server-encoding.js';
+import { ENVIRONMENT, type Environment } from '../process/settings/environment.js';
+import { seedAdministrator } from './seed-administrator.js';
+import { seedPlans } from '../start/plans.js';
 import { changeCommand, type ChangeOptions, withServices } from './command.js';
 import { linesText } from './output/text.js';
 

@@ -1,12 +1,15 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AuditModule } from '../audit/audit.module.js';
-import { Clock } from '../settings/clock.js';
-import { DatabaseModule } from '../database/database.module.js';
-import { EmbeddedPostgresError, findEmbeddedPostgres } from '../database/embedded/embedded-postgres.js';
-import { type Environment, readProcessEnvironment } from '../settings/environment.js';
+import { Clock } from '../process/clock.js';
+import { DatabaseModule } from '../database/access/database.module.js';
+import {
+  EmbeddedPostgresError,
+  findEmbeddedPostgres,
+} from '../database/migrations/embedded/embedded-postgres.js';
+import { type Environment, readProcessEnvironment } from '../process/settings/environment.js';
 import { KeysModule } from '../keys/keys.module.js';
-import { SettingsModule } from '../settings/settings.module.js';
+import { SettingsModule } from '../process/settings/settings.module.js';
 import { UsageModule } from '../usage/usage.module.js';
 import { WebhooksModule } from '../webhooks/webhooks.module.js';
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RouteOptions } from 'fastify';
-import type { MetricsRegistry, MetricsSource } from '../metrics/metrics-registry.js';
-import { routeTemplate } from '../http/request-line.js';
+import type { MetricsRegistry, MetricsSource } from '../process/metrics-registry.js';
+import { routeTemplate } from '../http/connections/request-line.js';
 import type { Deprecation } from './rules/lifecycle.js';
 
 /** A deprecated operation as its route declares it. */

@@ -1,6 +1,6 @@
 import { applyDecorators, UseGuards } from '@nestjs/common';
 import { ApiExtension, ApiOperation } from '@nestjs/swagger';
-import { AddRouteConfig } from '../http/route-config.decorator.js';
+import { AddRouteConfig } from '../http/routes/route-config.decorator.js';
 import { LifecycleGuard } from './lifecycle.guard.js';
 import type { Deprecation } from './rules/lifecycle.js';
 

@@ -1,8 +1,8 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { Clock } from '../settings/clock.js';
-import { ENVIRONMENT, type Environment } from '../settings/environment.js';
-import { publicPrefix } from '../settings/public-prefix.js';
+import { Clock } from '../process/clock.js';
+import { ENVIRONMENT, type Environment } from '../process/settings/environment.js';
+import { publicPrefix } from '../process/settings/public-prefix.js';
 import { lifecycleError } from './rules/lifecycle.js';
 
 /**

@@ -1,12 +1,12 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { PeriodicDatabaseTask } from '../database/periodic-task.js';
-import { PrismaService } from '../database/prisma.service.js';
-import type { MetricsRegistry, MetricsSource } from '../metrics/metrics-registry.js';
-import { Clock } from '../settings/clock.js';
+import { PeriodicDatabaseTask } from '../database/batches/periodic-task.js';
+import { PrismaService } from '../database/access/prisma.service.js';
+import type { MetricsRegistry, MetricsSource } from '../process/metrics-registry.js';
+import { Clock } from '../process/clock.js';
 import { DeprecatedOperations } from './deprecated-operations.js';
+import { DAY_MS, MINUTE_MS } from '../process/time-units.js';
 
-const INTERVAL_MS = 60_000;
-const DAY_MS = 86_400_000;
+const INTERVAL_MS = MINUTE_MS;
 const SOON_MS = 30 * DAY_MS;
 const CALLED_MS = 7 * DAY_MS;
 

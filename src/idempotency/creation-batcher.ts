@@ -1,9 +1,9 @@
 import type { z } from 'zod';
-import { hasCode } from '../database/availability.js';
-import { Batcher } from '../database/batcher.js';
-import type { PrismaService } from '../database/prisma.service.js';
-import { namedStatement, type Statement } from '../database/statement.js';
-import { ApiError } from '../http/api-error.js';
+import { hasCode } from '../database/access/availability.js';
+import { Batcher } from '../database/batches/batcher.js';
+import type { PrismaService } from '../database/access/prisma.service.js';
+import { namedStatement, type Statement } from '../database/access/statement.js';
+import { ApiError } from '../http/routes/api-error.js';
 import { serializerSchema } from '../schemas/json-schema.js';
 import { jsonWriter } from '../schemas/json-writer.js';
 import { type Column, createOnceText, createText, type CreationTarget } from './creation-statements.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Cleanup, deletion } from '../database/cleanup.js';
-import { PrismaService } from '../database/prisma.service.js';
-import { declareTables, EVERY_PRIVILEGE } from '../database/tables.js';
+import { Cleanup, deletion } from '../database/batches/cleanup.js';
+import { PrismaService } from '../database/access/prisma.service.js';
+import { declareTables, EVERY_PRIVILEGE } from '../database/access/tables.js';
 
 declareTables({ stored_responses: { privileges: EVERY_PRIVILEGE } });
 

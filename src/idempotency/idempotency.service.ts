@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiError } from '../http/api-error.js';
-import { RequestBody } from '../http/request-body.js';
-import { targetPath } from '../http/request-line.js';
+import { ApiError } from '../http/routes/api-error.js';
+import { RequestBody } from '../http/connections/request-body.js';
+import { targetPath } from '../http/connections/request-line.js';
 import { requirePrincipal } from '../auth/principal.js';
-import type { MetricsRegistry, MetricsSource } from '../metrics/metrics-registry.js';
+import type { MetricsRegistry, MetricsSource } from '../process/metrics-registry.js';
 import { conflict, type CreationResponse, type IdempotentRequest } from './creation-batcher.js';
 
 /**

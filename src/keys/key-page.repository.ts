@@ -1,13 +1,11 @@
 import { Prisma } from '../database/generated/client.js';
-import type { Database } from '../database/in-transaction.js';
+import type { Database } from '../database/access/in-transaction.js';
 import { type KeyPosition, type KeyQuery, type KeySort, SORT_DEFAULT } from './key-query.schemas.js';
 import { RECENT_HOURS, type KeyWithUsage } from './key.schemas.js';
 import { findKeys } from './key.repository.js';
 import type { KeyRecord } from './key.view.js';
 import { searchPattern } from './rules/search-pattern.js';
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
+import { DAY_MS, HOUR_MS } from '../process/time-units.js';
 
 /** A sort order of keys: the value that they are sorted by, and the condition of those after a position. */
 interface SortOrder {

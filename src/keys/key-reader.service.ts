@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { PrismaService } from '../database/prisma.service.js';
+import { PrismaService } from '../database/access/prisma.service.js';
 import { parseQuotaId, quotaBucketKey } from '../rate-limit/rules/bucket-key.js';
 import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
-import { Clock } from '../settings/clock.js';
+import { Clock } from '../process/clock.js';
 import { UsageJournal } from '../usage/usage.journal.js';
 import { countKeys, findKeyPage, usageOfKeys } from './key-page.repository.js';
 import type { KeyPosition, KeyQuery } from './key-query.schemas.js';

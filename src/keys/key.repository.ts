@@ -1,10 +1,11 @@
 import { hashApiKey, keyHints } from '../auth/rules/api-key.js';
 import { Prisma } from '../database/generated/client.js';
-import type { Database } from '../database/in-transaction.js';
+import type { Database } from '../database/access/in-transaction.js';
 import { requireRecord } from '../auth/require-record.js';
-import { DAY_MS, toDay } from '../rate-limit/rules/windows.js';
+import { DAY_MS } from '../process/time-units.js';
+import { toDay } from '../rate-limit/rules/windows.js';
 import { isUuid } from '../schemas/uuid.js';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../http/routes/api-error.js';
 import { KEY, type KeyRecord, type Restrictions } from './key.view.js';
 
 /** The valid keys that a quota may have, those of an overlap included. */

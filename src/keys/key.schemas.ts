@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SCOPES } from '../auth/rules/scope.js';
-import { KEY_ROLES } from '../http/request-line.js';
+import { KEY_ROLES } from '../auth/rules/role.js';
 import { instant } from '../schemas/instant.js';
 import { int32 } from '../schemas/int32.js';
 import { openEnum } from '../schemas/open-enum.js';

@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
 import { generateApiKey } from '../auth/rules/api-key.js';
-import { Clock } from '../settings/clock.js';
-import { type Database, inTransaction } from '../database/in-transaction.js';
-import { readServerTimeMs } from '../database/server-time.js';
+import { Clock } from '../process/clock.js';
+import { type Database, inTransaction } from '../database/access/in-transaction.js';
+import { readServerTimeMs } from '../database/access/server-time.js';
 import type { Prisma } from '../database/generated/client.js';
-import { PrismaService } from '../database/prisma.service.js';
-import { ENVIRONMENT, type Environment } from '../settings/environment.js';
-import { ApiError } from '../http/api-error.js';
-import type { KeyRole } from '../http/request-line.js';
+import { PrismaService } from '../database/access/prisma.service.js';
+import { ENVIRONMENT, type Environment } from '../process/settings/environment.js';
+import { ApiError } from '../http/routes/api-error.js';
+import type { KeyRole } from '../auth/rules/role.js';
 import { type Scope, scopesForRole } from '../auth/rules/scope.js';
 import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
 import { queueKeyEvent } from '../webhooks/queue-events.js';
@@ -35,8 +35,8 @@ import type {
 import { type KeyRecord, keyState, keyView, type Restrictions } from './key.view.js';
 import { findBanEnd, lockQuotaId, quotaColumns } from './quota.repository.js';
 import { quotaFields } from './quota.view.js';
-import { narrow } from './rules/further-key.js';
-import { declareTables } from '../database/tables.js';
+import { narrow } from './account/rules/further-key.js';
+import { declareTables } from '../database/access/tables.js';
 
 declareTables({
   api_keys: { privileges: 'SELECT, INSERT, UPDATE' },

@@ -1,5 +1,5 @@
 import type { Prisma } from '../database/generated/client.js';
-import type { KeyRole } from '../http/request-line.js';
+import type { KeyRole } from '../auth/rules/role.js';
 import type { Scope } from '../auth/rules/scope.js';
 import type { Key, KeyState } from './key.schemas.js';
 import { quotaFields } from './quota.view.js';

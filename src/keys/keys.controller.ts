@@ -4,9 +4,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor } from '../audit/audit.js';
 import { CurrentActor } from '../audit/current-actor.decorator.js';
 import { Operation } from '../openapi/operation.decorator.js';
-import { respondWithPage } from '../http/respond-with-page.js';
+import { respondWithPage } from '../http/responses/respond-with-page.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
-import { ENVIRONMENT, type Environment } from '../settings/environment.js';
+import { ENVIRONMENT, type Environment } from '../process/settings/environment.js';
 import { KeyId } from '../schemas/key-id.decorator.js';
 import {
   CreateKeyInput,

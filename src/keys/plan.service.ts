@@ -1,14 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { inTransaction, type Database } from '../database/in-transaction.js';
-import { PrismaService } from '../database/prisma.service.js';
-import { ApiError } from '../http/api-error.js';
+import { inTransaction, type Database } from '../database/access/in-transaction.js';
+import { PrismaService } from '../database/access/prisma.service.js';
+import { ApiError } from '../http/routes/api-error.js';
 import { type Page, toPage } from '../schemas/pagination.js';
 import { type Actor, auditEvent, recordAuditEvent } from '../audit/audit.js';
 import type { Limits } from '../schemas/limits.schema.js';
 import { isPlanName } from '../rate-limit/rules/plan-name.js';
 import type { Plan, SetPlanInput } from './plan.schemas.js';
 import { limitWarnings } from './warnings.js';
-import { declareTables } from '../database/tables.js';
+import { declareTables } from '../database/access/tables.js';
 
 declareTables({ plans: { privileges: 'SELECT, INSERT, UPDATE' } });
 

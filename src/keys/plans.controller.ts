@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import type { Actor } from '../audit/audit.js';
 import { CurrentActor } from '../audit/current-actor.decorator.js';
 import { Operation } from '../openapi/operation.decorator.js';
-import { respondWithPage } from '../http/respond-with-page.js';
+import { respondWithPage } from '../http/responses/respond-with-page.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
 import { Tag } from '../openapi/tag.decorator.js';
 import { PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';

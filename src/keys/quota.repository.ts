@@ -1,7 +1,7 @@
 import { requireRecord } from '../auth/require-record.js';
 import type { Prisma } from '../database/generated/client.js';
-import type { Database } from '../database/in-transaction.js';
-import { ApiError } from '../http/api-error.js';
+import type { Database } from '../database/access/in-transaction.js';
+import { ApiError } from '../http/routes/api-error.js';
 import { isPlanName } from '../rate-limit/rules/plan-name.js';
 import { quotaBucketKey } from '../rate-limit/rules/bucket-key.js';
 import type { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Actor, auditEvent, recordAuditEvent } from '../audit/audit.js';
-import { type Database, inTransaction } from '../database/in-transaction.js';
-import { PrismaService } from '../database/prisma.service.js';
-import { ApiError } from '../http/api-error.js';
+import { type Database, inTransaction } from '../database/access/in-transaction.js';
+import { PrismaService } from '../database/access/prisma.service.js';
+import { ApiError } from '../http/routes/api-error.js';
 import { type RateLimitStatus, rateLimitStatus } from '../rate-limit/rate-limit-status.schema.js';
 import { quotaBucketKey } from '../rate-limit/rules/bucket-key.js';
 import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
-import { Clock } from '../settings/clock.js';
+import { Clock } from '../process/clock.js';
 import { countValidKeys } from './key.repository.js';
 import { findBanEnd, findQuota, lockQuota, quotaColumns } from './quota.repository.js';
 import type { Quota, UpdateQuotaInput } from './quota.schemas.js';

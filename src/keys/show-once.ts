@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../http/routes/api-error.js';
 
 /**
  * Prepares a response that shows a holder a new key: neither a cache nor the service stores it.

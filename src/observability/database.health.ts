@@ -1,15 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
 import pg from 'pg';
 import { ENCODING_FAULT, sessionSettings, settingColumns } from '../../prisma/session-settings.mjs';
-import { databaseReason, isDatabaseUnavailable } from '../database/availability.js';
-import { withinDeadline } from '../database/deadline.js';
-import { MigrationError, pendingMigrations } from '../database/migrations.js';
-import { PrismaService } from '../database/prisma.service.js';
-import { findSchemaFaults, HOW_TO_MIGRATE, HOW_TO_REPAIR } from '../database/schema-faults.js';
-import { SchemaState } from '../database/schema-state.js';
-import { loadSql, namedStatement, type Statement } from '../database/statement.js';
-import { declaredTables, EVERY_PRIVILEGE } from '../database/tables.js';
-import { ENVIRONMENT, type Environment } from '../settings/environment.js';
+import { databaseReason, isDatabaseUnavailable } from '../database/access/availability.js';
+import { withinDeadline } from '../database/access/deadline.js';
+import { MigrationError, pendingMigrations } from '../database/migrations/migrations.js';
+import { PrismaService } from '../database/access/prisma.service.js';
+import { findSchemaFaults, HOW_TO_MIGRATE, HOW_TO_REPAIR } from '../database/migrations/schema-faults.js';
+import { SchemaState } from '../database/migrations/schema-state.js';
+import { loadSql, namedStatement, type Statement } from '../database/access/statement.js';
+import { declaredTables, EVERY_PRIVILEGE } from '../database/access/tables.js';
+import { ENVIRONMENT, type Environment } from '../process/settings/environment.js';
 import type { Health } from './health.schema.js';
 
 /** Includes the wait for a connection. Probes commonly time out after one or two seconds. */

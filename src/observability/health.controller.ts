@@ -1,7 +1,7 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { Operation } from '../openapi/operation.decorator.js';
-import { ApiError } from '../http/api-error.js';
-import { NeedsNoSchema } from '../http/schema.hook.js';
+import { ApiError } from '../http/routes/api-error.js';
+import { NeedsNoSchema } from '../http/routes/schema.hook.js';
 import { Responses } from '../openapi/responses.decorator.js';
 import { Tag } from '../openapi/tag.decorator.js';
 import { Health } from './health.schema.js';

@@ -1,8 +1,8 @@
 import { tracingChannel } from 'node:diagnostics_channel';
 import { type Span, SpanKind, SpanStatusCode, type Tracer } from '@opentelemetry/api';
-import { errorType } from '../database/availability.js';
-import { type LoadNotice, LOADS } from '../database/batcher.js';
-import type { Environment } from '../settings/environment.js';
+import { errorType } from '../database/access/availability.js';
+import { type LoadNotice, LOADS } from '../database/batches/batcher.js';
+import type { Environment } from '../process/settings/environment.js';
 import type { RequestSpans } from './request-spans.js';
 
 const COUNTING = 'count-requests';

@@ -1,7 +1,7 @@
 import type { LoggerService } from '@nestjs/common';
 import { type Logger, pino } from 'pino';
-import { standardOutput } from '../settings/standard-stream.js';
-import type { Environment } from '../settings/environment.js';
+import { standardOutput } from '../process/standard-stream.js';
+import type { Environment } from '../process/settings/environment.js';
 
 /** What PostgreSQL adds to the error of a constraint: the values of the row, such as secrets of webhooks. */
 export const REDACT = {

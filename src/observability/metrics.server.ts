@@ -9,15 +9,15 @@ import {
 import { DiscoveryService } from '@nestjs/core';
 import { type FastifyInstance, type FastifyReply, fastify as createFastify } from 'fastify';
 import type { Registry } from 'prom-client';
-import { ApiError } from '../http/api-error.js';
-import { targetPath } from '../http/request-line.js';
-import { Connections } from '../http/connections.js';
-import { listenOn } from '../http/listen.js';
-import { serverOptions } from '../http/server-options.js';
-import { ENVIRONMENT, type Environment } from '../settings/environment.js';
-import { VERSION } from '../settings/version.js';
-import { standardOutput } from '../settings/standard-stream.js';
-import { MetricsRegistry, type MetricsSource } from '../metrics/metrics-registry.js';
+import { ApiError } from '../http/routes/api-error.js';
+import { targetPath } from '../http/connections/request-line.js';
+import { Connections } from '../http/connections/connections.js';
+import { listenOn } from '../http/connections/listen.js';
+import { serverOptions } from '../http/connections/server-options.js';
+import { ENVIRONMENT, type Environment } from '../process/settings/environment.js';
+import { VERSION } from '../process/version.js';
+import { standardOutput } from '../process/standard-stream.js';
+import { MetricsRegistry, type MetricsSource } from '../process/metrics-registry.js';
 
 const NOT_FOUND = new ApiError('not_found', 'Only /metrics is served here.');
 const NOT_ALLOWED = new ApiError('method_not_allowed', '/metrics allows GET only.', {

@@ -12,9 +12,9 @@ import {
 } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base';
 import type { FastifyInstance } from 'fastify';
-import type { Environment } from '../settings/environment.js';
-import { farConnection } from '../http/far-connection.js';
-import { VERSION } from '../settings/version.js';
+import type { Environment } from '../process/settings/environment.js';
+import { farConnection } from '../http/connections/far-connection.js';
+import { VERSION } from '../process/version.js';
 import { traceLoads } from './load-spans.js';
 import { RequestSpans } from './request-spans.js';
 

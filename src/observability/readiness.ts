@@ -8,17 +8,18 @@ import {
 } from '@nestjs/common';
 import { RemovalWatch } from '../deprecation/removal-watch.js';
 import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
-import { Connections } from '../http/connections.js';
-import { ENVIRONMENT, type Environment } from '../settings/environment.js';
-import { VERSION } from '../settings/version.js';
+import { Connections } from '../http/connections/connections.js';
+import { ENVIRONMENT, type Environment } from '../process/settings/environment.js';
+import { VERSION } from '../process/version.js';
 import { DatabaseHealth, type DatabaseParts } from './database.health.js';
 import type { Health } from './health.schema.js';
 import { ReplicaRegistry } from './replica-registry.js';
 import { SequenceWatch } from './sequence-watch.js';
+import { MINUTE_MS } from '../process/time-units.js';
 
 /** Requests within this time share one check, because no key is needed to request it. */
 const RESULT_LIFE_MS = 1000;
-const REMINDER_INTERVAL_MS = 60_000;
+const REMINDER_INTERVAL_MS = MINUTE_MS;
 
 /**
  * Checks the components of the service on request, and by itself: every second until the service is ready,

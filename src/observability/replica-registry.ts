@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { isSchemaFault } from '../database/availability.js';
-import { PeriodicDatabaseTask } from '../database/periodic-task.js';
-import { PrismaService } from '../database/prisma.service.js';
-import { SchemaState } from '../database/schema-state.js';
-import { loadSql, namedStatement } from '../database/statement.js';
-import { declareTables } from '../database/tables.js';
-import { Connections } from '../http/connections.js';
-import { VERSION } from '../settings/version.js';
+import { isSchemaFault } from '../database/access/availability.js';
+import { PeriodicDatabaseTask } from '../database/batches/periodic-task.js';
+import { PrismaService } from '../database/access/prisma.service.js';
+import { SchemaState } from '../database/migrations/schema-state.js';
+import { loadSql, namedStatement } from '../database/access/statement.js';
+import { declareTables } from '../database/access/tables.js';
+import { Connections } from '../http/connections/connections.js';
+import { VERSION } from '../process/version.js';
 import { DatabaseHealth } from './database.health.js';
 import type { Health, Replica } from './health.schema.js';
 

@@ -1,8 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Histogram } from 'prom-client';
-import type { ResponseHook } from '../http/response-hook.js';
-import { knownMethod, operationName, routePath, routeTemplate, urlScheme } from '../http/request-line.js';
+import type { ResponseHook } from '../http/responses/response-hook.js';
+import {
+  knownMethod,
+  operationName,
+  routePath,
+  routeTemplate,
+  urlScheme,
+} from '../http/connections/request-line.js';
 import { OWN_LIMIT_REASONS } from '../rate-limit/own-limit.decorator.js';
 import type { RateLimitDecision } from '../rate-limit/rules/rate-limit-decision.js';
 import { WINDOW_NAMES } from '../rate-limit/rules/windows.js';
@@ -12,7 +18,7 @@ import {
   type MetricsRegistry,
   type MetricsSource,
   PREFIX,
-} from '../metrics/metrics-registry.js';
+} from '../process/metrics-registry.js';
 
 /** Upper bounds of the buckets: those that OpenTelemetry's conventions advise, and two for fast lists. */
 const ADVISED = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];

@@ -1,8 +1,8 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { PeriodicDatabaseTask } from '../database/periodic-task.js';
-import { PrismaService } from '../database/prisma.service.js';
-import { SchemaState } from '../database/schema-state.js';
-import { declaredTables } from '../database/tables.js';
+import { PeriodicDatabaseTask } from '../database/batches/periodic-task.js';
+import { PrismaService } from '../database/access/prisma.service.js';
+import { SchemaState } from '../database/migrations/schema-state.js';
+import { declaredTables } from '../database/access/tables.js';
 import { DatabaseHealth } from './database.health.js';
 import type { Health } from './health.schema.js';
 

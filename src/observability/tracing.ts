@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import type { Environment } from '../settings/environment.js';
-import { isOff } from '../settings/open-telemetry.js';
+import type { Environment } from '../process/settings/environment.js';
+import { isOff } from '../process/settings/open-telemetry.js';
 
 /**
  * Sends a span of each request to the configured collector, and logs its trace and span identifiers. Without

@@ -1,6 +1,6 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { BUILT_IN_PLANS } from '../auth/rules/built-in-plans.js';
-import { VERSION } from '../settings/version.js';
+import { VERSION } from '../process/version.js';
 
 const STORE = 'The animals of a store: list them, add one, read one.';
 

@@ -1,9 +1,9 @@
 import type { INestApplication } from '@nestjs/common';
 import { type OpenAPIObject, type OperationObject, SwaggerModule } from '@nestjs/swagger';
 import { z } from 'zod';
-import type { Environment } from '../settings/environment.js';
-import { publicPrefix } from '../settings/public-prefix.js';
-import { type KeyRole, roleForPath } from '../http/request-line.js';
+import type { Environment } from '../process/settings/environment.js';
+import { publicPrefix } from '../process/settings/public-prefix.js';
+import { type KeyRole, roleForPath } from '../auth/rules/role.js';
 import { jsonSchema, namedJsonSchemas } from '../schemas/json-schema.js';
 import { about, type About, aboutAdministration, securitySchemes } from './about.js';
 import { referencedComponents } from './components.js';

@@ -1,10 +1,10 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { RouteShorthandOptions } from 'fastify';
-import { addVary } from '../http/vary.js';
-import type { Environment } from '../settings/environment.js';
+import { addVary } from '../http/responses/vary.js';
+import type { Environment } from '../process/settings/environment.js';
 import { createDocuments, documentText } from './document.js';
-import { REFERENCE_PAGE } from './reference-page.js';
-import { serveStaticDocument, type StaticDocument } from './static-document.js';
+import { REFERENCE_PAGE } from './pages/reference-page.js';
+import { serveStaticDocument, type StaticDocument } from './pages/static-document.js';
 
 const REFERENCE = '/docs';
 const ACCEPTS_HTML = /\btext\/html\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i;

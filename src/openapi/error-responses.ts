@@ -1,6 +1,6 @@
 import type { OperationObject, ResponseObject } from '@nestjs/swagger';
-import { type ErrorCode, statusOfCode } from '../http/catalogue.js';
-import { roleForPath } from '../http/request-line.js';
+import { type ErrorCode, statusOfCode } from '../http/routes/catalogue.js';
+import { roleForPath } from '../auth/rules/role.js';
 import { errorReference } from './error.schema.js';
 import { type HeaderKey, referToHeaders } from './headers.js';
 

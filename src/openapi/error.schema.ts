@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type ErrorCode, statusOfCode } from '../http/catalogue.js';
+import { type ErrorCode, statusOfCode } from '../http/routes/catalogue.js';
 import { openEnum } from '../schemas/open-enum.js';
 import { plainText } from '../schemas/text-schemas.js';
 

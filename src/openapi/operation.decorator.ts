@@ -1,6 +1,6 @@
 import { applyDecorators, UseGuards } from '@nestjs/common';
 import { ApiExtension, ApiOperation, ApiSecurity } from '@nestjs/swagger';
-import { AddRouteConfig } from '../http/route-config.decorator.js';
+import { AddRouteConfig } from '../http/routes/route-config.decorator.js';
 import type { Scope } from '../auth/rules/scope.js';
 import { LifecycleGuard } from '../deprecation/lifecycle.guard.js';
 import type { Stability } from '../deprecation/rules/lifecycle.js';

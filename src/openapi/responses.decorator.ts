@@ -5,7 +5,7 @@ import type { FastifySchema } from 'fastify';
 import type { z } from 'zod';
 import { serializerSchema } from '../schemas/json-schema.js';
 import { pageSchema } from '../schemas/pagination.js';
-import { AddRouteConfig } from '../http/route-config.decorator.js';
+import { AddRouteConfig } from '../http/routes/route-config.decorator.js';
 import { type HeaderKey, referToHeaders } from './headers.js';
 
 interface SuccessfulResponse {

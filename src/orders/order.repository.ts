@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { MetricsRegistry, MetricsSource } from '../metrics/metrics-registry.js';
+import type { MetricsRegistry, MetricsSource } from '../process/metrics-registry.js';
 import type { Prisma } from '../database/generated/client.js';
-import { PrismaService } from '../database/prisma.service.js';
+import { PrismaService } from '../database/access/prisma.service.js';
 import {
   CreationBatcher,
   type CreationResponse,
@@ -10,7 +10,7 @@ import {
 } from '../idempotency/creation-batcher.js';
 import { type Page, toPage } from '../schemas/pagination.js';
 import { type NewOrder, Order, type OrderQuery } from './order.schemas.js';
-import { declareTables } from '../database/tables.js';
+import { declareTables } from '../database/access/tables.js';
 
 declareTables({
   orders: { privileges: 'SELECT, INSERT', sequence: 'orders_id_seq', indexed: 'quantity >= 1' },

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Batcher } from '../database/batcher.js';
+import { Batcher } from '../database/batches/batcher.js';
 import type { Pet as Row } from '../database/generated/client.js';
-import { PrismaService } from '../database/prisma.service.js';
-import { loadSql, namedStatement } from '../database/statement.js';
-import type { MetricsRegistry, MetricsSource } from '../metrics/metrics-registry.js';
+import { PrismaService } from '../database/access/prisma.service.js';
+import { loadSql, namedStatement } from '../database/access/statement.js';
+import type { MetricsRegistry, MetricsSource } from '../process/metrics-registry.js';
 import { MIN_INT64 } from '../schemas/int64.js';
 import { type Page, toPage } from '../schemas/pagination.js';
 import {
@@ -13,7 +13,7 @@ import {
   type Resource,
 } from '../idempotency/creation-batcher.js';
 import { type NewPet, Pet, type PetStatus } from './pet.schemas.js';
-import { declareTables } from '../database/tables.js';
+import { declareTables } from '../database/access/tables.js';
 
 declareTables({ pets: { privileges: 'SELECT, INSERT', sequence: 'pets_id_seq' } });
 

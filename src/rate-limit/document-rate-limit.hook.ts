@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { onRequestHookHandler } from 'fastify';
-import { Clock } from '../settings/clock.js';
-import { ApiError } from '../http/api-error.js';
+import { Clock } from '../process/clock.js';
+import { ApiError } from '../http/routes/api-error.js';
 import { toNetwork } from '../http/rules/network.js';
 import { LocalCounterStore } from './stores/local-counter-store.js';
 import { addressBucketKey } from './rules/bucket-key.js';

@@ -2,8 +2,8 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiExtension } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import type { Principal } from '../auth/principal.js';
-import { operationName } from '../http/request-line.js';
-import { AddRouteConfig, declaredRouteConfigs } from '../http/route-config.decorator.js';
+import { operationName } from '../http/connections/request-line.js';
+import { AddRouteConfig, declaredRouteConfigs } from '../http/routes/route-config.decorator.js';
 import { toNetwork } from '../http/rules/network.js';
 import { revocationBucketKey, statusBucketKey } from './rules/bucket-key.js';
 

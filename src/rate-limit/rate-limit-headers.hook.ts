@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ResponseHook } from '../http/response-hook.js';
+import type { ResponseHook } from '../http/responses/response-hook.js';
 import { rateLimitReport } from './rules/headers.js';
 import type { RateLimitDecision } from './rules/rate-limit-decision.js';
 import { RateLimiter } from './rate-limiter.js';

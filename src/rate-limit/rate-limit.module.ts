@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
-import { ENVIRONMENT, type Environment } from '../settings/environment.js';
-import { PrismaService } from '../database/prisma.service.js';
+import { ENVIRONMENT, type Environment } from '../process/settings/environment.js';
+import { PrismaService } from '../database/access/prisma.service.js';
 import { CounterCleanup } from './stores/counter-cleanup.js';
 import { CounterStore } from './stores/counter-store.js';
 import { FallbackCounterStore } from './stores/fallback-counter-store.js';

@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { AuthenticationResult, Principal } from '../auth/principal.js';
-import { ENVIRONMENT, type Environment } from '../settings/environment.js';
-import { ApiError } from '../http/api-error.js';
+import { ENVIRONMENT, type Environment } from '../process/settings/environment.js';
+import { ApiError } from '../http/routes/api-error.js';
 import { banEndSeconds, secondsToBanEnd } from './rules/ban.js';
 import { FallbackCounterStore } from './stores/fallback-counter-store.js';
 import { findOwnLimit, type OwnLimit } from './own-limit.decorator.js';

@@ -2,9 +2,10 @@ import type { ExecutionContext } from '@nestjs/common';
 import type { ThrottlerOptions } from '@nestjs/throttler';
 import type { FastifyRequest } from 'fastify';
 import type { Quota } from '../auth/principal.js';
-import type { Environment } from '../settings/environment.js';
+import type { Environment } from '../process/settings/environment.js';
 import { clientBucketKey, clientLimits } from './rules/client.js';
-import { DAY_MS, MINUTE_MS, type WindowName } from './rules/windows.js';
+import { DAY_MS, MINUTE_MS } from '../process/time-units.js';
+import type { WindowName } from './rules/windows.js';
 
 interface Window extends ThrottlerOptions {
   name: WindowName;

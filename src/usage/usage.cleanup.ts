@@ -1,10 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Cleanup, deletion } from '../database/cleanup.js';
-import { PrismaService } from '../database/prisma.service.js';
-import { ENVIRONMENT, type Environment } from '../settings/environment.js';
+import { Cleanup, deletion } from '../database/batches/cleanup.js';
+import { PrismaService } from '../database/access/prisma.service.js';
+import { ENVIRONMENT, type Environment } from '../process/settings/environment.js';
 import { KEPT_MS, PERIODS } from './rules/periods.js';
-
-const HOUR_MS = 3_600_000;
+import { HOUR_MS } from '../process/time-units.js';
 
 const timeAgo = (ms: number) => `statement_timestamp() - make_interval(secs => ${ms / 1000})`;
 

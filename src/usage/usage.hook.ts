@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { operationName } from '../http/request-line.js';
-import type { ResponseHook } from '../http/response-hook.js';
-import { Clock } from '../settings/clock.js';
+import { operationName } from '../http/connections/request-line.js';
+import type { ResponseHook } from '../http/responses/response-hook.js';
+import { Clock } from '../process/clock.js';
 import { UsageRecorder } from './usage.recorder.js';
 
 /** Records each request with a valid key once its response is made. */

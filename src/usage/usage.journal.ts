@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { Batcher } from '../database/batcher.js';
-import { PeriodicDatabaseTask } from '../database/periodic-task.js';
-import { PrismaService } from '../database/prisma.service.js';
-import { loadSql, namedStatement } from '../database/statement.js';
+import { Batcher } from '../database/batches/batcher.js';
+import { PeriodicDatabaseTask } from '../database/batches/periodic-task.js';
+import { PrismaService } from '../database/access/prisma.service.js';
+import { loadSql, namedStatement } from '../database/access/statement.js';
 import type { UsageCounts } from './rules/usage-counts.js';
-import { declareTables, EVERY_PRIVILEGE } from '../database/tables.js';
+import { declareTables, EVERY_PRIVILEGE } from '../database/access/tables.js';
 
 declareTables({
   usage: { privileges: EVERY_PRIVILEGE },

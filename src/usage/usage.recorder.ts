@@ -1,8 +1,8 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { databaseReason } from '../database/availability.js';
-import { Batcher } from '../database/batcher.js';
-import { isRequestDeadline } from '../database/request-deadline.js';
-import type { MetricsRegistry, MetricsSource } from '../metrics/metrics-registry.js';
+import { databaseReason } from '../database/access/availability.js';
+import { Batcher } from '../database/batches/batcher.js';
+import { isRequestDeadline } from '../database/access/request-deadline.js';
+import type { MetricsRegistry, MetricsSource } from '../process/metrics-registry.js';
 import { type CompletedRequest, UsageCounts } from './rules/usage-counts.js';
 import { UsageJournal } from './usage.journal.js';
 

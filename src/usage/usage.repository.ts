@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Prisma } from '../database/generated/client.js';
-import { PrismaService } from '../database/prisma.service.js';
-import { ApiError } from '../http/api-error.js';
+import { PrismaService } from '../database/access/prisma.service.js';
+import { ApiError } from '../http/routes/api-error.js';
 import { uncountedOperations } from '../rate-limit/own-limit.decorator.js';
 import { toPage } from '../schemas/pagination.js';
 import type { Period } from './rules/periods.js';

@@ -1,13 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { PrismaService } from '../database/prisma.service.js';
-import { ApiError } from '../http/api-error.js';
-import { declaredRouteConfigs } from '../http/route-config.decorator.js';
+import { PrismaService } from '../database/access/prisma.service.js';
+import { ApiError } from '../http/routes/api-error.js';
+import { declaredRouteConfigs } from '../http/routes/route-config.decorator.js';
 import { scopesForRole } from '../auth/rules/scope.js';
 import { requireRecord } from '../auth/require-record.js';
 import type { Page } from '../schemas/pagination.js';
-import type { KeyRole } from '../http/request-line.js';
-import { Clock } from '../settings/clock.js';
-import { ENVIRONMENT, type Environment } from '../settings/environment.js';
+import type { KeyRole } from '../auth/rules/role.js';
+import { Clock } from '../process/clock.js';
+import { ENVIRONMENT, type Environment } from '../process/settings/environment.js';
 import { replayLimits, smallestPlans } from './rules/what-if.js';
 import { UsageRepository } from './usage.repository.js';
 import type { KeyUsage, OperationUsage } from './usage.schemas.js';
@@ -19,8 +19,8 @@ import {
   SUGGESTION_DAYS,
 } from './admin-usage.schemas.js';
 import type { WhatIf, WhatIfQuery } from './what-if.schemas.js';
+import { DAY_MS } from '../process/time-units.js';
 
-const DAY_MS = 86_400_000;
 /** More than the service has operations. */
 const OPERATIONS_MAX = 1000;
 

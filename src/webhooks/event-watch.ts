@@ -1,12 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { databaseReason } from '../database/availability.js';
-import { PeriodicDatabaseTask } from '../database/periodic-task.js';
-import { PrismaService } from '../database/prisma.service.js';
-import { loadSql } from '../database/statement.js';
+import { databaseReason } from '../database/access/availability.js';
+import { PeriodicDatabaseTask } from '../database/batches/periodic-task.js';
+import { PrismaService } from '../database/access/prisma.service.js';
+import { loadSql } from '../database/access/statement.js';
 import { DeprecatedOperations } from '../deprecation/deprecated-operations.js';
 import { uncountedOperations } from '../rate-limit/own-limit.decorator.js';
 import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
-import { ENVIRONMENT, type Environment } from '../settings/environment.js';
+import { ENVIRONMENT, type Environment } from '../process/settings/environment.js';
 import type { EventType } from './events.js';
 import { queueEvents, type WebhookEvent } from './queue-events.js';
 

@@ -3,7 +3,7 @@ import { type IncomingMessage, request as requestPlain } from 'node:http';
 import { request as requestEncrypted } from 'node:https';
 import { isIP } from 'node:net';
 import { finished } from 'node:stream/promises';
-import { farConnection } from '../http/far-connection.js';
+import { farConnection } from '../http/connections/far-connection.js';
 import { ALLOW_PRIVATE, isPublicAddress } from './rules/public-address.js';
 
 /** How long the beginning of a body is awaited after the status. */

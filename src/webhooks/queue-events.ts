@@ -1,9 +1,9 @@
 import { hash, randomUUID } from 'node:crypto';
 import type { Prisma } from '../database/generated/client.js';
-import type { Database } from '../database/in-transaction.js';
-import { readServerTimeMs } from '../database/server-time.js';
+import type { Database } from '../database/access/in-transaction.js';
+import { readServerTimeMs } from '../database/access/server-time.js';
 import { ALL_EVENTS, type EventData, type EventType, type KeyEventFacts, TEST_EVENT } from './events.js';
-import { declareTables, EVERY_PRIVILEGE } from '../database/tables.js';
+import { declareTables, EVERY_PRIVILEGE } from '../database/access/tables.js';
 
 declareTables({
   webhooks: { privileges: EVERY_PRIVILEGE },

@@ -1,12 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import { Inject, Injectable } from '@nestjs/common';
 import type { WebhookDelivery, Webhook } from '../database/generated/client.js';
-import { databaseReason } from '../database/availability.js';
-import { PeriodicDatabaseTask } from '../database/periodic-task.js';
-import { PrismaService } from '../database/prisma.service.js';
-import { loadSql } from '../database/statement.js';
-import type { MetricsRegistry, MetricsSource } from '../metrics/metrics-registry.js';
-import { ENVIRONMENT, type Environment } from '../settings/environment.js';
+import { databaseReason } from '../database/access/availability.js';
+import { PeriodicDatabaseTask } from '../database/batches/periodic-task.js';
+import { PrismaService } from '../database/access/prisma.service.js';
+import { loadSql } from '../database/access/statement.js';
+import type { MetricsRegistry, MetricsSource } from '../process/metrics-registry.js';
+import { ENVIRONMENT, type Environment } from '../process/settings/environment.js';
 import { ReceiverProcess } from './receiver-process.client.js';
 import { signedHeaders } from './rules/signed-headers.js';
 

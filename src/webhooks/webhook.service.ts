@@ -1,25 +1,26 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Prisma } from '../database/generated/client.js';
-import { type Database, inTransaction } from '../database/in-transaction.js';
-import { PrismaService } from '../database/prisma.service.js';
-import { readServerTimeMs } from '../database/server-time.js';
-import { ApiError } from '../http/api-error.js';
+import { type Database, inTransaction } from '../database/access/in-transaction.js';
+import { PrismaService } from '../database/access/prisma.service.js';
+import { readServerTimeMs } from '../database/access/server-time.js';
+import { ApiError } from '../http/routes/api-error.js';
 import { type Page, toPage } from '../schemas/pagination.js';
 import { isUuid } from '../schemas/uuid.js';
-import { ENVIRONMENT, type Environment } from '../settings/environment.js';
+import { ENVIRONMENT, type Environment } from '../process/settings/environment.js';
 import { queueTestEvent } from './queue-events.js';
 import { ALLOW_PRIVATE, findPrivateHost } from './rules/public-address.js';
 import { generateSecret } from './rules/signed-headers.js';
 import { type Action, type Actor, auditEvent, recordAuditEvent } from '../audit/audit.js';
 import type { CreateWebhookInput, DeliveryQuery, UpdateWebhookInput } from './webhook.schemas.js';
+import { DAY_MS } from '../process/time-units.js';
 
 /**
  * The maximum number of webhooks, because a change that causes an event waits until it is queued for each of
  * them.
  */
 export const WEBHOOKS_MAX = 20;
-const OVERLAP_MS = 86_400_000;
+const OVERLAP_MS = DAY_MS;
 
 const WEBHOOK = { omit: { secret: true, previousSecret: true } } as const;
 const DELIVERY = { omit: { webhookId: true, dedupeKey: true } } as const;

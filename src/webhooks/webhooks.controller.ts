@@ -18,7 +18,7 @@ import { CurrentActor } from '../audit/current-actor.decorator.js';
 import { Operation } from '../openapi/operation.decorator.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
 import { Tag } from '../openapi/tag.decorator.js';
-import { respondWithPage } from '../http/respond-with-page.js';
+import { respondWithPage } from '../http/responses/respond-with-page.js';
 import {
   CreateWebhookInput,
   DeliveryQuery,

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ApiKeyCache } from '../../src/auth/api-key-cache.js';
 import { generateApiKey, hashApiKey } from '../../src/auth/rules/api-key.js';
 import { ApiKeyChangeListener } from '../../src/auth/api-key-change-listener.js';
-import { PrismaService } from '../../src/database/prisma.service.js';
+import { PrismaService } from '../../src/database/access/prisma.service.js';
 import { TestClock } from '../support/time/clock.js';
 import { useApplication } from '../support/service/application.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';

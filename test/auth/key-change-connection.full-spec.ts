@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { ApiKeyChangeListener } from '../../src/auth/api-key-change-listener.js';
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
-import type { Environment } from '../../src/settings/environment.js';
+import type { Environment } from '../../src/process/settings/environment.js';
 import { startApplication } from '../support/service/application.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { type DatabaseProxy, startDatabaseProxy } from '../support/programs/database-proxy.js';

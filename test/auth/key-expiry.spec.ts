@@ -1,6 +1,6 @@
 import { SERVICE } from '../../src/audit/audit.js';
 import { KeyService } from '../../src/keys/key.service.js';
-import { PrismaService } from '../../src/database/prisma.service.js';
+import { PrismaService } from '../../src/database/access/prisma.service.js';
 import { PetRepository } from '../../src/pets/pet.repository.js';
 import { HOUR_MS, WrongClock } from '../support/time/clock.js';
 

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Logger } from '@nestjs/common';
 import { generateApiKey } from '../../src/auth/rules/api-key.js';
-import { type DemoKeys, seedDemo } from '../../src/cli/seed/demo.js';
-import { PrismaService } from '../../src/database/prisma.service.js';
+import { type DemoKeys, seedDemo } from '../../src/start/demo.js';
+import { PrismaService } from '../../src/database/access/prisma.service.js';
 import { KeyService } from '../../src/keys/key.service.js';
-import { InvalidEnvironmentError } from '../../src/settings/environment.js';
+import { InvalidEnvironmentError } from '../../src/process/settings/environment.js';
 import { send } from '../support/http/http.js';
 import { useApplication } from '../support/service/application.js';
 

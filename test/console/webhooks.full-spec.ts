@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Webhook as Verifier } from 'standardwebhooks';
-import { ENVIRONMENT, type Environment } from '../../src/settings/environment.js';
+import { ENVIRONMENT, type Environment } from '../../src/process/settings/environment.js';
 import { admin, APPEARANCES, expectSound, HOSTILE_NAME, open, store, useConsole } from './console-service.js';
 import { MINUTE_MS } from '../support/time/clock.js';
 import { eventually, until } from '../support/eventually.js';

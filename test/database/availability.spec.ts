@@ -1,6 +1,6 @@
-import { isDatabaseUnavailable } from '../../src/database/availability.js';
-import { inTransaction } from '../../src/database/in-transaction.js';
-import { PrismaService } from '../../src/database/prisma.service.js';
+import { isDatabaseUnavailable } from '../../src/database/access/availability.js';
+import { inTransaction } from '../../src/database/access/in-transaction.js';
+import { PrismaService } from '../../src/database/access/prisma.service.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 
 let database: TestDatabase;

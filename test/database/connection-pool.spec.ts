@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type pg from 'pg';
-import { type ConnectionPool, createPool } from '../../src/database/connection-pool.js';
+import { type ConnectionPool, createPool } from '../../src/database/access/connection-pool.js';
 import {
   RequestDeadlineError,
   startDeadline,
   type Statements,
   withLastStart,
-} from '../../src/database/request-deadline.js';
+} from '../../src/database/access/request-deadline.js';
 import { startApplication } from '../support/service/application.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { hold } from '../support/database/holding.js';

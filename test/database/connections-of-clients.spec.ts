@@ -1,5 +1,5 @@
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
-import { PrismaService } from '../../src/database/prisma.service.js';
+import { PrismaService } from '../../src/database/access/prisma.service.js';
 import { hold } from '../support/database/holding.js';
 import { expectLocksWaitedFor } from '../support/database/locks.js';
 import { eventually } from '../support/eventually.js';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chmod, cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { findEmbeddedPostgres } from '../../src/database/embedded/embedded-postgres.js';
+import { findEmbeddedPostgres } from '../../src/database/migrations/embedded/embedded-postgres.js';
 import { query } from '../support/database/database.js';
 import { eventually } from '../support/eventually.js';
 import { send } from '../support/http/http.js';

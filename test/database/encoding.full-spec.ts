@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Logger } from '@nestjs/common';
-import { applyPendingMigrations } from '../../src/database/migrations.js';
-import { ServerEncodingError } from '../../src/database/server-encoding.js';
+import { applyPendingMigrations } from '../../src/database/migrations/migrations.js';
+import { ServerEncodingError } from '../../src/database/access/server-encoding.js';
 import { createDatabase, query, type TestDatabase } from '../support/database/database.js';
 import { OWN_MIGRATIONS } from '../support/database/own-migrations.js';
 import { prisma } from '../support/database/prisma-cli.js';

@@ -9,8 +9,8 @@ import {
   findUnknownMigrations,
   MigrationError,
   pendingMigrations as pendingBy,
-} from '../../src/database/migrations.js';
-import { PrismaService } from '../../src/database/prisma.service.js';
+} from '../../src/database/migrations/migrations.js';
+import { PrismaService } from '../../src/database/access/prisma.service.js';
 import { OWN_MIGRATIONS } from '../support/database/own-migrations.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { prisma as runPrisma } from '../support/database/prisma-cli.js';

@@ -1,4 +1,4 @@
-import { applyPendingMigrations, findUnknownMigrations } from '../../src/database/migrations.js';
+import { applyPendingMigrations, findUnknownMigrations } from '../../src/database/migrations/migrations.js';
 import { OWN_MIGRATIONS } from '../support/database/own-migrations.js';
 import { until } from '../support/eventually.js';
 import { ApiDocument, type Operation, REQUIRED_QUERY } from '../support/http/document.js';

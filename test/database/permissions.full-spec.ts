@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Logger } from '@nestjs/common';
-import { applyPendingMigrations } from '../../src/database/migrations.js';
-import type { Environment } from '../../src/settings/environment.js';
+import { applyPendingMigrations } from '../../src/database/migrations/migrations.js';
+import type { Environment } from '../../src/process/settings/environment.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { eventually } from '../support/eventually.js';

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
-import { applyPendingMigrations } from '../../src/database/migrations.js';
+import { applyPendingMigrations } from '../../src/database/migrations/migrations.js';
 import { ApiKeyChangeListener } from '../../src/auth/api-key-change-listener.js';
-import type { Environment } from '../../src/settings/environment.js';
+import type { Environment } from '../../src/process/settings/environment.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { HOUR_MS, TestClock } from '../support/time/clock.js';
 import { createDatabase, query, type TestDatabase } from '../support/database/database.js';

@@ -16,7 +16,7 @@ const SHADOW_MS = 30_000;
 jest.setTimeout(90_000);
 
 /** What `prisma.config.ts` imports. */
-const SETTINGS = path.join('src', 'settings');
+const SETTINGS = path.join('src', 'process', 'settings');
 
 let database: TestDatabase;
 let databaseUrl: string;

@@ -1,6 +1,6 @@
-import { databaseReason, isDatabaseUnavailable } from '../../src/database/availability.js';
-import { PrismaService } from '../../src/database/prisma.service.js';
-import { namedStatement } from '../../src/database/statement.js';
+import { databaseReason, isDatabaseUnavailable } from '../../src/database/access/availability.js';
+import { PrismaService } from '../../src/database/access/prisma.service.js';
+import { namedStatement } from '../../src/database/access/statement.js';
 import { startDatabaseProxy } from '../support/programs/database-proxy.js';
 import { createDatabase } from '../support/database/database.js';
 

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
-import { applyPendingMigrations, MigrationError } from '../../src/database/migrations.js';
-import { findSchemaFaults } from '../../src/database/schema-faults.js';
+import { applyPendingMigrations, MigrationError } from '../../src/database/migrations/migrations.js';
+import { findSchemaFaults } from '../../src/database/migrations/schema-faults.js';
 import { Readiness } from '../../src/observability/readiness.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { eventually } from '../support/eventually.js';

@@ -5,7 +5,7 @@ import { until } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
 import { issueKey } from '../support/keys/keys.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
-import { applyPendingMigrations } from '../../src/database/migrations.js';
+import { applyPendingMigrations } from '../../src/database/migrations/migrations.js';
 import { ApiKeyChangeListener } from '../../src/auth/api-key-change-listener.js';
 import { OWN_MIGRATIONS } from '../support/database/own-migrations.js';
 

@@ -1,4 +1,4 @@
-import { PrismaService } from '../../src/database/prisma.service.js';
+import { PrismaService } from '../../src/database/access/prisma.service.js';
 import { UsageRecorder } from '../../src/usage/usage.recorder.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { requestsBeforeBan } from '../support/keys/bans.js';

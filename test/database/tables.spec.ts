@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { declaredTables } from '../../src/database/tables.js';
+import { declaredTables } from '../../src/database/access/tables.js';
 
 /** The health check compares its privileges with those of the role that counts. */
 const COUNTERS = 'rate_limit_counters';

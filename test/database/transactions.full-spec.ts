@@ -1,5 +1,5 @@
-import { inTransaction } from '../../src/database/in-transaction.js';
-import { PrismaService } from '../../src/database/prisma.service.js';
+import { inTransaction } from '../../src/database/access/in-transaction.js';
+import { PrismaService } from '../../src/database/access/prisma.service.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { startDatabaseProxy } from '../support/programs/database-proxy.js';
 import { eventually } from '../support/eventually.js';

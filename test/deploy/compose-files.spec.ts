@@ -4,9 +4,9 @@ import path from 'node:path';
 import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
-import { settings } from '../../src/settings/environment.js';
-import { RENAMED_SETTINGS } from '../../src/settings/renamed-settings.js';
-import { SECRETS } from '../../src/settings/secret-files.js';
+import { settings } from '../../src/process/settings/environment.js';
+import { RENAMED_SETTINGS } from '../../src/process/settings/renamed-settings.js';
+import { SECRETS } from '../../src/process/settings/secret-files.js';
 import { type ComposeFile, readComposeFile } from './compose-file.js';
 
 const ROOT = path.join(__dirname, '..', '..');

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createBillOfMaterials } from '../../dev/release/bill-of-materials.js';
-import { SECURITY_HEADERS } from '../../src/http/security-headers.js';
+import { SECURITY_HEADERS } from '../../src/http/responses/security-headers.js';
 import { type LoadBalancer, startCaddy } from '../support/programs/load-balancers.js';
 import { DebianPostgres, describeOnDebianPostgres } from '../support/programs/debian-postgres.js';
 import { eventually } from '../support/eventually.js';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
-import { parseDuration } from '../../src/settings/duration.js';
-import { readEnvironment, settings } from '../../src/settings/environment.js';
-import { SECRETS } from '../../src/settings/secret-files.js';
+import { parseDuration } from '../../src/process/settings/duration.js';
+import { readEnvironment, settings } from '../../src/process/settings/environment.js';
+import { SECRETS } from '../../src/process/settings/secret-files.js';
 import {
   type ContainerSpec,
   DEPLOY,

@@ -24,7 +24,7 @@ describe('docs/administering.md', () => {
   beforeAll(async () => {
     database = await createDatabase('template0');
     folder = await mkdtemp(path.join(tmpdir(), 'administering-'));
-    for (const name of ['package.json', 'prisma.config.ts', 'prisma', 'src/settings']) {
+    for (const name of ['package.json', 'prisma.config.ts', 'prisma', 'src/process']) {
       await cp(path.join(ROOT, name), path.join(folder, name), { recursive: true });
     }
     for (const name of ['node_modules', 'dist']) {

@@ -1,7 +1,7 @@
 import { ApiKeyCache } from '../../src/auth/api-key-cache.js';
 import { ApiKeyChangeListener } from '../../src/auth/api-key-change-listener.js';
-import { PrismaService } from '../../src/database/prisma.service.js';
-import { readEnvironment } from '../../src/settings/environment.js';
+import { PrismaService } from '../../src/database/access/prisma.service.js';
+import { readEnvironment } from '../../src/process/settings/environment.js';
 import { FallbackCounterStore } from '../../src/rate-limit/stores/fallback-counter-store.js';
 import { PostgresCounterStore } from '../../src/rate-limit/stores/postgres-counter-store.js';
 import { addressBucketKey } from '../../src/rate-limit/rules/bucket-key.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { RequestListener, Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { Connections } from '../../src/http/connections.js';
+import { Connections } from '../../src/http/connections/connections.js';
 import { until } from '../support/eventually.js';
 
 const MIB = 1024 * 1024;

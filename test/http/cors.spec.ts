@@ -1,4 +1,4 @@
-import type { Environment } from '../../src/settings/environment.js';
+import type { Environment } from '../../src/process/settings/environment.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { expectError, expectHardened, expectNoRateLimitHeaders } from '../support/http/expectations.js';
 import { type HttpResponse, send } from '../support/http/http.js';

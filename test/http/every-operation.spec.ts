@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Logger } from '@nestjs/common';
 import { SCOPES } from '../../src/auth/rules/scope.js';
-import { databaseReason } from '../../src/database/availability.js';
-import { ErrorFilter } from '../../src/http/error.filter.js';
+import { databaseReason } from '../../src/database/access/availability.js';
+import { ErrorFilter } from '../../src/http/routes/error.filter.js';
 import { IdempotencyCleanup } from '../../src/idempotency/idempotency.cleanup.js';
 import { CounterCleanup } from '../../src/rate-limit/stores/counter-cleanup.js';
 import { UsageCleanup } from '../../src/usage/usage.cleanup.js';

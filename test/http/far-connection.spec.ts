@@ -1,6 +1,6 @@
 import dns from 'node:dns/promises';
 import { promisify } from 'node:util';
-import { farConnection } from '../../src/http/far-connection.js';
+import { farConnection } from '../../src/http/connections/far-connection.js';
 
 const FOUND = [
   { address: '127.0.0.1', family: 4 },

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { generateApiKey } from '../../src/auth/rules/api-key.js';
-import { ConcurrencyLimit } from '../../src/http/concurrency-limit.js';
+import { ConcurrencyLimit } from '../../src/http/connections/concurrency-limit.js';
 import { MetricsServer } from '../../src/observability/metrics.server.js';
 import { useApplication } from '../support/service/application.js';
 import { until } from '../support/eventually.js';

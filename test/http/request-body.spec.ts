@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
-import { ConcurrencyLimit } from '../../src/http/concurrency-limit.js';
+import { ConcurrencyLimit } from '../../src/http/connections/concurrency-limit.js';
 import { shareApplication } from '../support/service/application.js';
 import { eventually, until } from '../support/eventually.js';
 import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';

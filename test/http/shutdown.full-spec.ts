@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Connections } from '../../src/http/connections.js';
+import { Connections } from '../../src/http/connections/connections.js';
 import { startApplication } from '../support/service/application.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { startDatabaseProxy } from '../support/programs/database-proxy.js';

@@ -2,7 +2,7 @@ import { Agent, get, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { Connections } from '../../src/http/connections.js';
+import { Connections } from '../../src/http/connections/connections.js';
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { eventually, until } from '../support/eventually.js';

@@ -1,4 +1,4 @@
-import { ConcurrencyLimit } from '../../src/http/concurrency-limit.js';
+import { ConcurrencyLimit } from '../../src/http/connections/concurrency-limit.js';
 import type { TestApplication } from '../support/service/application.js';
 
 /** Returns how many slots of an operation are taken. */

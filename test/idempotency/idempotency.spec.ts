@@ -1,4 +1,4 @@
-import { PrismaService } from '../../src/database/prisma.service.js';
+import { PrismaService } from '../../src/database/access/prisma.service.js';
 import { IdempotencyCleanup } from '../../src/idempotency/idempotency.cleanup.js';
 import type { IdempotentRequest } from '../../src/idempotency/creation-batcher.js';
 import { OrderRepository } from '../../src/orders/order.repository.js';

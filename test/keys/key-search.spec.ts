@@ -1,6 +1,6 @@
-import { seedPlans } from '../../src/cli/seed/plans.js';
-import { applyPendingMigrations } from '../../src/database/migrations.js';
-import { readEnvironment } from '../../src/settings/environment.js';
+import { seedPlans } from '../../src/start/plans.js';
+import { applyPendingMigrations } from '../../src/database/migrations/migrations.js';
+import { readEnvironment } from '../../src/process/settings/environment.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { openPrisma } from '../support/database/queries.js';
 import { send } from '../support/http/http.js';

@@ -1,6 +1,6 @@
 import type { AuditEvent } from '../../src/audit/audit.schemas.js';
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
-import { readEnvironment } from '../../src/settings/environment.js';
+import { readEnvironment } from '../../src/process/settings/environment.js';
 import { type ServiceHome, sharedStores } from '../support/counter-stores.js';
 import { hold } from '../support/database/holding.js';
 import { expectLocksWaitedFor } from '../support/database/locks.js';

@@ -1,12 +1,12 @@
 import { hostname } from 'node:os';
 import { Logger } from '@nestjs/common';
 import { generateApiKey } from '../../src/auth/rules/api-key.js';
-import { PrismaService } from '../../src/database/prisma.service.js';
-import { declaredTables } from '../../src/database/tables.js';
-import { Connections } from '../../src/http/connections.js';
+import { PrismaService } from '../../src/database/access/prisma.service.js';
+import { declaredTables } from '../../src/database/access/tables.js';
+import { Connections } from '../../src/http/connections/connections.js';
 import { SequenceWatch } from '../../src/observability/sequence-watch.js';
-import { parseRedisAddresses } from '../../src/settings/redis-address.js';
-import { VERSION } from '../../src/settings/version.js';
+import { parseRedisAddresses } from '../../src/process/settings/redis-address.js';
+import { VERSION } from '../../src/process/version.js';
 import { shareApplication, startApplication } from '../support/service/application.js';
 import { createDatabase } from '../support/database/database.js';
 import { eventually } from '../support/eventually.js';

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { DatabaseHealth } from '../../src/observability/database.health.js';
-import { Connections } from '../../src/http/connections.js';
+import { Connections } from '../../src/http/connections/connections.js';
 import { ReplicaRegistry } from '../../src/observability/replica-registry.js';
 import { about } from '../../src/openapi/about.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';

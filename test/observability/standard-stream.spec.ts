@@ -1,7 +1,7 @@
 import { openSync } from 'node:fs';
 import { until } from '../support/eventually.js';
 import { StalledPipe } from './log-readers.js';
-import { StandardStream } from '../../src/settings/standard-stream.js';
+import { StandardStream } from '../../src/process/standard-stream.js';
 
 const LINE = `${'x'.repeat(1023)}\n`;
 /** More lines than a pipe (64 KiB) and what is kept (1 MiB). */

@@ -4,7 +4,7 @@ import { Logger } from '@nestjs/common';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { createCertificate } from '../support/programs/certificate.js';
 import { type Collector, type ReceivedSpan, startCollector } from '../support/programs/collector.js';
-import { readEnvironment } from '../../src/settings/environment.js';
+import { readEnvironment } from '../../src/process/settings/environment.js';
 import { createDatabase } from '../support/database/database.js';
 import { hold } from '../support/database/holding.js';
 import { send } from '../support/http/http.js';

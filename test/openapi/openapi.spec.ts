@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { readEnvironment } from '../../src/settings/environment.js';
+import { readEnvironment } from '../../src/process/settings/environment.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { type HttpResponse, send } from '../support/http/http.js';
 

@@ -1,4 +1,4 @@
-import { readEnvironment } from '../../src/settings/environment.js';
+import { readEnvironment } from '../../src/process/settings/environment.js';
 import { DAY_MS, MINUTE_MS, WrongClock } from '../support/time/clock.js';
 import { type ServiceHome, sharedStores } from '../support/counter-stores.js';
 import { descending } from './counting.js';

@@ -1,6 +1,6 @@
-import { ApiError } from '../../src/http/api-error.js';
+import { ApiError } from '../../src/http/routes/api-error.js';
 import { PetRepository } from '../../src/pets/pet.repository.js';
-import { PrismaService } from '../../src/database/prisma.service.js';
+import { PrismaService } from '../../src/database/access/prisma.service.js';
 import { PetsController } from '../../src/pets/pets.controller.js';
 import { FallbackCounterStore } from '../../src/rate-limit/stores/fallback-counter-store.js';
 import { RateLimiter } from '../../src/rate-limit/rate-limiter.js';

@@ -1,4 +1,4 @@
-import { parseRedisAddresses } from '../../src/settings/redis-address.js';
+import { parseRedisAddresses } from '../../src/process/settings/redis-address.js';
 import { CounterStore } from '../../src/rate-limit/stores/counter-store.js';
 import { type DatabaseProxy, startDatabaseProxy } from '../support/programs/database-proxy.js';
 import { hasRedis, type RedisServer, startRedis } from '../support/programs/redis.js';

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { Logger } from '@nestjs/common';
-import { parseRedisAddresses } from '../../src/settings/redis-address.js';
+import { parseRedisAddresses } from '../../src/process/settings/redis-address.js';
 import { eventually, until } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
 import { createFolder } from '../support/programs/programs.js';

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
-import { readEnvironment } from '../../src/settings/environment.js';
+import { readEnvironment } from '../../src/process/settings/environment.js';
 import type { RateLimitRequest } from '../../src/rate-limit/rules/rate-limit-decision.js';
 import { FallbackCounterStore } from '../../src/rate-limit/stores/fallback-counter-store.js';
 import { RedisCounterStore } from '../../src/rate-limit/stores/redis-counter-store.js';
-import { Clock } from '../../src/settings/clock.js';
+import { Clock } from '../../src/process/clock.js';
 import { denialsBeforeBan, requestsBeforeBan } from '../support/keys/bans.js';
 import { untilMinuteLasts } from '../support/time/clock.js';
 import { consume } from './counting.js';

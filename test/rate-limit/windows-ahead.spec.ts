@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
-import { readEnvironment } from '../../src/settings/environment.js';
+import { readEnvironment } from '../../src/process/settings/environment.js';
 import { requestsBeforeBan } from '../support/keys/bans.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../support/time/clock.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { VERSIONED_FILES, VERSIONED_PACKAGES } from '../../dev/release/versions.js';
-import { VERSION } from '../../src/settings/version.js';
+import { VERSION } from '../../src/process/version.js';
 
 const ROOT = path.join(__dirname, '..', '..');
 const read = (...names: string[]) => readFileSync(path.join(ROOT, ...names), 'utf8');

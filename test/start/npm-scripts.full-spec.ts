@@ -97,7 +97,7 @@ describe('npm run build', () => {
     expect(await build()).toBe('0');
 
     await change(at('src', 'pets', 'pages-of-pets.sql'), '-- changed\n');
-    await change(at('src', 'settings', 'clock.ts'), 'export const CHANGED = true;\n');
+    await change(at('src', 'process', 'clock.ts'), 'export const CHANGED = true;\n');
     expect(await build()).toBe('2');
     expect(await readFile(at('dist', 'pets', 'pages-of-pets.sql'), 'utf8')).toContain('-- changed');
     expect(await readFile(at('dist', 'settings', 'clock.js'), 'utf8')).toContain('CHANGED');

@@ -1,4 +1,4 @@
-import { readEnvironment } from '../../src/settings/environment.js';
+import { readEnvironment } from '../../src/process/settings/environment.js';
 import type { CounterStore } from '../../src/rate-limit/stores/counter-store.js';
 import { LocalCounterStore } from '../../src/rate-limit/stores/local-counter-store.js';
 import { PostgresCounterStore } from '../../src/rate-limit/stores/postgres-counter-store.js';

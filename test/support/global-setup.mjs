@@ -2,10 +2,10 @@ import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
-import { startEmbeddedPostgres } from '../../dist/database/embedded/embedded-postgres.js';
-import { applyPendingMigrations } from '../../dist/database/migrations.js';
-import { PrismaService } from '../../dist/database/prisma.service.js';
-import { seedPlans } from '../../dist/cli/seed/plans.js';
+import { startEmbeddedPostgres } from '../../dist/database/migrations/embedded/embedded-postgres.js';
+import { applyPendingMigrations } from '../../dist/database/migrations/migrations.js';
+import { PrismaService } from '../../dist/database/access/prisma.service.js';
+import { seedPlans } from '../../dist/start/plans.js';
 
 const PREFIX = 'animal-store-test-';
 const ABANDONED_AFTER_MS = 3_600_000;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { applyPendingMigrations } from '../../src/database/migrations.js';
+import { applyPendingMigrations } from '../../src/database/migrations/migrations.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { OWN_MIGRATIONS } from '../support/database/own-migrations.js';
 import { RENAMED_OPERATIONS } from '../database/earlier-databases/conversions.js';

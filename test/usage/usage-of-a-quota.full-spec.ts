@@ -1,7 +1,7 @@
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
-import { applyPendingMigrations } from '../../src/database/migrations.js';
-import { PrismaService } from '../../src/database/prisma.service.js';
-import { seedPlans } from '../../src/cli/seed/plans.js';
+import { applyPendingMigrations } from '../../src/database/migrations/migrations.js';
+import { PrismaService } from '../../src/database/access/prisma.service.js';
+import { seedPlans } from '../../src/start/plans.js';
 import { encodeCursor } from '../../src/schemas/pagination.js';
 import { DAY_MS } from '../support/time/clock.js';
 import { sqlOfTestTime } from '../support/time/test-time.js';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import net from 'node:net';
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
-import { PrismaService } from '../../src/database/prisma.service.js';
+import { PrismaService } from '../../src/database/access/prisma.service.js';
 import type { UsageEntry } from '../../src/usage/rules/usage-counts.js';
 import { UsageJournal } from '../../src/usage/usage.journal.js';
 import { UsageRepository } from '../../src/usage/usage.repository.js';

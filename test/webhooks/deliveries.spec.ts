@@ -1,8 +1,8 @@
 import { Webhook as Verifier } from 'standardwebhooks';
 import type { z } from 'zod';
 import type { WebhookDelivery, WebhookWithSecret } from '../../src/webhooks/webhook.schemas.js';
-import { PrismaService } from '../../src/database/prisma.service.js';
-import { MetricsRegistry } from '../../src/metrics/metrics-registry.js';
+import { PrismaService } from '../../src/database/access/prisma.service.js';
+import { MetricsRegistry } from '../../src/process/metrics-registry.js';
 import { WebhookDeliverer } from '../../src/webhooks/webhook-deliverer.js';
 import { HOUR_MS } from '../support/time/clock.js';
 import { useAdministration } from '../support/keys/administration.js';

@@ -1,6 +1,6 @@
 import { UsageJournal } from '../../src/usage/usage.journal.js';
 import { WebhookEventWatch } from '../../src/webhooks/event-watch.js';
-import { readEnvironment } from '../../src/settings/environment.js';
+import { readEnvironment } from '../../src/process/settings/environment.js';
 import { requestsBeforeBan } from '../support/keys/bans.js';
 import { type ServiceHome, sharedStores } from '../support/counter-stores.js';
 import { send } from '../support/http/http.js';

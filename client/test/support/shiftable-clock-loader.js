@@ -3,7 +3,7 @@ const FIXED = ['return Date.now();', 'return performance.now();'];
 
 export async function load(url, context, nextLoad) {
   const loaded = await nextLoad(url, context);
-  if (!url.endsWith('/dist/settings/clock.js')) {
+  if (!url.endsWith('/dist/process/clock.js')) {
     return loaded;
   }
   let source = String(loaded.source);

@@ -1,4 +1,4 @@
-import type { KeyRole } from '../../http/request-line.js';
+import type { KeyRole } from './role.js';
 
 /**
  * What a key may be allowed to do; each operation declares the scope that it needs. Operations on the

@@ -1,4 +1,4 @@
-import { ApiError } from '../../http/api-error.js';
+import { ApiError } from '../../http/routes/api-error.js';
 import { parseInt64 } from '../../schemas/int64.js';
 
 /** What a client may rely on; `docs/versioning.md` defines each. */

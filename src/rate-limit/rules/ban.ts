@@ -1,4 +1,5 @@
-import { DAY_MS, type WindowLimits } from './windows.js';
+import { DAY_MS } from '../../process/time-units.js';
+import type { WindowLimits } from './windows.js';
 
 /** Time since the end of a ban after which the ban level falls by one, each time that it has passed. */
 export const LEVEL_FALLS_AFTER_MS = DAY_MS;

@@ -1,8 +1,8 @@
+import { DAY_MS, MINUTE_MS } from '../../process/time-units.js';
+
 // Windows are fixed, in UTC, and numbered since the Unix epoch: number × length is the start of one.
 // SQL and Lua have the lengths as literals, and the names as columns and fields.
-const LENGTH_SECONDS = { minute: 60, day: 86_400 };
-export const MINUTE_MS = LENGTH_SECONDS.minute * 1000;
-export const DAY_MS = LENGTH_SECONDS.day * 1000;
+const LENGTH_SECONDS = { minute: MINUTE_MS / 1000, day: DAY_MS / 1000 };
 
 export type WindowName = keyof typeof LENGTH_SECONDS;
 export const WINDOW_NAMES = Object.keys(LENGTH_SECONDS) as WindowName[];

@@ -1,11 +1,12 @@
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { PeriodicDatabaseTask } from '../../database/periodic-task.js';
-import { PrismaService } from '../../database/prisma.service.js';
-import { ENVIRONMENT, type Environment } from '../../settings/environment.js';
+import { PeriodicDatabaseTask } from '../../database/batches/periodic-task.js';
+import { PrismaService } from '../../database/access/prisma.service.js';
+import { ENVIRONMENT, type Environment } from '../../process/settings/environment.js';
 import { quotaBucketKey } from '../rules/bucket-key.js';
 import { FallbackCounterStore } from './fallback-counter-store.js';
+import { HOUR_MS } from '../../process/time-units.js';
 
-const INTERVAL_MS = 3_600_000;
+const INTERVAL_MS = HOUR_MS;
 const QUOTAS_AT_ONCE = 1000;
 
 /**

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Cleanup, deletion } from '../../database/cleanup.js';
-import { PrismaService } from '../../database/prisma.service.js';
+import { Cleanup, deletion } from '../../database/batches/cleanup.js';
+import { PrismaService } from '../../database/access/prisma.service.js';
 import { LEVEL_FALLS_AFTER_MS } from '../rules/ban.js';
 
 // Seconds, because a day of the session's time zone may have 23 or 25 hours.

@@ -1,8 +1,8 @@
-import { databaseReason } from '../../database/availability.js';
-import { Batcher } from '../../database/batcher.js';
-import { DeadlineError } from '../../database/deadline.js';
-import { UnavailableError } from '../../database/unavailable-error.js';
-import type { Environment } from '../../settings/environment.js';
+import { databaseReason } from '../../database/access/availability.js';
+import { Batcher } from '../../database/batches/batcher.js';
+import { DeadlineError } from '../../database/access/deadline.js';
+import { UnavailableError } from '../../database/access/unavailable-error.js';
+import type { Environment } from '../../process/settings/environment.js';
 import { banThreshold } from '../rules/ban.js';
 import {
   type BucketRequests,

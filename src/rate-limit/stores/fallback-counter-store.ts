@@ -1,8 +1,8 @@
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { PeriodicTask } from '../../database/periodic-task.js';
-import type { MetricsRegistry, MetricsSource } from '../../metrics/metrics-registry.js';
-import { Clock, ServerClock } from '../../settings/clock.js';
-import { ENVIRONMENT, type Environment } from '../../settings/environment.js';
+import { PeriodicTask } from '../../database/batches/periodic-task.js';
+import type { MetricsRegistry, MetricsSource } from '../../process/metrics-registry.js';
+import { Clock, ServerClock } from '../../process/clock.js';
+import { ENVIRONMENT, type Environment } from '../../process/settings/environment.js';
 import type { RateLimitDecision, RateLimitRequest } from '../rules/rate-limit-decision.js';
 import { CounterStore, CounterStoreError, type CounterStoreWarning } from './counter-store.js';
 import { LocalCounterStore } from './local-counter-store.js';

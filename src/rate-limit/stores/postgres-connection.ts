@@ -1,12 +1,17 @@
 import net from 'node:net';
 import pg from 'pg';
-import { isConflict, isReadOnly, isRejectedValue, isSchemaFault } from '../../database/availability.js';
-import { KEEP_ALIVE } from '../../database/connection-pool.js';
-import { withinDeadline } from '../../database/deadline.js';
-import { retryConflicts } from '../../database/retry-conflicts.js';
-import { configureSession } from '../../database/session.js';
-import type { Statement } from '../../database/statement.js';
-import type { Environment } from '../../settings/environment.js';
+import {
+  isConflict,
+  isReadOnly,
+  isRejectedValue,
+  isSchemaFault,
+} from '../../database/access/availability.js';
+import { KEEP_ALIVE } from '../../database/access/connection-pool.js';
+import { withinDeadline } from '../../database/access/deadline.js';
+import { retryConflicts } from '../../database/access/retry-conflicts.js';
+import { configureSession } from '../../database/access/session.js';
+import type { Statement } from '../../database/access/statement.js';
+import type { Environment } from '../../process/settings/environment.js';
 import { CHECK_DEADLINE_MS, counterStoreError, DEADLINE_MS } from './counter-store.js';
 
 /** It is longer than the deadline, so it ends only statements for whose reply nobody waits any more. */

@@ -1,8 +1,8 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { loadApart } from '../../database/load-apart.js';
-import type { PrismaService } from '../../database/prisma.service.js';
-import { loadSql, namedStatement } from '../../database/statement.js';
-import type { Environment } from '../../settings/environment.js';
+import { loadApart } from '../../database/batches/load-apart.js';
+import type { PrismaService } from '../../database/access/prisma.service.js';
+import { loadSql, namedStatement } from '../../database/access/statement.js';
+import type { Environment } from '../../process/settings/environment.js';
 import type {
   BucketRequests,
   BucketState,

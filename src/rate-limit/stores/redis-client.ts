@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import calculateSlot from 'cluster-key-slot';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import { InvalidEnvironmentError } from '../../settings/environment.js';
-import type { RedisAddress } from '../../settings/redis-address.js';
+import { InvalidEnvironmentError } from '../../process/settings/environment.js';
+import type { RedisAddress } from '../../process/settings/redis-address.js';
 
 const CONNECT_TIMEOUT_MS = 1000;
 const RETRY_INTERVAL_MS = 200;

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Cluster } from 'ioredis';
 import { LRUCache } from 'lru-cache';
-import { databaseReason } from '../../database/availability.js';
-import { DeadlineError, withinDeadline } from '../../database/deadline.js';
-import { type Environment, InvalidEnvironmentError } from '../../settings/environment.js';
+import { databaseReason } from '../../database/access/availability.js';
+import { DeadlineError, withinDeadline } from '../../database/access/deadline.js';
+import { type Environment, InvalidEnvironmentError } from '../../process/settings/environment.js';
 import { LEVEL_FALLS_AFTER_MS } from '../rules/ban.js';
 import type { BucketRequests, CountedBucket, RateLimitRequest } from '../rules/rate-limit-decision.js';
 import {

@@ -1,4 +1,4 @@
-const DAY_MS = 86_400_000;
+import { DAY_MS } from '../../process/time-units.js';
 
 /** UTC periods of usage, from the finest to the coarsest. */
 export const PERIODS = ['minute', 'hour', 'day'] as const;

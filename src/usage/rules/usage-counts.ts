@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { MINUTE_MS } from '../../process/time-units.js';
 
-const MINUTE_MS = 60_000;
 const TOO_MANY_REQUESTS = 429;
 const NO_REQUESTS = { succeeded: 0, redirected: 0, clientErrors: 0, serverErrors: 0, denied: 0 };
 export type Count = keyof typeof NO_REQUESTS;

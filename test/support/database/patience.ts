@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { isDatabaseUnavailable } from '../../../src/database/availability.js';
+import { isDatabaseUnavailable } from '../../../src/database/access/availability.js';
 
 /** Less than a hook may take. */
 const PATIENCE_MS = 40_000;

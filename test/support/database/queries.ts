@@ -1,5 +1,5 @@
-import { PrismaService } from '../../../src/database/prisma.service.js';
-import type { Environment } from '../../../src/settings/environment.js';
+import { PrismaService } from '../../../src/database/access/prisma.service.js';
+import type { Environment } from '../../../src/process/settings/environment.js';
 import type { TestApplication } from '../service/application.js';
 
 interface Plans {

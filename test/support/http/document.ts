@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import Ajv2020 from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { parse } from 'lossless-json';
-import { SECURITY_HEADERS } from '../../../src/http/security-headers.js';
+import { SECURITY_HEADERS } from '../../../src/http/responses/security-headers.js';
 
 /** The part of JSON Schema that the documents use. */
 export interface Schema {

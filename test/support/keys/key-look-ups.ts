@@ -1,4 +1,4 @@
-import { PrismaService } from '../../../src/database/prisma.service.js';
+import { PrismaService } from '../../../src/database/access/prisma.service.js';
 import type { TestApplication } from '../service/application.js';
 
 /** Returns a function that returns how often the service has queried the database for keys since then. */

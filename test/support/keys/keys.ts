@@ -2,7 +2,7 @@ import { SERVICE } from '../../../src/audit/audit.js';
 import type { IssuedKey, CreateKeyInput } from '../../../src/keys/key.schemas.js';
 import { KeyService } from '../../../src/keys/key.service.js';
 import { openServices } from '../../../src/cli/services.js';
-import { readEnvironment } from '../../../src/settings/environment.js';
+import { readEnvironment } from '../../../src/process/settings/environment.js';
 import type { TestDatabase } from '../database/database.js';
 import { patiently } from '../database/patience.js';
 

@@ -1,4 +1,4 @@
-import { PrismaService } from '../../../src/database/prisma.service.js';
+import { PrismaService } from '../../../src/database/access/prisma.service.js';
 import { UsageJournal } from '../../../src/usage/usage.journal.js';
 import { UsageRecorder } from '../../../src/usage/usage.recorder.js';
 import type { TestApplication } from '../service/application.js';

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Clock } from '../../../src/settings/clock.js';
+import { Clock } from '../../../src/process/clock.js';
 import { setTestTimeAheadMs, testTimeAheadMs } from './test-time.js';
 
 // Durations in milliseconds.

@@ -1,0 +1,15 @@
+import type { onRequestHookHandler } from 'fastify';
+import { type KeyRole, roleForPath } from './rules/role.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The role that the path requires of a key, with a route or without; null for a public path. */
+    requiredRole: KeyRole | null;
+  }
+}
+
+/** Sets the role that a request requires, by the path of its route. */
+export const setRequiredRole: onRequestHookHandler = (request, _reply, done) => {
+  request.requiredRole = roleForPath(request.routeOptions.url ?? '');
+  done();
+};

@@ -1,0 +1,64 @@
+import type { Actor } from '../audit/audit.js';
+import type { KeyService } from '../keys/key.service.js';
+import { findKeyProblem } from '../auth/rules/api-key.js';
+import type { Clock } from '../process/clock.js';
+import type { Database } from '../database/access/in-transaction.js';
+import { type Environment, InvalidEnvironmentError } from '../process/settings/environment.js';
+
+const ADMINISTRATOR = { name: 'administrator', plan: 'business', role: 'admin' } as const;
+
+/** What became of the administrator's key. */
+interface SeededAdministrator {
+  created: boolean;
+  /** Of the key that was created. */
+  keyId: string | null;
+  /** Shown this once. Null unless it was generated. */
+  key: string | null;
+  /** A line for people. */
+  line: string;
+}
+
+/**
+ * Issues an administrator's key if there is no valid one: ADMIN_API_KEY if it is set, else a generated key.
+ *
+ * @throws InvalidEnvironmentError if ADMIN_API_KEY is not a key of this environment, or was issued before and
+ *   is not a valid administrator's key.
+ */
+export async function seedAdministrator(
+  database: Database,
+  keys: KeyService,
+  clock: Clock,
+  { ADMIN_API_KEY: given, APP_ENV }: Pick<Environment, 'ADMIN_API_KEY' | 'APP_ENV'>,
+  actor: Actor,
+): Promise<SeededAdministrator> {
+  const problem = given === undefined ? null : findKeyProblem(given, APP_ENV);
+  if (problem !== null) {
+    throw new InvalidEnvironmentError(
+      problem === 'malformed'
+        ? 'ADMIN_API_KEY is malformed; check that it was copied whole'
+        : `ADMIN_API_KEY is a key for another environment; APP_ENV is ${APP_ENV}`,
+    );
+  }
+  const isIssued = given !== undefined && (await keys.exists(given));
+  const now = new Date(clock.now());
+  const isUnexpired = [{ expiresAt: null }, { expiresAt: { gt: now } }];
+  const administrators = await database.apiKey.count({
+    where: { role: 'admin', revokedAt: null, OR: isUnexpired },
+  });
+  if (administrators > 0) {
+    const line =
+      given === undefined || isIssued
+        ? 'There is an administrator already.'
+        : 'There is an administrator already: ADMIN_API_KEY was not used.';
+    return { created: false, keyId: null, key: null, line };
+  }
+  if (isIssued) {
+    throw new InvalidEnvironmentError(
+      "ADMIN_API_KEY is a client's key, or was revoked or has expired; give one that was never used",
+    );
+  }
+  const { id: keyId, key } = await keys.issue(ADMINISTRATOR, actor, given);
+  return given === undefined
+    ? { created: true, keyId, key, line: `The administrator's key, shown this once: ${key}` }
+    : { created: true, keyId, key: null, line: "ADMIN_API_KEY is the administrator's key." };
+}

@@ -1,0 +1,240 @@
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { SchemaEngine } from '@prisma/schema-engine-wasm';
+import type pg from 'pg';
+import { isOneTransaction } from '../../../prisma/migration-script.mjs';
+import { findSchema } from '../../../prisma/session-settings.mjs';
+import { hasCode } from '../access/availability.js';
+import { createPool } from '../access/connection-pool.js';
+import { findSchemaFaults, HOW_TO_REPAIR } from './schema-faults.js';
+import { namedStatement, type Statement } from '../access/statement.js';
+import { requireUtf8 } from '../access/server-encoding.js';
+
+/** The path is the same from `src`, `build` and `dist`. */
+const MIGRATIONS_FOLDER = path.join(import.meta.dirname, '..', '..', '..', 'prisma', 'migrations');
+
+/** Read once: a release that replaces the files of a running service has other migrations. */
+let ownNames: Promise<string[]> | undefined;
+
+const UNDEFINED_TABLE = /^42P01$/;
+
+/** Prisma's codes of errors that an operator can fix. */
+const KNOWN_ERROR = /^P\d{4}$/;
+
+/** The error of PostgreSQL, in any of its languages, in a log of the engine. */
+const SERVER_ERROR = /^(?:Error querying the database: )?(\p{Lu}+: .+)$/mu;
+
+/** The code of PostgreSQL's error in such a log. */
+const SERVER_ERROR_CODE = /^Database error code: (\w{5})$/m;
+
+/** The codes of errors that what a migration creates exists, or that what it renames or drops does not. */
+const MAY_BE_APPLIED = /^42(?:P06|P07|701|710|723|P01|703|704|883)$/;
+
+interface RecordedMigration {
+  name: string;
+  finished: boolean;
+  log: string;
+  isMigrating: boolean;
+}
+
+/**
+ * The migrations that Prisma recorded, without rolled-back ones; and whether a process holds the lock of its
+ * engine.
+ */
+const RECORDED = namedStatement<RecordedMigration>(
+  'recorded-migrations',
+  `SELECT migration_name AS name, finished_at IS NOT NULL AS finished, coalesce(logs, '') AS log, EXISTS (
+     SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
+     WHERE datname = current_database() AND locktype = 'advisory' AND objid = 72707369 AND granted
+   ) AS "isMigrating"
+   FROM _prisma_migrations WHERE rolled_back_at IS NULL ORDER BY started_at`,
+);
+
+/** Thrown if migrations cannot be applied. Its message is one line, and says what to do. */
+export class MigrationError extends Error {}
+
+/**
+ * Returns the migrations that the database lacks, oldest first. Only reads.
+ *
+ * @param query runs a statement in the database.
+ * @throws the error of the query; MigrationError if a migration of the folder is unfinished.
+ */
+export async function pendingMigrations(
+  query: (statement: Statement<RecordedMigration>) => Promise<RecordedMigration[]>,
+  migrationsFolder = MIGRATIONS_FOLDER,
+): Promise<string[]> {
+  const names = await (migrationsFolder === MIGRATIONS_FOLDER
+    ? (ownNames ??= migrationNames(MIGRATIONS_FOLDER))
+    : migrationNames(migrationsFolder));
+  const recorded = await query(RECORDED).catch(emptyIfUnmigrated);
+  // Migrations of other releases are ignored.
+  const unfinished = recorded.find(({ name, finished }) => !finished && names.includes(name));
+  if (unfinished !== undefined) {
+    throw new MigrationError(
+      describeUnfinished(unfinished, await readScript(migrationsFolder, unfinished.name)),
+    );
+  }
+  const applied = new Set(recorded.map(({ name }) => name));
+  return names.filter((name) => !applied.has(name));
+}
+
+function describeUnfinished({ name, log, isMigrating }: RecordedMigration, script: string): string {
+  const reason = SERVER_ERROR.exec(log)?.[1];
+  if (reason === undefined && isMigrating) {
+    return `The migration ${name} is being applied. Wait until that has ended.`;
+  }
+  const what = `The migration ${name} ${reason === undefined ? 'was interrupted' : `failed: ${reason}`}.`;
+  if (!isOneTransaction(script)) {
+    return (
+      `${what} Undo what it may have changed, such as an index that it left, run "DELETE FROM ` +
+      `_prisma_migrations WHERE migration_name = '${name}'" in the database, and migrate again.`
+    );
+  }
+  const next = reason === undefined ? 'Migrate again.' : 'Correct the cause, and migrate again.';
+  // Other engines record a migration after it is committed.
+  const mayBeApplied = MAY_BE_APPLIED.test(SERVER_ERROR_CODE.exec(log)?.[1] ?? '');
+  const record =
+    " If Prisma's own engine or an earlier build had applied it without recording that, run " +
+    `"UPDATE _prisma_migrations SET finished_at = now() WHERE migration_name = '${name}' AND ` +
+    'rolled_back_at IS NULL" in the database instead.';
+  return `${what} It changed nothing. ${next}${mayBeApplied ? record : ''}`;
+}
+
+/**
+ * Applies the pending migrations, as `prisma migrate deploy` would, and returns their names. One that failed
+ * or was interrupted is applied again. If several processes start at once, one applies them; the others wait
+ * for it, up to two minutes, and return no names.
+ *
+ * @throws the errors of `pendingMigrations` and `requireUtf8`, and MigrationError if a migration fails, or if
+ *   the database lacks something though it has every migration.
+ */
+export async function applyPendingMigrations(
+  connectionString: string,
+  migrationsFolder = MIGRATIONS_FOLDER,
+): Promise<string[]> {
+  const pool = createPool({ DATABASE_URL: connectionString }, 1);
+  const pending = () =>
+    pendingMigrations(async ({ text }) => (await pool.query<RecordedMigration>(text)).rows, migrationsFolder);
+  try {
+    await requireUtf8(async (text) => (await pool.query<{ fault: string }>(text)).rows);
+    await findSchema(pool, connectionString);
+    // The engine takes long to load, so it is opened only if a migration is pending or unfinished: it waits
+    // for another process that applies one.
+    const known = await pending().catch((error: unknown) => {
+      if (error instanceof MigrationError) {
+        return null;
+      }
+      throw error;
+    });
+    if (known?.length === 0) {
+      await requireSchema(pool, migrationsFolder);
+      return [];
+    }
+    const migrationsList = await readMigrations(migrationsFolder);
+    const filters = { externalTables: [], externalEnums: [] };
+    try {
+      const { appliedMigrationNames } = await withEngine(connectionString, (engine) =>
+        engine.applyMigrations({ migrationsList, filters }),
+      );
+      await requireSchema(pool, migrationsFolder);
+      return appliedMigrationNames;
+    } catch (error) {
+      // `pending()` throws why a migration failed, as the engine recorded it; the engine does not report an
+      // earlier failure.
+      await pending();
+      throw error;
+    }
+  } finally {
+    await pool.end();
+  }
+}
+
+/**
+ * Returns the migrations of other releases that a database has, oldest first, without failed ones.
+ *
+ * @throws the database's error.
+ */
+export async function findUnknownMigrations(connectionString: string): Promise<string[]> {
+  const pool = createPool({ DATABASE_URL: connectionString }, 1);
+  try {
+    const { rows } = await pool.query<RecordedMigration>(RECORDED.text);
+    const known = new Set(await migrationNames(MIGRATIONS_FOLDER));
+    return rows.filter(({ name, finished }) => finished && !known.has(name)).map(({ name }) => name);
+  } finally {
+    await pool.end();
+  }
+}
+
+/** @throws MigrationError for a database with every migration that lacks what they add. */
+async function requireSchema(pool: pg.Pool, migrationsFolder: string): Promise<void> {
+  // Those of another version lead to the columns of that.
+  if (migrationsFolder !== MIGRATIONS_FOLDER) {
+    return;
+  }
+  const faults = await findSchemaFaults(
+    async ({ text }, values) => (await pool.query<{ fault: string }>(text, values)).rows,
+  );
+  if (faults !== null) {
+    throw new MigrationError(
+      `The database ${faults}, though every migration is recorded as applied: ${HOW_TO_REPAIR}.`,
+    );
+  }
+}
+
+/** Returns no rows for a database without any migration. */
+function emptyIfUnmigrated(error: unknown): [] {
+  if (hasCode(error, UNDEFINED_TABLE)) {
+    return [];
+  }
+  throw error;
+}
+
+async function migrationNames(migrationsFolder: string): Promise<string[]> {
+  const entries = await readdir(migrationsFolder, { withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .toSorted();
+}
+
+/** @throws MigrationError for an error that the engine explains. */
+async function withEngine<T>(
+  connectionString: string,
+  use: (engine: SchemaEngine) => Promise<T>,
+): Promise<T> {
+  // Loaded only if needed: a running service needs no schema engine.
+  const { openSchemaEngine } = await import('../../../prisma/wasm-schema-engine.mjs');
+  const { engine, close } = await openSchemaEngine({ connectionString });
+  try {
+    return await use(engine);
+  } catch (error) {
+    const { code = '', message } = error as Error & { code?: string };
+    const line = message.trim().replaceAll(/\s+/g, ' ');
+    throw KNOWN_ERROR.test(code) ? new MigrationError(line, { cause: error }) : error;
+  } finally {
+    await close();
+  }
+}
+
+function readScript(migrationsFolder: string, name: string): Promise<string> {
+  return readFile(path.join(migrationsFolder, name, 'migration.sql'), 'utf8');
+}
+
+/** Returns all migrations, because the engine compares applied migrations with their files. */
+async function readMigrations(migrationsFolder: string) {
+  const migrationDirectories = await Promise.all(
+    (await migrationNames(migrationsFolder)).map(async (name) => {
+      const value = await readScript(migrationsFolder, name);
+      return { path: name, migrationFile: { path: 'migration.sql', content: { tag: 'ok' as const, value } } };
+    }),
+  );
+  return {
+    baseDir: migrationsFolder,
+    lockfile: {
+      path: 'migration_lock.toml',
+      content: await readFile(path.join(migrationsFolder, 'migration_lock.toml'), 'utf8'),
+    },
+    shadowDbInitScript: '',
+    migrationDirectories,
+  };
+}

@@ -1,0 +1,32 @@
+import { COLUMNS } from '../generated/columns.js';
+import { loadSql, type Statement } from '../access/statement.js';
+
+/** The advice in messages about pending migrations. Prisma's commands are not in the image. */
+export const HOW_TO_MIGRATE = 'run "npx prisma migrate deploy", or in a container "animal-store migrate"';
+
+/** The advice when the database lacks something though every migration is recorded as applied. */
+export const HOW_TO_REPAIR =
+  'either a migration was recorded only (delete its row in _prisma_migrations, and migrate again), or ' +
+  'tables were changed by hand ("npx prisma migrate diff --from-config-datasource --to-schema ' +
+  'prisma/schema.prisma --script", in a checkout of this version, prints the difference)';
+
+const FIND = loadSql<{ fault: string }>(import.meta.url, 'schema-faults');
+const NEEDED = JSON.stringify(COLUMNS);
+/** A message with more would be hard to read. */
+const MAX_NAMED = 10;
+
+/**
+ * Returns which tables and columns of this version the database lacks or has in another form, as predicates
+ * of "the database"; null if it has all.
+ *
+ * @param query runs a statement in the database.
+ * @throws the error of the query.
+ */
+export async function findSchemaFaults(
+  query: (statement: Statement<{ fault: string }>, values: unknown[]) => Promise<{ fault: string }[]>,
+): Promise<string | null> {
+  const faults = (await query(FIND, [NEEDED])).map(({ fault }) => fault);
+  const unnamed = faults.length - MAX_NAMED;
+  const named = [...faults.slice(0, MAX_NAMED), ...(unnamed > 0 ? [`has ${unnamed} more faults`] : [])];
+  return faults.length === 0 ? null : named.join(', ');
+}

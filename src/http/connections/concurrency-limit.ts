@@ -1,0 +1,144 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { ApiError } from '../routes/api-error.js';
+import type { MetricsRegistry, MetricsSource } from '../../process/metrics-registry.js';
+import { Connections, SHUTTING_DOWN } from './connections.js';
+import { ENVIRONMENT, type Environment } from '../../process/settings/environment.js';
+import { operationName } from './request-line.js';
+import { toNetwork } from '../rules/network.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /**
+     * The operation whose slot `ConcurrencyLimit` gave it; undefined before, and once its response is made.
+     */
+    load: OperationLoad | undefined;
+    /**
+     * The id of the quota, or the network, that its slot counts for, as far as is known before it is
+     * authenticated. Undefined until slots are short.
+     */
+    slotOwner: string | undefined;
+    /** Whether `ConcurrencyLimit` denied it. */
+    isShed: boolean;
+  }
+}
+
+/** The requests of one operation. */
+interface OperationLoad {
+  readonly operation: string;
+  /**
+   * Those that hold a slot, in no order. Not a Set, because outgrown tables of a Set keep its former items in
+   * memory until a full collection.
+   */
+  readonly slots: FastifyRequest[];
+  /** Requests denied since the start. */
+  shed: number;
+}
+
+// Created once, because an overloaded server has no time for stack traces.
+const OVERLOADED = new ApiError('service_unavailable', 'This server is overloaded. Try again shortly.');
+const TOO_MANY = new ApiError(
+  'too_many_concurrent_requests',
+  'Too many requests of this client are in flight at once. Send fewer at a time, and this one again shortly.',
+);
+
+/**
+ * Bounds the requests in flight of each operation to `MAX_CONCURRENT_REQUESTS_PER_OPERATION` slots. Excess
+ * requests are denied immediately, so a request waits for at most that many others, and a slow operation
+ * takes no slot of another. The last third of the slots is for clients that have less than a third, which is
+ * their share, so no client takes an operation from the others. Beyond its share a client gets 429; one that
+ * has less, but finds no slot, gets 503.
+ */
+@Injectable()
+export class ConcurrencyLimit implements MetricsSource {
+  private readonly byOperation = new Map<string, OperationLoad>();
+  private readonly maxSlots: number;
+  /** The slots of an operation that a client may have while two thirds are taken. */
+  private readonly share: number;
+
+  constructor(
+    private readonly connections: Connections,
+    @Inject(ENVIRONMENT) environment: Pick<Environment, 'MAX_CONCURRENT_REQUESTS_PER_OPERATION'>,
+  ) {
+    this.maxSlots = environment.MAX_CONCURRENT_REQUESTS_PER_OPERATION;
+    this.share = Math.max(1, Math.floor(this.maxSlots / 3));
+  }
+
+  all(): OperationLoad[] {
+    return [...this.byOperation.values()];
+  }
+
+  addMetrics(metrics: MetricsRegistry): void {
+    metrics.gauge('requests_in_flight', 'Requests that hold a slot of their operation.', ['operation'], () =>
+      this.all().map(({ operation, slots }) => [slots.length, operation]),
+    );
+    metrics.counter('requests_shed_total', 'Requests denied for lack of a slot.', ['operation'], () =>
+      this.all().map(({ operation, shed }) => [shed, operation]),
+    );
+  }
+
+  /** Takes a slot for a request that needs a key; returns the error of a request that gets none. */
+  takeSlot(request: FastifyRequest): ApiError | undefined {
+    if (this.connections.refusing.aborted) {
+      return SHUTTING_DOWN;
+    }
+    if (request.requiredRole === null) {
+      return undefined;
+    }
+    const load = this.findLoad(operationName(request));
+    const error = this.findError(load, request);
+    if (error !== undefined) {
+      return this.shed(request, error);
+    }
+    request.load = load;
+    load.slots.push(request);
+    return undefined;
+  }
+
+  /** Counts a request that is denied without being counted, and returns its error. */
+  shed(request: FastifyRequest, error = OVERLOADED): ApiError {
+    this.findLoad(operationName(request)).shed += 1;
+    request.isShed = true;
+    return error;
+  }
+
+  /** Frees the slot of a request whose response is made. */
+  freeSlot(request: FastifyRequest): void {
+    const index = request.load?.slots.indexOf(request) ?? -1;
+    if (index !== -1) {
+      request.load?.slots.splice(index, 1);
+    }
+    request.load = undefined;
+  }
+
+  /** Returns the error of a request for which there is no slot. */
+  private findError({ slots }: OperationLoad, request: FastifyRequest): ApiError | undefined {
+    if (slots.length < (this.maxSlots * 2) / 3) {
+      return undefined;
+    }
+    if (countSlots(slots, request) >= this.share) {
+      return TOO_MANY;
+    }
+    return slots.length < this.maxSlots ? undefined : OVERLOADED;
+  }
+
+  private findLoad(operation: string): OperationLoad {
+    let load = this.byOperation.get(operation);
+    if (load === undefined) {
+      load = { operation, slots: [], shed: 0 };
+      this.byOperation.set(operation, load);
+    }
+    return load;
+  }
+}
+
+/** Returns the number of slots that the client of a request has. */
+function countSlots(slots: FastifyRequest[], request: FastifyRequest): number {
+  const owner = findOwner(request);
+  return slots.filter((other) => findOwner(other) === owner).length;
+}
+
+function findOwner(request: FastifyRequest): string {
+  request.slotOwner ??= request.lastKnownPrincipal?.quota.id ?? toNetwork(request.ip);
+  return request.slotOwner;
+}

@@ -1,0 +1,177 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { Injectable } from '@nestjs/common';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { ApiError } from '../routes/api-error.js';
+import { Connections, SHUTTING_DOWN } from './connections.js';
+import { ConcurrencyLimit } from './concurrency-limit.js';
+import { parseJsonBody } from './json-body.js';
+import { toNetwork } from '../rules/network.js';
+
+const LIMIT_BYTES = 64 * 1024;
+/** The maximum of bodies that are arriving, so these take at most 64 MiB. */
+const MAX_ARRIVING = 1024;
+const JSON_TYPE = /^application\/json\s*(;|$)/i;
+/** A type that cannot be parsed counts as this one (RFC 9110, section 8.3). */
+const UNKNOWN_TYPE = 'application/octet-stream';
+
+const TOO_LARGE = new ApiError('payload_too_large', 'The body is larger than 64 KiB.');
+const NOT_JSON = new ApiError(
+  'unsupported_media_type',
+  'The body must be JSON, with the header Content-Type: application/json.',
+);
+const ENCODED = new ApiError(
+  'unsupported_media_type',
+  'The body must have no content coding: leave out the header Content-Encoding.',
+);
+const INCOMPLETE = new ApiError('invalid_request', 'The body did not arrive whole.');
+
+/** The body of a request, which has arrived whole. */
+export class RequestBody {
+  constructor(
+    readonly bytes: Buffer,
+    private readonly headers: IncomingHttpHeaders,
+  ) {}
+
+  /**
+   * Returns the JSON value of the body, or undefined if it is empty.
+   *
+   * @throws ApiError `unsupported_media_type` or `invalid_request`.
+   */
+  json(): unknown {
+    const { 'content-type': type = '', 'content-encoding': codings = '' } = this.headers;
+    if (!JSON_TYPE.test(type)) {
+      throw NOT_JSON;
+    }
+    // Many clients send the type without a body.
+    if (this.bytes.length === 0) {
+      return undefined;
+    }
+    // Besides `identity`, which is no coding, and empty elements (RFC 9110, section 8.4).
+    if (codings.split(',').some((coding) => !/^(identity)?$/i.test(coding.trim()))) {
+      throw ENCODED;
+    }
+    try {
+      return parseJsonBody(this.bytes);
+    } catch (error) {
+      throw new ApiError('invalid_request', `The body is not JSON: ${(error as SyntaxError).message}.`);
+    }
+  }
+}
+
+/**
+ * Reads bodies before the guards run, so that nothing lies between the judgement of a request and its effect.
+ * `ValidationPipe` parses them behind the guards.
+ */
+@Injectable()
+export class RequestBodyReader {
+  /** The oldest first. */
+  private readonly arriving = new Set<ArrivingBody>();
+
+  constructor(
+    private readonly connections: Connections,
+    private readonly concurrencyLimit: ConcurrencyLimit,
+  ) {
+    connections.refusing.addEventListener('abort', () =>
+      this.arriving.forEach((body) => body.end(SHUTTING_DOWN)),
+    );
+  }
+
+  /** Makes this the parser of every content type. */
+  addTo(fastify: FastifyInstance): void {
+    // Fastify would respond to a type that it cannot parse, and to QUERY without one, before the guards.
+    fastify.addHook('onRequest', ({ headers }, _reply, done) => {
+      if (headers['content-type'] !== undefined && !JSON_TYPE.test(headers['content-type'])) {
+        headers['content-type'] = UNKNOWN_TYPE;
+      }
+      done();
+    });
+    fastify.addHttpMethod('QUERY', { overrideExisting: true });
+    fastify.removeAllContentTypeParsers();
+    fastify.addContentTypeParser('*', (request, payload, done) => {
+      const body = new ArrivingBody(request, payload, (error, bytes) => {
+        this.arriving.delete(body);
+        done(error, new RequestBody(bytes, request.headers));
+      });
+      this.add(body);
+    });
+  }
+
+  private add(body: ArrivingBody): void {
+    this.arriving.add(body);
+    if (this.connections.refusing.aborted) {
+      body.end(SHUTTING_DOWN);
+    } else if (body.isTooLarge) {
+      body.end(TOO_LARGE);
+    } else if (this.arriving.size > MAX_ARRIVING) {
+      const surplus = this.findSurplus();
+      surplus.end(this.concurrencyLimit.shed(surplus.request));
+    }
+  }
+
+  /**
+   * Returns the oldest body of the network with the most, so that no client makes the requests of others
+   * fail.
+   */
+  private findSurplus(): ArrivingBody {
+    const byNetwork = new Map<string, ArrivingBody[]>();
+    for (const body of this.arriving) {
+      const others = byNetwork.get(body.network);
+      if (others === undefined) {
+        byNetwork.set(body.network, [body]);
+      } else {
+        others.push(body);
+      }
+    }
+    const [most] = [...byNetwork.values()].toSorted((one, other) => other.length - one.length);
+    return most![0]!;
+  }
+}
+
+/** A body that is collected in one `Buffer`: a list of one-byte chunks would take 400 times the memory. */
+class ArrivingBody {
+  private bytes = Buffer.alloc(0);
+  private length = 0;
+  private isOver = false;
+  private knownNetwork: string | undefined;
+
+  /** @param onEnd receives the bytes, or the error of a body that did not arrive whole. */
+  constructor(
+    readonly request: FastifyRequest,
+    payload: IncomingMessage,
+    private readonly onEnd: (error: ApiError | null, bytes: Buffer) => void,
+  ) {
+    payload.on('data', (chunk: Buffer) => this.add(chunk));
+    payload.once('end', () => this.end(null)).once('close', () => this.end(INCOMPLETE));
+  }
+
+  /** Whether its length, as its head declares it, exceeds the limit. */
+  get isTooLarge(): boolean {
+    return Number(this.request.headers['content-length']) > LIMIT_BYTES;
+  }
+
+  /** The client's network. */
+  get network(): string {
+    this.knownNetwork ??= toNetwork(this.request.ip);
+    return this.knownNetwork;
+  }
+
+  /** Ends the arrival, with an error if the body has not arrived whole. Has no effect once it is over. */
+  end(error: ApiError | null): void {
+    if (!this.isOver) {
+      this.isOver = true;
+      this.onEnd(error, this.bytes.subarray(0, this.length));
+      this.bytes = Buffer.alloc(0);
+    }
+  }
+
+  private add(chunk: Buffer): void {
+    if (this.length + chunk.length > LIMIT_BYTES) {
+      this.end(TOO_LARGE);
+    } else if (!this.isOver) {
+      if (this.bytes.length === 0) {
+        this.bytes = Buffer.allocUnsafe(Number(this.request.headers['content-length'] ?? LIMIT_BYTES));
+      }
+      this.length += chunk.copy(this.bytes, this.length);
+    }
+  }
+}

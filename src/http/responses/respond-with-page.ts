@@ -1,0 +1,24 @@
+import type { FastifyReply } from 'fastify';
+import { pageLinks } from '../../schemas/pagination.js';
+
+/**
+ * Sets the `Link` header of a response, and `X-Total-Count` if the entries of all pages were counted. Returns
+ * the entries of the page.
+ *
+ * @param query the query parameters of every page of this list.
+ * @param position returns the position after which the next page begins.
+ */
+export async function respondWithPage<Entry, Last>(
+  reply: FastifyReply,
+  page: Promise<{ entries: Entry[]; last: Last | null; total?: number }>,
+  path: string,
+  query: object,
+  position: (last: Last) => string,
+): Promise<Entry[]> {
+  const { entries, last, total } = await page;
+  reply.header('Link', pageLinks(path, query, last && position(last)));
+  if (total !== undefined) {
+    reply.header('X-Total-Count', total);
+  }
+  return entries;
+}

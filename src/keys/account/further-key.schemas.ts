@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { CreateKeyInput, givenRestrictions, IssuedKey, KeyWithUsage } from '../key.schemas.js';
+import { cursorParameter, limitParameter } from '../../schemas/pagination.js';
+import { BODY_MESSAGE, uuid } from '../../schemas/text-schemas.js';
+import { isUuid } from '../../schemas/uuid.js';
+
+const WITHIN = 'They must be within those of your key, which are the default';
+
+/** The body of a holder's request to issue a key. */
+export const NewFurtherKey = z
+  .object(
+    {
+      name: CreateKeyInput.shape.name,
+      scopes: givenRestrictions.scopes.meta({
+        description: `What the key may do. ${WITHIN}, without \`keys:write\`.`,
+      }),
+      allowedNetworks: givenRestrictions.allowedNetworks.meta({
+        description: `The networks from which the key may be used; null for anywhere. ${WITHIN}.`,
+      }),
+      expiresAt: CreateKeyInput.shape.expiresAt.meta({
+        description: 'The time from which the key is no longer valid. At most that of your key, the default.',
+      }),
+    },
+    BODY_MESSAGE,
+  )
+  .meta({
+    id: 'NewFurtherKey',
+    description: 'A new key on the quota of your key.',
+    examples: [{ name: 'Stock sync', scopes: ['pets:read'] }],
+  });
+export type NewFurtherKey = z.infer<typeof NewFurtherKey>;
+
+/** The fields that holders see of a key of their quota. */
+const SHOWN = {
+  id: true,
+  name: true,
+  scopes: true,
+  allowedNetworks: true,
+  state: true,
+  prefix: true,
+  lastFour: true,
+  createdAt: true,
+  expiresAt: true,
+  revokedAt: true,
+  predecessorId: true,
+  successorId: true,
+  issuerId: true,
+} as const;
+
+const issuerId = uuid('Identifier of the key by which it was issued.');
+
+/** A key in responses to holders of keys of its quota, without the key itself. */
+export const FurtherKey = KeyWithUsage.pick({ ...SHOWN, lastUsedAt: true })
+  .extend({ issuerId })
+  .meta({
+    id: 'FurtherKey',
+    description: 'A key of your quota that a holder issued, without the key itself.',
+  });
+export type FurtherKey = z.infer<typeof FurtherKey>;
+
+/** A new key in the response that issues it, the only one with the key itself. */
+export const IssuedFurtherKey = IssuedKey.pick({ ...SHOWN, key: true })
+  .extend({ issuerId })
+  .meta({ id: 'IssuedFurtherKey', description: 'A new key of your quota.' });
+export type IssuedFurtherKey = z.infer<typeof IssuedFurtherKey>;
+
+export const FurtherKeyQuery = z.object({
+  limit: limitParameter('Maximum number of keys returned.'),
+  /** The identifier after which the page begins. */
+  cursor: cursorParameter((id) => (isUuid(id) ? id : null)),
+});
+export type FurtherKeyQuery = z.infer<typeof FurtherKeyQuery>;
