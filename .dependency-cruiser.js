@@ -16,7 +16,7 @@ const resources = readdirSync('src', { withFileTypes: true })
   .map(({ name }) => name)
   .filter((name) => name !== 'rate-limit' && ![...above, ...below].flat().includes(name));
 /** Each folder may import those of the floors below it: none above, and none beside it. */
-const floors = [...above, ['rate-limit', ...resources], ...below];
+const floors = [...above, resources, ['rate-limit'], ...below];
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
