@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Deprecated } from '../deprecation/deprecated.decorator.js';
 import { Operation } from '../openapi/operation.decorator.js';
 import { ApiError } from '../http/routes/api-error.js';
-import { PageWriter } from '../http/responses/page-writer.js';
+import { respondWithPage } from '../http/responses/respond-with-page.js';
 import { Revalidated } from '../http/responses/revalidation.hook.js';
 import { int64, parseInt64 } from '../schemas/int64.js';
 import { jsonSchema } from '../schemas/json-schema.js';
@@ -22,8 +22,6 @@ const PATH = '/v1/pets';
 @Tag('pets', 'The animals that the store offers.')
 @Controller(PATH)
 export class PetsController {
-  private readonly pages = new PageWriter(PATH, Pet, ({ id }) => String(id));
-
   constructor(
     private readonly pets: PetRepository,
     private readonly idempotency: IdempotencyService,
@@ -39,15 +37,16 @@ export class PetsController {
     'Returns one page of the animals, oldest first, of one status or with some identifiers if given.',
   )
   @PageResponse(Pet, 'A page of animals.', 'ETag', 'Revalidate')
-  async listPets(
+  listPets(
     @Query({ schema: PetQuery })
     { id, limit = id === undefined ? LIMIT_DEFAULT : LIMIT_MAX, status, cursor }: PetQuery,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<string> {
+  ): Promise<Pet[]> {
     const shown = { limit, status, after: cursor };
     const page = id === undefined ? this.pets.page(shown) : this.pets.pageByIds(id, shown);
-    return this.pages.respond(reply, await dataIfAllowed(request, page), { limit, status, id });
+    const allowed = dataIfAllowed(request, page);
+    return respondWithPage(reply, allowed, PATH, { limit, status, id }, (last) => String(last.id));
   }
 
   @Post()

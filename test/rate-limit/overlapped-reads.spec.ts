@@ -135,7 +135,7 @@ describe('a read of administration that is denied', () => {
 describe('a handler of a read that is served while it is counted', () => {
   it('responds 500 instead of its data when it forgets to wait for the decision', async () => {
     const listPets: object = Reflect.get(PetsController.prototype, 'listPets');
-    const forgetful = jest.fn(async () => '[]');
+    const forgetful = jest.fn(async () => []);
     for (const name of Reflect.getMetadataKeys(listPets)) {
       Reflect.defineMetadata(name, Reflect.getMetadata(name, listPets), forgetful);
     }

@@ -1,6 +1,9 @@
 import type { FastifyReply } from 'fastify';
 import { pageLinks } from '../../schemas/pagination.js';
 
+/** The `Link` headers of pages, because requests of the same parameters may share one. */
+const links = new WeakMap<object, string>();
+
 /**
  * Sets the `Link` header of a response, and `X-Total-Count` if the entries of all pages were counted. Returns
  * the entries of the page.
@@ -15,8 +18,11 @@ export async function respondWithPage<Entry, Last>(
   query: object,
   position: (last: Last) => string,
 ): Promise<Entry[]> {
-  const { entries, last, total } = await page;
-  reply.header('Link', pageLinks(path, query, last && position(last)));
+  const found = await page;
+  const { entries, last, total } = found;
+  const link = links.get(found) ?? pageLinks(path, query, last && position(last));
+  links.set(found, link);
+  reply.header('Link', link);
   if (total !== undefined) {
     reply.header('X-Total-Count', total);
   }

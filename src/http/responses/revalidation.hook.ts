@@ -50,12 +50,15 @@ export function namesTag(ifNoneMatch: string, tag: string): boolean {
 /** Adds an `ETag` to a 200 of a `@Revalidated()` operation, and makes it 304 for a client that has it. */
 @Injectable()
 export class RevalidationHook implements ResponseHook {
+  /** The last body with its `Link` and tag, because requests that arrive together often share a page. */
+  private last = { body: '', link: '', tag: entityTag('') };
+
   onSend(request: FastifyRequest, reply: FastifyReply, body: unknown): unknown {
     const isRevalidated = reply.statusCode === 200 && request.routeOptions.config.revalidated === true;
     if (!isRevalidated || typeof body !== 'string') {
       return undefined;
     }
-    const tag = String(reply.getHeader('ETag') ?? entityTag(body, reply.getHeader('Link')?.toString()));
+    const tag = this.findTag(body, reply.getHeader('Link')?.toString() ?? '');
     reply.header('ETag', tag).header('Cache-Control', 'private, no-cache');
     if (!namesTag(request.headers['if-none-match'] ?? '', tag)) {
       return undefined;
@@ -63,5 +66,12 @@ export class RevalidationHook implements ResponseHook {
     reply.status(304).removeHeader('Content-Type');
     // Fastify needs the body of HEAD for its length.
     return request.method === 'HEAD' ? body : null;
+  }
+
+  private findTag(body: string, link: string): string {
+    if (body !== this.last.body || link !== this.last.link) {
+      this.last = { body, link, tag: entityTag(body, link) };
+    }
+    return this.last.tag;
   }
 }
