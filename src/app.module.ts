@@ -7,22 +7,17 @@ import { WebhookDeliveryModule } from './webhooks/webhook-delivery.module.js';
 import { DecisionCheckHook } from './rate-limit/decision-check.hook.js';
 import { ErrorFilter } from './http/routes/error.filter.js';
 import { LargeBodyHook } from './http/responses/large-body.hook.js';
-import { AllowedMethods } from './http/routes/allowed-methods.js';
-import { NotFoundController } from './http/routes/not-found.controller.js';
+import { HttpModule } from './http/http.module.js';
+import { RoutesModule } from './http/routes/routes.module.js';
 import { ApiKeyGuard } from './auth/api-key.guard.js';
 import { AuthModule } from './auth/auth.module.js';
 import { PermissionGuard } from './auth/permission.guard.js';
-import { DeprecatedOperations } from './deprecation/deprecated-operations.js';
-import { RemovalWatch } from './deprecation/removal-watch.js';
 import type { Clock } from './process/clock.js';
 import { DatabaseModule } from './database/access/database.module.js';
 import type { Environment } from './process/settings/environment.js';
-import { RequestBodyReader } from './http/connections/request-body.js';
 import { RevalidationHook } from './http/responses/revalidation.hook.js';
-import { SchemaHook } from './http/routes/schema.hook.js';
 import { SlotHook } from './http/connections/slot.hook.js';
 import { RequestMetricsHook } from './observability/request-metrics.hook.js';
-import { ConcurrencyLimit } from './http/connections/concurrency-limit.js';
 import { UsageHook } from './usage/usage.hook.js';
 import { ValidationPipe } from './http/routes/validation.pipe.js';
 import { HealthModule } from './observability/health.module.js';
@@ -34,7 +29,7 @@ import { RateLimitHeadersHook } from './rate-limit/rate-limit-headers.hook.js';
 import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
 import { BanIndexing } from './rate-limit/stores/ban-indexing.js';
 import { RateLimitModule } from './rate-limit/rate-limit.module.js';
-import { Connections } from './http/connections/connections.js';
+import type { Connections } from './http/connections/connections.js';
 import { SettingsModule } from './process/settings/settings.module.js';
 import { UsageModule } from './usage/usage.module.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
@@ -72,7 +67,6 @@ export const RESPONSE_HOOKS = [
     HealthModule,
     MetricsModule,
   ],
-  controllers: [NotFoundController],
   providers: [
     // 401, 429, 403; behind them, 410 by `@Deprecated()`, and 404 of an experimental `@Operation()`:
     { provide: APP_GUARD, useClass: ApiKeyGuard },
@@ -80,19 +74,12 @@ export const RESPONSE_HOOKS = [
     { provide: APP_GUARD, useClass: PermissionGuard },
     // 415, 400:
     { provide: APP_PIPE, useClass: ValidationPipe },
-    // Then the handler of a controller, which is `NotFoundController` without a route:
-    AllowedMethods,
+    // Then the handler of a controller, which is `NotFoundController` without a route.
     // The errors of all steps:
     { provide: APP_FILTER, useClass: ErrorFilter },
-    // The steps before and after them that no other module provides:
-    RequestBodyReader,
-    SchemaHook,
-    ConcurrencyLimit,
-    SlotHook,
+    // The steps of responses that no other module provides:
     DecisionCheckHook,
-    RevalidationHook,
     RateLimitHeadersHook,
-    LargeBodyHook,
     // In the service only; not for a command of the terminal.
     BanIndexing,
   ],
@@ -101,11 +88,11 @@ export class AppModule {
   static register(environment: Environment, clock: Clock, connections: Connections): DynamicModule {
     return {
       module: AppModule,
-      // Every module may inject what it exports.
-      global: true,
-      imports: [SettingsModule.register(environment, clock)],
-      providers: [{ provide: Connections, useValue: connections }, DeprecatedOperations, RemovalWatch],
-      exports: [Connections, ConcurrencyLimit, DeprecatedOperations, RemovalWatch],
+      imports: [
+        SettingsModule.register(environment, clock),
+        RoutesModule.register(AppModule),
+        HttpModule.register(connections),
+      ],
     };
   }
 }

@@ -4,7 +4,6 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import type { FastifyInstance } from 'fastify';
 import { AppModule, RESPONSE_HOOKS } from './app.module.js';
 import { AllowedMethods } from './http/routes/allowed-methods.js';
-import { DeprecatedOperations } from './deprecation/deprecated-operations.js';
 import { addLifecycleHeaders } from './deprecation/lifecycle-headers.hook.js';
 import { startDeadline } from './database/access/request-deadline.js';
 import { jsonWriter } from './schemas/json-writer.js';
@@ -129,7 +128,7 @@ function addResponseHooks(app: NestFastifyApplication): void {
   }
 }
 
-/** Adds what each route declares: to its responses, and to the tables of operations. */
+/** Adds what each route declares to its responses, and its methods to those of its path. */
 function addRouteHooks(app: NestFastifyApplication, environment: Environment): void {
   const fastify = app.getHttpAdapter().getInstance();
   const prefix = publicPrefix(environment);
@@ -137,8 +136,5 @@ function addRouteHooks(app: NestFastifyApplication, environment: Environment): v
   if (prefix !== '') {
     fastify.addHook('onRoute', prefixLinks(prefix));
   }
-  fastify.addHook('onRoute', (route) => {
-    app.get(AllowedMethods).addRoute(route);
-    app.get(DeprecatedOperations).addRoute(route);
-  });
+  fastify.addHook('onRoute', (route) => app.get(AllowedMethods).addRoute(route));
 }

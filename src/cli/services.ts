@@ -1,5 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { AppModule } from '../app.module.js';
 import { AuditModule } from '../audit/audit.module.js';
 import { Clock } from '../process/clock.js';
 import { DatabaseModule } from '../database/access/database.module.js';
@@ -8,6 +9,7 @@ import {
   findEmbeddedPostgres,
 } from '../database/migrations/embedded/embedded-postgres.js';
 import { type Environment, readProcessEnvironment } from '../process/settings/environment.js';
+import { RoutesModule } from '../http/routes/routes.module.js';
 import { KeysModule } from '../keys/keys.module.js';
 import { SettingsModule } from '../process/settings/settings.module.js';
 import { UsageModule } from '../usage/usage.module.js';
@@ -20,13 +22,12 @@ class Terminal {}
  * them.
  */
 export async function openServices(environment: Environment): Promise<INestApplicationContext> {
-  // Administration reads what the routes of all controllers declare.
-  await import('../app.module.js');
   const settings = SettingsModule.register(environment, new Clock());
+  const routes = RoutesModule.register(AppModule);
   return NestFactory.createApplicationContext(
     {
       module: Terminal,
-      imports: [settings, DatabaseModule, KeysModule, UsageModule, AuditModule, WebhooksModule],
+      imports: [settings, routes, DatabaseModule, KeysModule, UsageModule, AuditModule, WebhooksModule],
     },
     // The command reports the error of a failed start itself.
     { logger: false, abortOnError: false },

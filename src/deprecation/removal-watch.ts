@@ -3,7 +3,8 @@ import { PeriodicDatabaseTask } from '../database/batches/periodic-task.js';
 import { PrismaService } from '../database/access/prisma.service.js';
 import type { MetricsRegistry, MetricsSource } from '../process/metrics-registry.js';
 import { Clock } from '../process/clock.js';
-import { DeprecatedOperations } from './deprecated-operations.js';
+import { DeclaredRoutes } from '../http/routes/declared-routes.js';
+import { deprecatedOperations } from './deprecated-operations.js';
 import { DAY_MS, MINUTE_MS } from '../process/time-units.js';
 
 const INTERVAL_MS = MINUTE_MS;
@@ -30,13 +31,23 @@ export class RemovalWatch extends PeriodicDatabaseTask implements OnApplicationB
 
   constructor(
     private readonly prisma: PrismaService,
-    private readonly operations: DeprecatedOperations,
+    private readonly routes: DeclaredRoutes,
     private readonly clock: Clock,
   ) {
     super(INTERVAL_MS, () => this.count(), 'Could not count callers of operations that will soon be removed');
   }
 
   addMetrics(metrics: MetricsRegistry): void {
+    metrics.gauge(
+      'deprecated_operation_sunset_timestamp_seconds',
+      'Unix time at which an operation is removed.',
+      ['operation'],
+      () =>
+        deprecatedOperations(this.routes).map(({ operation, removal }) => [
+          removal.getTime() / 1000,
+          operation,
+        ]),
+    );
     metrics.gauge(
       'deprecated_operation_recent_callers',
       'Keys that called, in the last 7 days, an operation that is removed within 30.',
@@ -65,7 +76,7 @@ export class RemovalWatch extends PeriodicDatabaseTask implements OnApplicationB
   /** Returns false: there is never more to count. @throws the database's error. */
   async count(): Promise<false> {
     const nowMs = this.clock.now();
-    const soon = [...this.operations.values()].filter(
+    const soon = deprecatedOperations(this.routes).filter(
       ({ removal }) => removal.getTime() > nowMs && removal.getTime() <= nowMs + SOON_MS,
     );
     if (soon.length === 0) {

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { DeprecationModule } from '../deprecation/deprecation.module.js';
 import { RateLimitModule } from '../rate-limit/rate-limit.module.js';
 import { DatabaseHealth } from './database.health.js';
 import { HealthController } from './health.controller.js';
@@ -7,7 +8,7 @@ import { ReplicaRegistry } from './replica-registry.js';
 import { SequenceWatch } from './sequence-watch.js';
 
 @Module({
-  imports: [RateLimitModule],
+  imports: [RateLimitModule, DeprecationModule],
   controllers: [HealthController],
   providers: [DatabaseHealth, Readiness, ReplicaRegistry, SequenceWatch],
 })

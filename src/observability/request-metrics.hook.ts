@@ -12,7 +12,8 @@ import {
 import { OWN_LIMIT_REASONS } from '../rate-limit/own-limit.decorator.js';
 import type { RateLimitDecision } from '../rate-limit/rules/rate-limit-decision.js';
 import { WINDOW_NAMES } from '../rate-limit/rules/windows.js';
-import { DeprecatedOperations } from '../deprecation/deprecated-operations.js';
+import { deprecatedOperations } from '../deprecation/deprecated-operations.js';
+import { DeclaredRoutes } from '../http/routes/declared-routes.js';
 import {
   type Labels,
   type MetricsRegistry,
@@ -58,7 +59,7 @@ export class RequestMetricsHook implements ResponseHook, MetricsSource {
   private readonly bans = counter('bans_started_total', 'Bans started.', 'plan');
   private readonly plans = new Set<string>();
 
-  constructor(private readonly deprecatedOperations: DeprecatedOperations) {}
+  constructor(private readonly routes: DeclaredRoutes) {}
 
   addMetrics(metrics: MetricsRegistry): void {
     metrics.histogram(
@@ -71,7 +72,7 @@ export class RequestMetricsHook implements ResponseHook, MetricsSource {
       metrics.registry.registerMetric(metric),
     );
     // Without a zero, the first call would not be an increase.
-    this.deprecatedOperations.forEach((_declared, operation) => this.deprecated.inc({ operation }, 0));
+    deprecatedOperations(this.routes).forEach(({ operation }) => this.deprecated.inc({ operation }, 0));
   }
 
   /** Counts a request whose response is complete. */

@@ -3,7 +3,8 @@ import { ApiExtension } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import type { Principal } from '../auth/principal.js';
 import { operationName } from '../http/connections/request-line.js';
-import { AddRouteConfig, declaredRouteConfigs } from '../http/routes/route-config.decorator.js';
+import type { DeclaredRoutes } from '../http/routes/declared-routes.js';
+import { AddRouteConfig } from '../http/routes/route-config.decorator.js';
 import { toNetwork } from '../http/rules/network.js';
 import { revocationBucketKey, statusBucketKey } from './rules/bucket-key.js';
 
@@ -68,8 +69,8 @@ export function findOwnLimit(request: FastifyRequest): OwnLimit | null {
  * Returns the operations whose requests all take nothing from the windows. The rotation of keys is not among
  * them: usage has one number for all its requests, so those for leaked keys count as if they were counted.
  */
-export function uncountedOperations(): string[] {
-  return declaredRouteConfigs().flatMap(({ operation, ownLimit }) =>
+export function uncountedOperations(routes: DeclaredRoutes): string[] {
+  return routes.all.flatMap(({ operation, ownLimit }) =>
     operation === undefined || ownLimit === undefined || ownLimit.appliesTo !== undefined ? [] : [operation],
   );
 }

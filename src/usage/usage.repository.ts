@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { Prisma } from '../database/generated/client.js';
 import { PrismaService } from '../database/access/prisma.service.js';
 import { ApiError } from '../http/routes/api-error.js';
-import { uncountedOperations } from '../rate-limit/own-limit.decorator.js';
 import { toPage } from '../schemas/pagination.js';
 import type { Period } from './rules/periods.js';
 import type { MinuteOfRequests } from './rules/what-if.js';
@@ -216,8 +215,8 @@ export class UsageRepository {
    * Returns the requests that count against a quota's windows, of all its keys, in each minute that had any,
    * oldest first.
    */
-  minutesOfQuota(quotaId: string, since: Date, until?: Date) {
-    const isCounted = Prisma.sql`AND operation <> ALL (${uncountedOperations()})`;
+  minutesOfQuota(quotaId: string, uncounted: string[], since: Date, until?: Date) {
+    const isCounted = Prisma.sql`AND operation <> ALL (${uncounted})`;
     return this.read<MinuteOfRequests>(Prisma.sql`
       SELECT starts_at AS "startsAt", ${REQUESTS}
       ${selectedUsage({ period: 'minute', since, until, quotaId }, isCounted)}

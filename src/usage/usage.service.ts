@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { PrismaService } from '../database/access/prisma.service.js';
 import { ApiError } from '../http/routes/api-error.js';
-import { declaredRouteConfigs } from '../http/routes/route-config.decorator.js';
+import { DeclaredRoutes } from '../http/routes/declared-routes.js';
+import { uncountedOperations } from '../rate-limit/own-limit.decorator.js';
 import { scopesForRole } from '../auth/rules/scope.js';
 import { requireRecord } from '../auth/require-record.js';
 import type { Page } from '../schemas/pagination.js';
@@ -31,6 +32,7 @@ export class UsageService {
     private readonly database: PrismaService,
     private readonly repository: UsageRepository,
     private readonly clock: Clock,
+    private readonly routes: DeclaredRoutes,
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'USAGE_MINUTE_RETENTION'>,
   ) {}
 
@@ -55,7 +57,7 @@ export class UsageService {
     const since = given ?? this.firstDay(SUGGESTION_DAYS, until);
     const selection = { period: 'day', since, until, rotationOf: id } as const;
     const { entries: usage } = await this.repository.byOperation({ ...selection, limit: OPERATIONS_MAX });
-    const scopeByOperation = new Map(declaredRouteConfigs().map((route) => [route.operation, route.scope]));
+    const scopeByOperation = new Map(this.routes.all.map((route) => [route.operation, route.scope]));
     const scopes = scopesForRole(role as KeyRole).map((scope) => {
       const entries = usage.filter(({ operation }) => scopeByOperation.get(operation) === scope);
       const sum = (count: (use: OperationUsage) => number) =>
@@ -120,7 +122,8 @@ export class UsageService {
           'UTC day of the range whose minutes are kept.',
       );
     }
-    const minutes = await this.repository.minutesOfQuota(quotaId, since, until);
+    const uncounted = uncountedOperations(this.routes);
+    const minutes = await this.repository.minutesOfQuota(quotaId, uncounted, since, until);
     return {
       perMinute,
       perDay,

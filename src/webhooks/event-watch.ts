@@ -3,7 +3,8 @@ import { databaseReason } from '../database/access/availability.js';
 import { PeriodicDatabaseTask } from '../database/batches/periodic-task.js';
 import { PrismaService } from '../database/access/prisma.service.js';
 import { loadSql } from '../database/access/statement.js';
-import { DeprecatedOperations } from '../deprecation/deprecated-operations.js';
+import { deprecatedOperations } from '../deprecation/deprecated-operations.js';
+import { DeclaredRoutes } from '../http/routes/declared-routes.js';
 import { uncountedOperations } from '../rate-limit/own-limit.decorator.js';
 import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
 import { ENVIRONMENT, type Environment } from '../process/settings/environment.js';
@@ -29,7 +30,7 @@ export class WebhookEventWatch extends PeriodicDatabaseTask {
   constructor(
     private readonly prisma: PrismaService,
     private readonly counters: FallbackCounterStore,
-    private readonly deprecated: DeprecatedOperations,
+    private readonly routes: DeclaredRoutes,
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'COUNTER_STORE_URL'>,
   ) {
     super(INTERVAL_MS, () => this.findEvents(), 'Could not find events for webhooks');
@@ -67,14 +68,14 @@ export class WebhookEventWatch extends PeriodicDatabaseTask {
   private async findEventsOf(types: readonly EventType[]): Promise<number> {
     const bans = types.includes('quota.banned') ? Object.fromEntries(await this.counters.bans()) : {};
     const removals = Object.fromEntries(
-      [...this.deprecated].map(([operation, { removal }]) => [operation, removal]),
+      deprecatedOperations(this.routes).map(({ operation, removal }) => [operation, removal]),
     );
     const events = await this.prisma.query(
       FIND_EVENTS,
       this.environment.COUNTER_STORE_URL === undefined,
       JSON.stringify(bans),
       JSON.stringify(removals),
-      uncountedOperations(),
+      uncountedOperations(this.routes),
       types,
     );
     await queueEvents(this.prisma, events);

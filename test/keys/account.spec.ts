@@ -6,7 +6,7 @@ import { SERVICE } from '../../src/audit/audit.js';
 
 import { DAY_MS, MINUTE_MS } from '../support/time/clock.js';
 import { recordUsage } from '../support/keys/usage.js';
-import { DeprecatedOperations } from '../../src/deprecation/deprecated-operations.js';
+import { DeclaredRoutes } from '../../src/http/routes/declared-routes.js';
 import { encodeCursor } from '../../src/schemas/pagination.js';
 import { UsageRepository } from '../../src/usage/usage.repository.js';
 import { eventually } from '../support/eventually.js';
@@ -202,12 +202,10 @@ describe('GET /v1/deprecations', () => {
 
   it('returns each operation once over all pages, by name', async () => {
     const { key, id, quotaId } = await store.issue(UNLIMITED);
-    const operations = store.app.get(DeprecatedOperations);
-    const declared = operations.get('getPet') as NonNullable<ReturnType<typeof operations.get>>;
-    const others = ['createDog', 'getDog', 'getZebra'];
-    for (const operation of others) {
-      operations.set(operation, { ...declared, operation });
-    }
+    const routes = store.app.get(DeclaredRoutes).all;
+    const declared = routes.find(({ operation }) => operation === 'getPet')!;
+    const others = ['createDog', 'getDog', 'getZebra'].map((operation) => ({ ...declared, operation }));
+    routes.push(...others);
     for (const operation of ['getZebra', 'getPet', 'noLongerDeclared', 'getDog', 'createDog']) {
       await store.database.query(
         `INSERT INTO usage (key_id, quota_id, period, starts_at, operation, deprecated,
@@ -229,7 +227,7 @@ describe('GET /v1/deprecations', () => {
       ]);
       expect(pages).toHaveLength(Math.ceil(4 / limit));
     }
-    others.forEach((operation) => operations.delete(operation));
+    routes.splice(-others.length);
   });
 
   it.each(['', 'getPet', 'getPet|false', 'get Pet|true', 'get\0Pet|true'])(

@@ -1,8 +1,8 @@
 import type { RouteOptions } from 'fastify';
 import FindMyWay, { type HTTPMethod } from 'find-my-way';
 import { addMonths, NOTICE_MONTHS } from '../../dev/release/notice.js';
-import { DeprecatedOperations } from '../../src/deprecation/deprecated-operations.js';
 import type { Deprecation } from '../../src/deprecation/rules/lifecycle.js';
+import { AllowedMethods } from '../../src/http/routes/allowed-methods.js';
 import { DAY_MS } from '../support/time/clock.js';
 import { startApplication } from '../support/service/application.js';
 
@@ -13,7 +13,7 @@ const routes: Operation[] = [];
 let deprecated: (Operation & { deprecation: Deprecation })[];
 
 beforeAll(async () => {
-  jest.spyOn(DeprecatedOperations.prototype, 'addRoute').mockImplementation((route) => {
+  jest.spyOn(AllowedMethods.prototype, 'addRoute').mockImplementation((route) => {
     const methods = [route.method].flat() as HTTPMethod[];
     routes.push(...methods.map((method) => ({ ...route, method })));
   });

@@ -8,7 +8,8 @@ import { RequestBody } from '../../http/connections/request-body.js';
 import { SUCCESSORS_PER_DAY_MAX } from '../key.repository.js';
 import { KeyService } from '../key.service.js';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator.js';
-import { DeprecatedOperations } from '../../deprecation/deprecated-operations.js';
+import { deprecatedOperations } from '../../deprecation/deprecated-operations.js';
+import { DeclaredRoutes } from '../../http/routes/declared-routes.js';
 import { Operation } from '../../openapi/operation.decorator.js';
 import type { Principal } from '../../auth/principal.js';
 import { PageResponse, Responses } from '../../openapi/responses.decorator.js';
@@ -45,7 +46,7 @@ export class AccountController {
     private readonly keys: CurrentKeyRepository,
     private readonly keyService: KeyService,
     private readonly usage: UsageRepository,
-    private readonly deprecated: DeprecatedOperations,
+    private readonly routes: DeclaredRoutes,
   ) {}
 
   @Get('key')
@@ -135,11 +136,12 @@ export class AccountController {
     @CurrentPrincipal() { quota }: Principal,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<DeprecatedCalls[]> {
-    const operations = [...this.deprecated.keys()];
+    const declarations = deprecatedOperations(this.routes);
+    const operations = declarations.map(({ operation }) => operation);
     const page = this.usage.deprecatedCalls({ quotaId: quota.id, operations, limit, after: cursor });
     const calls = await respondWithPage(reply, page, '/v1/deprecations', { limit }, deprecatedCallsPosition);
     return calls.flatMap(({ operation, requests, lastCalledAt }) => {
-      const declared = this.deprecated.get(operation);
+      const declared = declarations.find((each) => each.operation === operation);
       if (declared === undefined) {
         return [];
       }
