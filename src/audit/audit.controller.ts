@@ -15,12 +15,12 @@ export class AuditController {
   constructor(private readonly audit: AuditService) {}
 
   @Get()
-  @Operation(
-    'stable',
-    'admin:read',
-    'List audit events',
-    'Returns one page of the actions of administrators, newest first.',
-  )
+  @Operation({
+    stability: 'stable',
+    scope: 'admin:read',
+    summary: 'List audit events',
+    description: 'Returns one page of the actions of administrators, newest first.',
+  })
   @PageResponse(AuditEvent, 'A page of audit events.')
   listAuditEvents(
     @Query({ schema: AuditQuery }) query: AuditQuery,

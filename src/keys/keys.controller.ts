@@ -36,12 +36,13 @@ export class KeysController {
   ) {}
 
   @Get()
-  @Operation(
-    'stable',
-    'admin:read',
-    'List keys',
-    'Returns one page of the keys with their usage, oldest first unless `sort` has another order.',
-  )
+  @Operation({
+    stability: 'stable',
+    scope: 'admin:read',
+    summary: 'List keys',
+    description:
+      'Returns one page of the keys with their usage, oldest first unless `sort` has another order.',
+  })
   @PageResponse(KeyWithUsage, 'A page of keys.', 'X-Total-Count')
   listKeys(
     @Query({ schema: KeyQuery }) query: KeyQuery,
@@ -52,13 +53,14 @@ export class KeysController {
 
   @Post()
   @ApiConflictResponse()
-  @Operation(
-    'stable',
-    'admin:write',
-    'Issue a key',
-    'Issues a key, with a new quota or on an existing one. The response shows the key, which is ' +
+  @Operation({
+    stability: 'stable',
+    scope: 'admin:write',
+    summary: 'Issue a key',
+    description:
+      'Issues a key, with a new quota or on an existing one. The response shows the key, which is ' +
       'not shown again.',
-  )
+  })
   @Responses({
     status: 201,
     schema: IssuedKey,
@@ -77,12 +79,12 @@ export class KeysController {
 
   @Get(':keyId')
   @KeyId()
-  @Operation(
-    'stable',
-    'admin:read',
-    'Get a key',
-    'Returns everything about a key, and its usage, except the key itself.',
-  )
+  @Operation({
+    stability: 'stable',
+    scope: 'admin:read',
+    summary: 'Get a key',
+    description: 'Returns everything about a key, and its usage, except the key itself.',
+  })
   @Responses({ status: 200, schema: KeyWithUsage, description: 'The key.' })
   getKey(@Param('keyId') keyId: string): Promise<KeyWithUsage> {
     return this.reader.find(keyId);
@@ -90,15 +92,16 @@ export class KeysController {
 
   @Patch(':keyId')
   @KeyId()
-  @Operation(
-    'stable',
-    'admin:write',
-    'Update a key',
-    'Changes the name of a key, the note on it, what it may do, and from which networks. What the body ' +
+  @Operation({
+    stability: 'stable',
+    scope: 'admin:write',
+    summary: 'Update a key',
+    description:
+      'Changes the name of a key, the note on it, what it may do, and from which networks. What the body ' +
       'leaves out stays, and null removes the note or a restriction. It applies on every replica within a ' +
       'second. The plan and the limits are those of its quota. A restriction also applies to keys that ' +
       'holders issued by it or its predecessors; lifting it does not.',
-  )
+  })
   @Responses({ status: 200, schema: Key, description: 'The changed key.' })
   async updateKey(
     @Param('keyId') keyId: string,
@@ -113,12 +116,12 @@ export class KeysController {
   @ApiBody({ required: false })
   @ApiConflictResponse()
   @KeyId()
-  @Operation(
-    'stable',
-    'admin:write',
-    'Rotate a key',
-    'Issues a successor on the same quota. Both keys work until the overlap ends.',
-  )
+  @Operation({
+    stability: 'stable',
+    scope: 'admin:write',
+    summary: 'Rotate a key',
+    description: 'Issues a successor on the same quota. Both keys work until the overlap ends.',
+  })
   @Responses({
     status: 201,
     schema: KeySuccessor,
@@ -137,7 +140,12 @@ export class KeysController {
   @Post(':keyId/revoke')
   @HttpCode(200)
   @KeyId()
-  @Operation('stable', 'admin:write', 'Revoke a key', 'Revokes the key immediately and permanently.')
+  @Operation({
+    stability: 'stable',
+    scope: 'admin:write',
+    summary: 'Revoke a key',
+    description: 'Revokes the key immediately and permanently.',
+  })
   @Responses({ status: 200, schema: Key, description: 'The revoked key.' })
   revokeKey(@Param('keyId') keyId: string, @CurrentActor() actor: Actor): Promise<Key> {
     return this.keys.revoke(keyId, actor);
@@ -146,13 +154,14 @@ export class KeysController {
   @Post('revoke')
   @HttpCode(200)
   @ApiNotFoundResponse()
-  @Operation(
-    'stable',
-    'admin:write',
-    'Revoke a leaked key',
-    'Revokes a key by the key itself instead of its id, with its successors and the keys that holders ' +
+  @Operation({
+    stability: 'stable',
+    scope: 'admin:write',
+    summary: 'Revoke a leaked key',
+    description:
+      'Revokes a key by the key itself instead of its id, with its successors and the keys that holders ' +
       'issued by any of them, immediately and permanently.',
-  )
+  })
   @Responses({ status: 200, schema: Key, description: 'The revoked key.' })
   revokeLeakedKey(
     @Body({ schema: RevokeLeakedKeyInput }) { key }: RevokeLeakedKeyInput,

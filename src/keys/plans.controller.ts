@@ -26,7 +26,12 @@ export class PlansController {
   constructor(private readonly plans: PlanService) {}
 
   @Get()
-  @Operation('stable', 'admin:read', 'List plans', 'Returns one page of the plans, in order of their names.')
+  @Operation({
+    stability: 'stable',
+    scope: 'admin:read',
+    summary: 'List plans',
+    description: 'Returns one page of the plans, in order of their names.',
+  })
   @PageResponse(Plan, 'A page of plans.')
   listPlans(
     @Query({ schema: PlanQuery }) { limit, cursor }: PlanQuery,
@@ -37,7 +42,12 @@ export class PlansController {
 
   @Get(':plan')
   @PlanName()
-  @Operation('stable', 'admin:read', 'Get a plan', 'Returns a plan with its limits.')
+  @Operation({
+    stability: 'stable',
+    scope: 'admin:read',
+    summary: 'Get a plan',
+    description: 'Returns a plan with its limits.',
+  })
   @Responses({ status: 200, schema: Plan, description: 'The plan.' })
   getPlan(@Param('plan') name: string): Promise<Plan> {
     return this.plans.find(name);
@@ -46,13 +56,14 @@ export class PlansController {
   @Put(':plan')
   @ApiConflictResponse()
   @PlanName()
-  @Operation(
-    'stable',
-    'admin:write',
-    'Set a plan',
-    'Sets the limits of a plan, and creates it if it does not exist. A limit that the body leaves out ' +
+  @Operation({
+    stability: 'stable',
+    scope: 'admin:write',
+    summary: 'Set a plan',
+    description:
+      'Sets the limits of a plan, and creates it if it does not exist. A limit that the body leaves out ' +
       'stays; a new plan needs both. The limits apply within a second.',
-  )
+  })
   @Responses({ status: 200, schema: Plan, description: 'The changed plan.' })
   @Responses({ status: 201, schema: Plan, description: 'The new plan.', headers: ['Location'] })
   async setPlan(

@@ -24,12 +24,12 @@ export class QuotasController {
 
   @Get()
   @QuotaId()
-  @Operation(
-    'stable',
-    'admin:read',
-    'Get a quota',
-    'Returns the plan of a quota, its limits, and its ban, if any.',
-  )
+  @Operation({
+    stability: 'stable',
+    scope: 'admin:read',
+    summary: 'Get a quota',
+    description: 'Returns the plan of a quota, its limits, and its ban, if any.',
+  })
   @Responses({ status: 200, schema: Quota, description: 'The quota.' })
   getQuota(@Param('quotaId') quotaId: string): Promise<Quota> {
     return this.quotas.find(quotaId);
@@ -37,13 +37,14 @@ export class QuotasController {
 
   @Patch()
   @QuotaId()
-  @Operation(
-    'stable',
-    'admin:write',
-    'Update a quota',
-    'Changes the plan of a quota and its own limits, for all its keys. What the body leaves out stays, and ' +
-      'null removes an own limit. It applies on every replica within a second, and keeps the counts.',
-  )
+  @Operation({
+    stability: 'stable',
+    scope: 'admin:write',
+    summary: 'Update a quota',
+    description:
+      'Changes the plan of a quota and its own limits, for all its keys. What the body leaves out stays, ' +
+      'and null removes an own limit. It applies on every replica within a second, and keeps the counts.',
+  })
   @Responses({ status: 200, schema: Quota, description: 'The changed quota.' })
   updateQuota(
     @Param('quotaId') quotaId: string,
@@ -56,7 +57,12 @@ export class QuotasController {
   @Post('unban')
   @HttpCode(200)
   @QuotaId()
-  @Operation('stable', 'admin:write', 'Lift a ban', 'Ends the ban of a quota, if there is one.')
+  @Operation({
+    stability: 'stable',
+    scope: 'admin:write',
+    summary: 'Lift a ban',
+    description: 'Ends the ban of a quota, if there is one.',
+  })
   @Responses({ status: 200, schema: Quota, description: 'The quota, without a ban.' })
   unbanQuota(@Param('quotaId') quotaId: string, @CurrentActor() actor: Actor): Promise<Quota> {
     return this.quotas.unban(quotaId, actor);
@@ -64,13 +70,14 @@ export class QuotasController {
 
   @Get('rate-limit')
   @QuotaId()
-  @Operation(
-    'stable',
-    'admin:read',
-    'Get the rate-limit status of a quota',
-    'Returns the windows of a quota and its ban, if any, even if none of its keys is valid. ' +
+  @Operation({
+    stability: 'stable',
+    scope: 'admin:read',
+    summary: 'Get the rate-limit status of a quota',
+    description:
+      'Returns the windows of a quota and its ban, if any, even if none of its keys is valid. ' +
       'It takes nothing from the windows.',
-  )
+  })
   @Responses({ status: 200, schema: RateLimitStatus, description: 'The rate-limit status of the quota.' })
   getQuotaRateLimit(@Param('quotaId') quotaId: string): Promise<RateLimitStatus> {
     return this.quotas.findRateLimit(quotaId);

@@ -36,13 +36,14 @@ export class HealthController {
 
   @Get('admin/health')
   @NeedsNoSchema()
-  @Operation(
-    'stable',
-    'admin:read',
-    'Get the health',
-    'Returns whether the responding replica is ready for requests, and the state of its components. ' +
+  @Operation({
+    stability: 'stable',
+    scope: 'admin:read',
+    summary: 'Get the health',
+    description:
+      'Returns whether the responding replica is ready for requests, and the state of its components. ' +
       'The status is 200 even if it is not ready.',
-  )
+  })
   @Responses({ status: 200, schema: Health, description: 'The health of the replica.' })
   getHealth(): Promise<Health> {
     return this.readiness.check();

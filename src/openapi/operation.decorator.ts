@@ -5,13 +5,18 @@ import type { Scope } from '../auth/rules/scope.js';
 import { LifecycleGuard } from '../deprecation/lifecycle.guard.js';
 import type { Stability } from '../deprecation/rules/lifecycle.js';
 
-/**
- * Declares how stable an operation is, the scope that a key needs for it, and the texts of its documentation;
- * every operation needs them.
- *
- * @param scope null for an operation on the holder's own account.
- */
-export const Operation = (stability: Stability, scope: Scope | null, summary: string, description: string) =>
+/** What every operation declares of itself. */
+interface OperationOptions {
+  stability: Stability;
+  /** The scope that a key needs for it; null for an operation on the holder's own account. */
+  scope: Scope | null;
+  /** The texts of its documentation. */
+  summary: string;
+  description: string;
+}
+
+/** Declares what every operation must: its stability, its scope, and the texts of its documentation. */
+export const Operation = ({ stability, scope, summary, description }: OperationOptions) =>
   applyDecorators(
     AddRouteConfig({ stability, scope }),
     ...(stability === 'experimental' ? [UseGuards(LifecycleGuard)] : []),

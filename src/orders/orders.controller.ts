@@ -24,13 +24,14 @@ export class OrdersController {
 
   @Get()
   @Revalidated()
-  @Operation(
-    'beta',
-    'orders:read',
-    'List orders',
-    'Returns one page of the orders placed with keys of your quota, oldest first, optionally of one ' +
+  @Operation({
+    stability: 'beta',
+    scope: 'orders:read',
+    summary: 'List orders',
+    description:
+      'Returns one page of the orders placed with keys of your quota, oldest first, optionally of one ' +
       'status only.',
-  )
+  })
   @PageResponse(Order, 'A page of orders.', 'ETag', 'Revalidate')
   listOrders(
     @Query({ schema: OrderQuery }) query: OrderQuery,
@@ -42,7 +43,12 @@ export class OrdersController {
 
   @Post()
   @Creates()
-  @Operation('experimental', 'orders:write', 'Place an order', 'Places an order for an animal of the store.')
+  @Operation({
+    stability: 'experimental',
+    scope: 'orders:write',
+    summary: 'Place an order',
+    description: 'Places an order for an animal of the store.',
+  })
   @Responses({
     status: 201,
     schema: Order,

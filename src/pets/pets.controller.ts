@@ -30,12 +30,13 @@ export class PetsController {
   @Get()
   @ServedWhileCounted()
   @Revalidated()
-  @Operation(
-    'stable',
-    'pets:read',
-    'List animals',
-    'Returns one page of the animals, oldest first, of one status or with some identifiers if given.',
-  )
+  @Operation({
+    stability: 'stable',
+    scope: 'pets:read',
+    summary: 'List animals',
+    description:
+      'Returns one page of the animals, oldest first, of one status or with some identifiers if given.',
+  })
   @PageResponse(Pet, 'A page of animals.', 'ETag', 'Revalidate')
   listPets(
     @Query({ schema: PetQuery })
@@ -51,7 +52,12 @@ export class PetsController {
 
   @Post()
   @Creates()
-  @Operation('stable', 'pets:write', 'Add an animal', 'Adds an animal and gives it its identifier.')
+  @Operation({
+    stability: 'stable',
+    scope: 'pets:write',
+    summary: 'Add an animal',
+    description: 'Adds an animal and gives it its identifier.',
+  })
   @Responses({
     status: 201,
     schema: Pet,
@@ -69,13 +75,14 @@ export class PetsController {
   @Get(':petId')
   @ServedWhileCounted()
   @Revalidated()
-  @Operation(
-    'stable',
-    'pets:read',
-    'Get an animal',
-    'Removed on 5 December 2030. Use `GET /pets?id=7` to read one animal, or `GET /pets` with the filter ' +
+  @Operation({
+    stability: 'stable',
+    scope: 'pets:read',
+    summary: 'Get an animal',
+    description:
+      'Removed on 5 December 2030. Use `GET /pets?id=7` to read one animal, or `GET /pets` with the filter ' +
       '`status`.',
-  )
+  })
   @Deprecated({
     since: new Date('2025-12-05T00:00:00Z'),
     removal: new Date('2030-12-05T00:00:00Z'),

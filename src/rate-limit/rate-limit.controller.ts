@@ -12,14 +12,15 @@ import { RateLimitStatus, rateLimitStatus } from './rate-limit-status.schema.js'
 export class RateLimitController {
   @Get()
   @HasOwnLimit(STATUS_LIMIT)
-  @Operation(
-    'stable',
-    null,
-    'Get the rate-limit status',
-    'Returns the windows of the key and its ban, if any, even while it is banned. ' +
+  @Operation({
+    stability: 'stable',
+    scope: null,
+    summary: 'Get the rate-limit status',
+    description:
+      'Returns the windows of the key and its ban, if any, even while it is banned. ' +
       'It takes nothing from the windows, and has ' +
       `a limit of its own: ${STATUS_LIMIT.perMinute} requests a minute.`,
-  )
+  })
   @Responses({ status: 200, schema: RateLimitStatus, description: 'The rate-limit status of the key.' })
   getRateLimit(@Req() request: FastifyRequest): RateLimitStatus {
     const { quota } = requirePrincipal(request);

@@ -45,13 +45,14 @@ export class UsageController {
   ) {}
 
   @Get('usage')
-  @Operation(
-    'stable',
-    'admin:read',
-    'List usage by key',
-    'Returns one page of the usage of all keys, newest first, by key and operation. Requests appear within ' +
-      `a second. ${USAGE_KEPT}`,
-  )
+  @Operation({
+    stability: 'stable',
+    scope: 'admin:read',
+    summary: 'List usage by key',
+    description:
+      'Returns one page of the usage of all keys, newest first, by key and operation. Requests appear ' +
+      `within a second. ${USAGE_KEPT}`,
+  })
   @PageResponse(KeyUsage, 'A page of usage.')
   listUsageByKey(
     @Query({ schema: KeyUsageQuery }) query: KeyUsageQuery,
@@ -62,13 +63,14 @@ export class UsageController {
 
   @Get('keys/:keyId/usage')
   @KeyId()
-  @Operation(
-    'stable',
-    'admin:read',
-    'List the usage of a key',
-    'Returns one page of the usage of a key, newest first, by operation. Requests appear within a second. ' +
-      USAGE_KEPT,
-  )
+  @Operation({
+    stability: 'stable',
+    scope: 'admin:read',
+    summary: 'List the usage of a key',
+    description:
+      'Returns one page of the usage of a key, newest first, by operation. Requests appear within a ' +
+      `second. ${USAGE_KEPT}`,
+  })
   @PageResponse(KeyUsage, 'A page of usage.')
   listKeyUsage(
     @Param('keyId') keyId: string,
@@ -86,14 +88,15 @@ export class UsageController {
 
   @Get('quotas/:quotaId/what-if')
   @QuotaId()
-  @Operation(
-    'stable',
-    'admin:read',
-    'Try limits on recorded requests',
-    'Returns what limits, those of a plan or others, would have denied of the recorded requests of all ' +
+  @Operation({
+    stability: 'stable',
+    scope: 'admin:read',
+    summary: 'Try limits on recorded requests',
+    description:
+      'Returns what limits, those of a plan or others, would have denied of the recorded requests of all ' +
       'keys of the quota. ' +
       'Requests that were denied count as sent, those that repeat others included. Bans are left out.',
-  )
+  })
   @Responses({ status: 200, schema: WhatIf, description: 'What the limits would have denied.' })
   getWhatIf(
     @Param('quotaId') quotaId: string,
@@ -103,12 +106,12 @@ export class UsageController {
   }
 
   @Get('deprecations')
-  @Operation(
-    'stable',
-    'admin:read',
-    'List callers of deprecated operations',
-    'Returns one page of the keys that called a deprecated operation, by operation and key.',
-  )
+  @Operation({
+    stability: 'stable',
+    scope: 'admin:read',
+    summary: 'List callers of deprecated operations',
+    description: 'Returns one page of the keys that called a deprecated operation, by operation and key.',
+  })
   @PageResponse(DeprecatedCaller, 'A page of callers.')
   listDeprecatedCallers(
     @Query({ schema: DeprecatedCallersQuery }) { limit, cursor }: DeprecatedCallersQuery,
@@ -119,13 +122,14 @@ export class UsageController {
   }
 
   @Get('usage/totals')
-  @Operation(
-    'stable',
-    'admin:read',
-    'List usage totals',
-    'Returns one page of the requests of all keys, or of one key or quota, in each UTC minute, hour or ' +
+  @Operation({
+    stability: 'stable',
+    scope: 'admin:read',
+    summary: 'List usage totals',
+    description:
+      'Returns one page of the requests of all keys, or of one key or quota, in each UTC minute, hour or ' +
       `day that had any, newest first. ${USAGE_KEPT}`,
-  )
+  })
   @PageResponse(UsageTotals, 'A page of totals.')
   listUsageTotals(
     @Query({ schema: UsageTotalsQuery }) { cursor, ...query }: UsageTotalsQuery,
@@ -136,13 +140,14 @@ export class UsageController {
   }
 
   @Get('usage/top')
-  @Operation(
-    'stable',
-    'admin:read',
-    'List the keys or quotas with the most requests',
-    'Returns one page of the requests of each key, or by choice of each quota, in the range, most requests ' +
-      `first, then by id. ${PAGES_BY_REQUESTS} ${USAGE_KEPT}`,
-  )
+  @Operation({
+    stability: 'stable',
+    scope: 'admin:read',
+    summary: 'List the keys or quotas with the most requests',
+    description:
+      'Returns one page of the requests of each key, or by choice of each quota, in the range, most ' +
+      `requests first, then by id. ${PAGES_BY_REQUESTS} ${USAGE_KEPT}`,
+  })
   @PageResponse(TopUsage, 'A page of keys or quotas.')
   listTopUsage(
     @Query({ schema: TopUsageQuery }) { cursor, ...query }: TopUsageQuery,
@@ -153,13 +158,14 @@ export class UsageController {
   }
 
   @Get('usage/operations')
-  @Operation(
-    'stable',
-    'admin:read',
-    'List usage by operation',
-    'Returns one page of the requests of all keys, or of one key or quota, for each operation in the ' +
+  @Operation({
+    stability: 'stable',
+    scope: 'admin:read',
+    summary: 'List usage by operation',
+    description:
+      'Returns one page of the requests of all keys, or of one key or quota, for each operation in the ' +
       `range, most requests first, then by name. ${PAGES_BY_REQUESTS} ${USAGE_KEPT}`,
-  )
+  })
   @PageResponse(OperationUsage, 'A page of operations.')
   listUsageByOperation(
     @Query({ schema: OperationUsageQuery }) { cursor, ...query }: OperationUsageQuery,
@@ -171,12 +177,12 @@ export class UsageController {
 
   @Get('keys/:keyId/scope-suggestion')
   @KeyId()
-  @Operation(
-    'stable',
-    'admin:read',
-    'Suggest scopes for a key',
-    'Returns which scopes the requests of the key needed, and which not, by its usage.',
-  )
+  @Operation({
+    stability: 'stable',
+    scope: 'admin:read',
+    summary: 'Suggest scopes for a key',
+    description: 'Returns which scopes the requests of the key needed, and which not, by its usage.',
+  })
   @Responses({ status: 200, schema: ScopeSuggestion, description: 'The suggestion.' })
   getScopeSuggestion(
     @Param('keyId') keyId: string,

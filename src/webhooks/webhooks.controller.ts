@@ -46,12 +46,12 @@ export class WebhooksController {
   constructor(private readonly webhooks: WebhookService) {}
 
   @Get()
-  @Operation(
-    'stable',
-    'admin:read',
-    'List webhooks',
-    'Returns one page of the webhooks, without their secrets, oldest first.',
-  )
+  @Operation({
+    stability: 'stable',
+    scope: 'admin:read',
+    summary: 'List webhooks',
+    description: 'Returns one page of the webhooks, without their secrets, oldest first.',
+  })
   @PageResponse(Webhook, 'A page of webhooks.')
   listWebhooks(
     @Query({ schema: WebhookQuery }) query: WebhookQuery,
@@ -64,7 +64,12 @@ export class WebhooksController {
   @Post()
   @Header('Cache-Control', 'no-store')
   @ApiConflictResponse()
-  @Operation('stable', 'admin:write', 'Create a webhook', 'It receives events from then on. There may be 20.')
+  @Operation({
+    stability: 'stable',
+    scope: 'admin:write',
+    summary: 'Create a webhook',
+    description: 'It receives events from then on. There may be 20.',
+  })
   @Responses({
     status: 201,
     schema: WebhookWithSecret,
@@ -80,7 +85,12 @@ export class WebhooksController {
 
   @Get(':webhookId')
   @WebhookId()
-  @Operation('stable', 'admin:read', 'Get a webhook', 'Returns a webhook, without its secret.')
+  @Operation({
+    stability: 'stable',
+    scope: 'admin:read',
+    summary: 'Get a webhook',
+    description: 'Returns a webhook, without its secret.',
+  })
   @Responses({ status: 200, schema: Webhook, description: 'The webhook.' })
   getWebhook(@Param('webhookId') id: string): Promise<WebhookRecord> {
     return this.webhooks.find(id);
@@ -88,12 +98,13 @@ export class WebhooksController {
 
   @Patch(':webhookId')
   @WebhookId()
-  @Operation(
-    'stable',
-    'admin:write',
-    'Update a webhook',
-    'Changes its URL, its events, and whether it is paused. Pending deliveries are sent to the new URL.',
-  )
+  @Operation({
+    stability: 'stable',
+    scope: 'admin:write',
+    summary: 'Update a webhook',
+    description:
+      'Changes its URL, its events, and whether it is paused. Pending deliveries are sent to the new URL.',
+  })
   @Responses({ status: 200, schema: Webhook, description: 'The updated webhook.' })
   updateWebhook(
     @Param('webhookId') id: string,
@@ -105,7 +116,12 @@ export class WebhooksController {
 
   @Delete(':webhookId')
   @WebhookId()
-  @Operation('stable', 'admin:write', 'Delete a webhook', 'Deletes a webhook with its deliveries.')
+  @Operation({
+    stability: 'stable',
+    scope: 'admin:write',
+    summary: 'Delete a webhook',
+    description: 'Deletes a webhook with its deliveries.',
+  })
   @Responses({ status: 200, schema: Webhook, description: 'The deleted webhook.' })
   deleteWebhook(@Param('webhookId') id: string, @CurrentActor() actor: Actor): Promise<WebhookRecord> {
     return this.webhooks.delete(id, actor);
@@ -115,12 +131,12 @@ export class WebhooksController {
   @HttpCode(200)
   @Header('Cache-Control', 'no-store')
   @WebhookId()
-  @Operation(
-    'stable',
-    'admin:write',
-    'Rotate the secret',
-    'Both sign for 24 hours, or until the next rotation.',
-  )
+  @Operation({
+    stability: 'stable',
+    scope: 'admin:write',
+    summary: 'Rotate the secret',
+    description: 'Both sign for 24 hours, or until the next rotation.',
+  })
   @Responses({
     status: 200,
     schema: WebhookWithSecret,
@@ -134,12 +150,12 @@ export class WebhooksController {
   @Post(':webhookId/test')
   @WebhookId()
   @ApiConflictResponse()
-  @Operation(
-    'stable',
-    'admin:write',
-    'Send a test event',
-    'Queues an event of the type `webhook.test` for this webhook, whatever its events.',
-  )
+  @Operation({
+    stability: 'stable',
+    scope: 'admin:write',
+    summary: 'Send a test event',
+    description: 'Queues an event of the type `webhook.test` for this webhook, whatever its events.',
+  })
   @Responses({ status: 201, schema: WebhookDelivery, description: 'The delivery, which is pending.' })
   testWebhook(@Param('webhookId') id: string, @CurrentActor() actor: Actor): Promise<DeliveryRecord> {
     return this.webhooks.test(id, actor);
@@ -147,7 +163,12 @@ export class WebhooksController {
 
   @Get(':webhookId/deliveries')
   @WebhookId()
-  @Operation('stable', 'admin:read', 'List deliveries', 'Returns one page of those of 30 days, newest first.')
+  @Operation({
+    stability: 'stable',
+    scope: 'admin:read',
+    summary: 'List deliveries',
+    description: 'Returns one page of those of 30 days, newest first.',
+  })
   @PageResponse(WebhookDelivery, 'A page of deliveries.')
   listWebhookDeliveries(
     @Param('webhookId') id: string,
@@ -163,12 +184,12 @@ export class WebhooksController {
   @WebhookId()
   @ApiConflictResponse()
   @Id('deliveryId', 'Identifier of the delivery.')
-  @Operation(
-    'stable',
-    'admin:write',
-    'Send a delivery again',
-    'Queues a delivery again, unless it is pending.',
-  )
+  @Operation({
+    stability: 'stable',
+    scope: 'admin:write',
+    summary: 'Send a delivery again',
+    description: 'Queues a delivery again, unless it is pending.',
+  })
   @Responses({ status: 200, schema: WebhookDelivery, description: 'The delivery, which is pending.' })
   resendWebhookDelivery(
     @Param('webhookId') id: string,

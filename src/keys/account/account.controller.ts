@@ -50,13 +50,14 @@ export class AccountController {
   ) {}
 
   @Get('key')
-  @Operation(
-    'beta',
-    null,
-    'Get your key',
-    'Returns the key of the request, its plan and limits, and its successor, if it is being rotated. ' +
+  @Operation({
+    stability: 'beta',
+    scope: null,
+    summary: 'Get your key',
+    description:
+      'Returns the key of the request, its plan and limits, and its successor, if it is being rotated. ' +
       'Both keys then work until this one expires.',
-  )
+  })
   @Responses({ status: 200, schema: CurrentKey, description: 'The key of the request.' })
   getCurrentKey(@CurrentPrincipal() principal: Principal): Promise<CurrentKey> {
     return this.keys.find(principal);
@@ -66,11 +67,12 @@ export class AccountController {
   @HasOwnLimit({ ...REVOCATION_LIMIT, appliesTo: reportsLeak })
   @ApiBody({ required: false })
   @ApiConflictResponse()
-  @Operation(
-    'beta',
-    null,
-    'Rotate your key',
-    'Issues a successor of the key of the request, on the same quota, and shows it once. ' +
+  @Operation({
+    stability: 'beta',
+    scope: null,
+    summary: 'Rotate your key',
+    description:
+      'Issues a successor of the key of the request, on the same quota, and shows it once. ' +
       'Both keys work until the overlap ends. ' +
       `It fails once the key, with its predecessors, was rotated ${ROTATIONS_PER_DAY} times within the ` +
       'UTC day. With `leaked`, the key ends at once, and so do its successors and what was issued by any ' +
@@ -79,7 +81,7 @@ export class AccountController {
       `a limit of its own: ${REVOCATION_LIMIT.perMinute} requests a minute for each key and address. ` +
       'The response is not stored, ' +
       'so `Idempotency-Key` is rejected. If you lose it, request another key from an administrator.',
-  )
+  })
   @Responses({
     status: 201,
     schema: CurrentKeySuccessor,
@@ -99,16 +101,17 @@ export class AccountController {
   }
 
   @Get('usage')
-  @Operation(
-    'beta',
-    null,
-    'List your usage',
-    'Returns one page of the requests of all keys of your quota, in each UTC minute, hour or day that ' +
+  @Operation({
+    stability: 'beta',
+    scope: null,
+    summary: 'List your usage',
+    description:
+      'Returns one page of the requests of all keys of your quota, in each UTC minute, hour or day that ' +
       'had any, newest first, and with `by` for each operation or key. ' +
       'By key, a key without the scope `keys:write` gets its own requests only. ' +
       `${USAGE_KEPT} Requests appear within a second. ` +
       'With `Accept: text/csv`, the page is CSV (RFC 4180), whose columns are named as the fields.',
-  )
+  })
   @ApiProduces('application/json', 'text/csv')
   @PageResponse(Usage, 'A page of usage.')
   async listUsage(
@@ -123,13 +126,14 @@ export class AccountController {
   }
 
   @Get('deprecations')
-  @Operation(
-    'beta',
-    null,
-    'List your deprecated calls',
-    'Returns one page of the deprecated operations that keys of your quota called in the last 400 days, by ' +
-      'operation. Calls appear within a second.',
-  )
+  @Operation({
+    stability: 'beta',
+    scope: null,
+    summary: 'List your deprecated calls',
+    description:
+      'Returns one page of the deprecated operations that keys of your quota called in the last 400 days, ' +
+      'by operation. Calls appear within a second.',
+  })
   @PageResponse(DeprecatedCalls, 'A page of deprecated operations.')
   async listDeprecatedCalls(
     @Query({ schema: DeprecatedCallsQuery }) { limit, cursor }: DeprecatedCallsQuery,

@@ -22,13 +22,14 @@ export class FurtherKeysController {
   constructor(private readonly keys: FurtherKeyService) {}
 
   @Get()
-  @Operation(
-    'beta',
-    'keys:write',
-    'List issued keys',
-    'Returns one page of the keys of your quota that holders issued, oldest first, even if they are no ' +
+  @Operation({
+    stability: 'beta',
+    scope: 'keys:write',
+    summary: 'List issued keys',
+    description:
+      'Returns one page of the keys of your quota that holders issued, oldest first, even if they are no ' +
       'longer valid.',
-  )
+  })
   @PageResponse(FurtherKey, 'A page of keys.')
   listFurtherKeys(
     @Query({ schema: FurtherKeyQuery }) query: FurtherKeyQuery,
@@ -40,15 +41,16 @@ export class FurtherKeysController {
 
   @Post()
   @ApiConflictResponse()
-  @Operation(
-    'beta',
-    'keys:write',
-    'Issue a further key',
-    'Issues a key that shares the quota of your key, and shows it once. What it may do, from where and ' +
+  @Operation({
+    stability: 'beta',
+    scope: 'keys:write',
+    summary: 'Issue a further key',
+    description:
+      'Issues a key that shares the quota of your key, and shows it once. What it may do, from where and ' +
       'until when is within what your key may, and never `keys:write`. ' +
       `A quota has up to ${VALID_KEYS_MAX} valid keys. The response is not stored, so \`Idempotency-Key\` ` +
       'is rejected. If you lose it, revoke the key and issue another.',
-  )
+  })
   @Responses({ status: 201, schema: IssuedFurtherKey, description: 'The new key.', headers: ['NoStore'] })
   issueFurtherKey(
     @Body({ schema: NewFurtherKey }) input: NewFurtherKey,
@@ -64,15 +66,16 @@ export class FurtherKeysController {
   @HasOwnLimit(REVOCATION_LIMIT)
   @HttpCode(200)
   @KeyId()
-  @Operation(
-    'beta',
-    'keys:write',
-    'Revoke an issued key',
-    'Revokes a key of your quota that a holder issued, immediately and permanently, and so its ' +
+  @Operation({
+    stability: 'beta',
+    scope: 'keys:write',
+    summary: 'Revoke an issued key',
+    description:
+      'Revokes a key of your quota that a holder issued, immediately and permanently, and so its ' +
       'successors, and what was issued by any of them, even if the key itself has ended. ' +
       'It works while the quota is banned, takes nothing from the windows, and has a limit of its own: ' +
       `${REVOCATION_LIMIT.perMinute} requests a minute for each key and address.`,
-  )
+  })
   @Responses({ status: 200, schema: FurtherKey, description: 'The revoked key.' })
   revokeFurtherKey(
     @Param('keyId') id: string,
