@@ -1,16 +1,14 @@
-import { NativeSelect, TextInput } from '@mantine/core';
-import type { NewPet, Pet, PetStatus } from 'animal-store-client';
+import type { NewPet, Pet } from 'animal-store-client';
+import { Fragment } from 'react';
 import { FormDialog } from '../form/form-dialog';
-import { toInteger } from '../form/integer';
 import { useSubmission } from '../form/use-submission';
 import { useStore } from '../session/session';
+import { PET_FIELDS } from './pet-fields';
 
-const STATUSES = [
-  { value: '', label: 'None' },
-  { value: 'available', label: 'Available' },
-  { value: 'pending', label: 'Pending' },
-  { value: 'sold', label: 'Sold' },
-];
+const INPUTS = Object.entries(PET_FIELDS).flatMap(([name, field]) =>
+  'input' in field ? [{ name, ...field }] : [],
+);
+const EMPTY: Record<string, string> = Object.fromEntries(INPUTS.map(({ name }) => [name, '']));
 
 interface AddAnimalDialogProps {
   opened: boolean;
@@ -22,10 +20,10 @@ interface AddAnimalDialogProps {
 export function AddAnimalDialog({ opened, onClose, onAdded }: AddAnimalDialogProps) {
   const store = useStore();
   const { form, ...submission } = useSubmission({
-    initialValues: { name: '', categoryId: '', status: '' },
-    send: ({ name, categoryId, status }, idempotencyKey): Promise<Pet> => {
-      const pet = { name, categoryId: toInteger(categoryId), ...(status && { status: status as PetStatus }) };
-      return store.pets.create(pet as NewPet, { idempotencyKey });
+    initialValues: EMPTY,
+    send: (texts, idempotencyKey): Promise<Pet> => {
+      const pet = Object.fromEntries(INPUTS.map(({ name, read }) => [name, read(texts[name] ?? '')]));
+      return store.pets.create(pet as unknown as NewPet, { idempotencyKey });
     },
     onSent: onAdded,
   });
@@ -38,22 +36,9 @@ export function AddAnimalDialog({ opened, onClose, onAdded }: AddAnimalDialogPro
       action="Add"
       failure="The animal was not added"
     >
-      <TextInput
-        {...form.getInputProps('name')}
-        label="Name"
-        withAsterisk
-        autoComplete="off"
-        data-autofocus
-      />
-      <TextInput
-        {...form.getInputProps('categoryId')}
-        label="Category id"
-        description="Any whole number"
-        withAsterisk
-        autoComplete="off"
-        inputMode="numeric"
-      />
-      <NativeSelect {...form.getInputProps('status')} label="Status" data={STATUSES} />
+      {INPUTS.map(({ name, input }) => (
+        <Fragment key={name}>{input(form.getInputProps(name))}</Fragment>
+      ))}
     </FormDialog>
   );
 }

@@ -5,10 +5,9 @@ import type { Pet } from 'animal-store-client';
 import { EmptyState } from '../feedback/empty-state';
 import { ErrorNotice } from '../feedback/error-notice';
 import { useLastDefined } from '../feedback/use-last-defined';
-import { UntrustedText } from '../format/untrusted-text';
 import { useStore } from '../session/session';
 import { animalQuery } from './animal-query';
-import { PetStatusBadge } from './pet-status-badge';
+import { PET_FIELDS, type ShownField } from './pet-fields';
 
 interface AnimalDrawerProps {
   /** Identifies the animal to show; the drawer is closed if it is undefined. */
@@ -55,29 +54,15 @@ function Animal({ id, listed }: { id: string; listed: Pet[] | null }) {
   );
 }
 
-function Fields({ pet: { id, name, categoryId, status } }: { pet: Pet }) {
+function Fields({ pet }: { pet: Pet }) {
   return (
     <DataList labelWidth={96} gap="md">
-      <DataList.Item>
-        <DataList.ItemLabel>Name</DataList.ItemLabel>
-        <DataList.ItemValue>
-          <UntrustedText fw={600}>{name}</UntrustedText>
-        </DataList.ItemValue>
-      </DataList.Item>
-      <DataList.Item>
-        <DataList.ItemLabel>Id</DataList.ItemLabel>
-        <DataList.ItemValue>{String(id)}</DataList.ItemValue>
-      </DataList.Item>
-      <DataList.Item>
-        <DataList.ItemLabel>Category</DataList.ItemLabel>
-        <DataList.ItemValue>{String(categoryId)}</DataList.ItemValue>
-      </DataList.Item>
-      <DataList.Item>
-        <DataList.ItemLabel>Status</DataList.ItemLabel>
-        <DataList.ItemValue>
-          <PetStatusBadge status={status} />
-        </DataList.ItemValue>
-      </DataList.Item>
+      {Object.values<ShownField>(PET_FIELDS).map(({ label, show }) => (
+        <DataList.Item key={label}>
+          <DataList.ItemLabel>{label}</DataList.ItemLabel>
+          <DataList.ItemValue>{show(pet)}</DataList.ItemValue>
+        </DataList.Item>
+      ))}
     </DataList>
   );
 }

@@ -3,24 +3,19 @@ import { IconFilterOff, IconPaw } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import type { Pet, PetStatus } from 'animal-store-client';
 import { EmptyState } from '../feedback/empty-state';
-import { UntrustedText } from '../format/untrusted-text';
 import { type Column, DataTable } from '../table/data-table';
 import type { CursorPages } from '../table/use-cursor-pages';
-import { PetStatusBadge } from './pet-status-badge';
+import { PET_FIELDS, type ShownField } from './pet-fields';
+
+const { id: ID, ...OTHER_FIELDS } = PET_FIELDS;
 
 const COLUMNS: Column<Pet>[] = [
-  { id: 'id', header: 'Id', cell: ({ row }) => <IdLink id={String(row.original.id)} /> },
-  {
-    id: 'name',
-    header: 'Name',
-    cell: ({ row }) => (
-      <UntrustedText fw={550} lineClamp={2} maw={360}>
-        {row.original.name}
-      </UntrustedText>
-    ),
-  },
-  { id: 'category', header: 'Category', cell: ({ row }) => String(row.original.categoryId) },
-  { id: 'status', header: 'Status', cell: ({ row }) => <PetStatusBadge status={row.original.status} /> },
+  { id: 'id', header: ID.label, cell: ({ row }) => <IdLink id={String(row.original.id)} /> },
+  ...Object.values<ShownField>(OTHER_FIELDS).map(({ label, show }): Column<Pet> => ({
+    id: label,
+    header: label,
+    cell: ({ row }) => show(row.original, { lineClamp: 2, maw: 360 }),
+  })),
 ];
 
 interface AnimalsTableProps {

@@ -14,18 +14,20 @@ const COLORS: Record<OrderStatus, string> = {
   delivered: 'forest.6',
 };
 
-const COLUMNS: Column<Order>[] = [
-  { id: 'id', header: 'Id', cell: ({ row }) => String(row.original.id) },
-  { id: 'animal', header: 'Animal', cell: ({ row }) => String(row.original.petId) },
-  { id: 'quantity', header: 'Quantity', cell: ({ row }) => numberText(row.original.quantity) },
-  { id: 'shipDate', header: 'Ship date', cell: ({ row }) => <Instant at={row.original.shipDate} none="—" /> },
-  {
-    id: 'status',
+/** Every field of an order. */
+const COLUMNS: { [Name in keyof Required<Order>]: Column<Order> } = {
+  id: { header: 'Id', cell: ({ row }) => String(row.original.id) },
+  petId: { header: 'Animal', cell: ({ row }) => String(row.original.petId) },
+  quantity: { header: 'Quantity', cell: ({ row }) => numberText(row.original.quantity) },
+  shipDate: { header: 'Ship date', cell: ({ row }) => <Instant at={row.original.shipDate} none="—" /> },
+  status: {
     header: 'Status',
     cell: ({ row: { original } }) => <StatusBadge status={original.status} color={COLORS[original.status]} />,
   },
-  { id: 'complete', header: 'Complete', cell: ({ row }) => <Complete isComplete={row.original.complete} /> },
-];
+  complete: { header: 'Complete', cell: ({ row }) => <Complete isComplete={row.original.complete} /> },
+};
+
+const COLUMN_LIST = Object.entries(COLUMNS).map(([id, column]): Column<Order> => ({ ...column, id }));
 
 interface OrdersTableProps {
   pages: CursorPages<Order>;
@@ -44,7 +46,7 @@ export function OrdersTable({ pages, status }: OrdersTableProps) {
         Choose another status, or all, to see the other orders.
       </EmptyState>
     );
-  return <DataTable label="Orders" columns={COLUMNS} pages={pages} empty={empty} minWidth={680} />;
+  return <DataTable label="Orders" columns={COLUMN_LIST} pages={pages} empty={empty} minWidth={680} />;
 }
 
 function Complete({ isComplete }: { isComplete: boolean }) {

@@ -27,10 +27,10 @@ export function PlaceOrderDialog({ opened, onClose, onPlaced }: PlaceOrderDialog
         ? { shipDate: 'Complete the date and time, or clear them' }
         : {},
     send: ({ petId, quantity, shipDate }, idempotencyKey): Promise<Order> => {
-      const order = {
+      const order: Record<keyof NewOrder, unknown> = {
         petId: toInteger(petId),
         quantity: toInteger(quantity),
-        ...(shipDate && { shipDate: new Date(shipDate).toISOString() }),
+        shipDate: shipDate ? new Date(shipDate).toISOString() : undefined,
       };
       return store.orders.create(order as unknown as NewOrder, { idempotencyKey });
     },
