@@ -116,7 +116,7 @@ describe('the overview of the console', () => {
     const page = await open('', { apiKey: key });
     await page.getByText('pets:read', { exact: true }).waitFor();
     // Further resources may follow.
-    await page.getByText(/add animals, read orders, place orders(, [a-z ]+)*\.$/).waitFor();
+    await page.getByText(/add animals, read orders, place orders(, [a-z ]+)*\./).waitFor();
     await page.getByText('127.0.0.0/8. Requests from elsewhere get 403.').waitFor();
     await page.getByRole('button', { name: 'Rotate key' }).click();
     const dialog = page.getByRole('dialog');
