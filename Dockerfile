@@ -3,8 +3,8 @@ FROM node:26.10.0-trixie-slim@sha256:930557a230abacbc3f4fd9b8648abf8f4bee1e17cb7
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY console/package.json console/
-# These serve, migrate and seed. Prisma's client works without its CLI, and `animal-store migrate` needs only the schema engine.
-# `dist` has the client's query compiler. The service needs no types or source maps of packages.
+# These packages serve, migrate and seed. Prisma's client works without its CLI, and `animal-store migrate` needs only the schema
+# engine. `dist` contains the client's query compiler. The service needs no types or source maps of packages.
 RUN npm ci --omit=dev --omit=optional --omit=peer --ignore-scripts \
     && find node_modules/@prisma/client/runtime -name 'query_compiler_*' -delete \
     && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete \
@@ -38,7 +38,7 @@ COPY --from=build /app/console/dist console/dist
 # `animal-store migrate`, `animal-store seed`, administration, and the health check.
 RUN ln -s /app/dist/cli/admin.js /usr/local/bin/animal-store
 ARG VERSION=1.0.0
-# Not known to a build by hand; the job of a release gives both.
+# Empty in a build by hand; the release job sets both.
 ARG REVISION=
 ARG SOURCE=
 LABEL org.opencontainers.image.title="Animal Store" \

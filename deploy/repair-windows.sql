@@ -1,4 +1,4 @@
--- Makes windows that were opened while the clock was ahead current, keeps their counts, and shortens their
+-- Makes windows current that were opened while the clock was ahead. Keeps their counts, and shortens their
 -- bans.
 WITH now AS (
   SELECT

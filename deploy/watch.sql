@@ -1,7 +1,7 @@
--- Connections by name, and their longest transactions: one of more than a minute holds back vacuum.
+-- Connections by name, and their longest transactions: a transaction of more than a minute holds back vacuum.
 SELECT application_name, state, count(*), max(now() - xact_start) AS longest
 FROM pg_stat_activity WHERE datname = current_database() GROUP BY 1, 2;
--- Sessions that hold what others wait for. `SELECT pg_terminate_backend(PID)` ends one.
+-- Sessions that others wait for. `SELECT pg_terminate_backend(PID)` ends one.
 SELECT pid, usename, application_name, state, now() - xact_start AS transaction, left(query, 60) AS query
 FROM pg_stat_activity
 WHERE pid IN (SELECT unnest(pg_blocking_pids(pid)) FROM pg_stat_activity)

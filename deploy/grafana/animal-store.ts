@@ -20,10 +20,10 @@ import { PanelBuilder as StatBuilder } from '@grafana/grafana-foundation-sdk/sta
 import { PanelBuilder as TimeseriesBuilder } from '@grafana/grafana-foundation-sdk/timeseries';
 import { parse } from 'yaml';
 
-/** What a panel shows, and what somebody does about it. */
+/** What a panel shows, and what to do about it. */
 interface Panel {
   title: string;
-  /** The question that it answers, and what to do then. */
+  /** The question that the panel answers, and what to do then. */
   description: string;
   unit: string;
   /** Each query by the legend of its series. */
@@ -36,7 +36,7 @@ interface Panel {
 
 const SOURCE: DataSourceRef = { type: 'prometheus', uid: '${datasource}' };
 const CHOSEN = 'namespace=~"$namespace", pod=~"$pod"';
-/** The duration that pages of animals must not exceed, a bucket's boundary; the rules have it too. */
+/** The duration that pages of animals must not exceed: a bucket's boundary, as in the rules. */
 const PAGE_SECONDS = 0.1;
 
 interface Rule {
@@ -60,7 +60,7 @@ function objective(name: string): number {
 /** A metric of the chosen replicas, with further matchers of labels. */
 const metric = (name: string, ...matchers: string[]) => `${name}{${[CHOSEN, ...matchers].join(', ')}}`;
 const own = (name: string, ...matchers: string[]) => metric(`animal_store_${name}`, ...matchers);
-/** A metric that every Node service has, of ours alone. */
+/** A metric that every Node service exports, restricted to ours. */
 const ofNode = (name: string) => `${metric(name)} and on (job, instance) animal_store_build_info`;
 const rate = (of: string) => `rate(${of}[$__rate_interval])`;
 const sum = (of: string, ...labels: string[]) => `sum by (${labels.join(', ')}) (${of})`;
@@ -108,7 +108,7 @@ const CLIENTS: Panel[] = [
   },
   {
     title: 'Failed requests by operation',
-    description: 'Which operation fails? The log has the cause of each 5xx under its requestId.',
+    description: 'Which operation fails? The log contains the cause of each 5xx under its requestId.',
     unit: 'percentunit',
     queries: {
       '{{operation}}':
@@ -118,7 +118,8 @@ const CLIENTS: Panel[] = [
   },
   {
     title: 'Responses by status',
-    description: 'What do clients get? Many 401 or 400: a client was released with a defect; tell its owner.',
+    description:
+      'What do clients get? Many 401 or 400: a client was released with a defect; write to its owner.',
     unit: 'reqps',
     queries: {
       '{{http_response_status_code}}': sum(rate(requests('count')), 'http_response_status_code'),
@@ -133,14 +134,15 @@ const CLIENTS: Panel[] = [
   },
   {
     title: 'Creations sent again',
-    description: 'Do clients repeat creations? Then they get no response in time: look at latency and 5xx.',
+    description:
+      'Do clients repeat creations? Then responses come too late or not at all: look at latency and 5xx.',
     unit: 'reqps',
     queries: { replays: `sum(${rate(own('idempotent_replays_total'))})` },
   },
   {
     title: 'Connections ended without a request',
     description:
-      'Does a client break a bound, or HTTP itself? Its address is in the log: block it or tell it.',
+      'Does a client break a bound, or HTTP itself? Its address is in the log: block or inform it.',
     unit: 'reqps',
     queries: {
       'error {{status}}': sum(rate(own('connection_errors_total')), 'status'),
@@ -158,7 +160,7 @@ const LIMITS: Panel[] = [
   },
   {
     title: 'Denied requests by plan and window',
-    description: 'Who needs a larger plan, or a repaired client? The log has the keys of each 429.',
+    description: 'Who needs a larger plan, or a corrected client? The log contains the key of each 429.',
     unit: 'reqps',
     queries: { '{{plan}}, {{reason}}': sum(rate(own('rate_limit_denied_total')), 'plan', 'reason') },
   },
@@ -178,13 +180,13 @@ const LIMITS: Panel[] = [
   },
   {
     title: 'Requests decided locally',
-    description: 'How much may exceed the limits meanwhile? Decides whether to wait or to stop the replicas.',
+    description: 'How much may exceed the limits? Decide whether to wait or to stop the replicas.',
     unit: 'reqps',
     queries: { '{{pod}}': sum(rate(own('rate_limit_degraded_decisions_total')), 'pod') },
   },
   {
     title: 'Calls of deprecated operations',
-    description: 'Is an operation still called? GET /admin/deprecations has its clients: write to them.',
+    description: 'Is an operation still called? GET /admin/deprecations lists its clients: write to them.',
     unit: 'short',
     queries: { '{{operation}}': sum(`increase(${own('requests_deprecated_total')}[1h])`, 'operation') },
   },
@@ -250,7 +252,7 @@ const RESOURCES: Panel[] = [
   },
   {
     title: 'Queries that wait for a connection',
-    description: 'Do requests wait for a connection? The same.',
+    description: 'Do requests wait for a connection? Find the slow query, or raise DATABASE_POOL_SIZE.',
     unit: 'short',
     queries: { '{{pool}} of {{pod}}': sum(own('database_queries_pending'), 'pool', 'pod') },
     bad: { above: 1 },
@@ -258,7 +260,7 @@ const RESOURCES: Panel[] = [
   {
     title: 'Slowest hundredth of queries',
     description:
-      'Which query is slow? Run deploy/watch.sql, and EXPLAIN it; `count-requests` is the counter store.',
+      'Which query is slow? Run deploy/watch.sql and EXPLAIN; `count-requests` is the counter store.',
     unit: 's',
     queries: { '{{query}}': quantile('0.99', own('query_duration_seconds_bucket'), 'query') },
   },
@@ -274,7 +276,7 @@ const RESOURCES: Panel[] = [
   },
   {
     title: 'Requests whose query failed',
-    description: 'Which query fails? The log has the reason.',
+    description: 'Which query fails? The log contains the reason.',
     unit: 'reqps',
     queries: { '{{query}}': sum(rate(own('query_requests_failed_total')), 'query') },
   },
@@ -290,7 +292,8 @@ const RESOURCES: Panel[] = [
   },
   {
     title: 'Usage not written yet',
-    description: 'Does it grow? At 50,000 the usage of clients is lost: bring the database back before.',
+    description:
+      'Does it grow? From 50,000 on, usage of clients is lost: bring the database back before that.',
     unit: 'short',
     queries: {
       '{{pod}}': sum(own('usage_entries_queued'), 'pod'),
@@ -343,7 +346,7 @@ function buildThresholds(bad: NonNullable<Panel['bad']>): ThresholdsConfigBuilde
   ]);
 }
 
-/** A variable that stands for all values of a label until some are chosen; also for no such label at all. */
+/** A variable that matches all values of a label, and no label, until some values are chosen. */
 function buildVariable(label: string, source: string): QueryVariableBuilder {
   return new QueryVariableBuilder(label)
     .label(label)

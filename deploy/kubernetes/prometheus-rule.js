@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
 /**
- * `node deploy/kubernetes/prometheus-rule.js` makes the alerts of `deploy/prometheus/rules.yml` an object of
- * the Prometheus operator.
+ * `node deploy/kubernetes/prometheus-rule.js` writes the alerts of `deploy/prometheus/rules.yml` as an
+ * object of the Prometheus Operator.
  */
 const rules = readFileSync(new URL('../prometheus/rules.yml', import.meta.url), 'utf8');
 
