@@ -22,7 +22,7 @@ export interface Transport {
 
 /** How one call is sent. */
 interface CallSettings {
-  /** Ends the call, also while it waits. */
+  /** Ends the call, even while it waits. */
   signal: AbortSignal;
   /** Whether a request may be repeated although the service may have carried it out. */
   repeatable: boolean;
@@ -165,7 +165,7 @@ export class Call {
     if (!deniesKey(error)) {
       await platform.pause(delayMs, this.settings.signal);
     }
-    // The pause may have been longer, because the machine slept meanwhile.
+    // The pause may have taken longer, because the machine slept.
     if (this.leftMs() <= 0) {
       throw error;
     }

@@ -2,7 +2,7 @@ import { pause as pauseUnder } from './time-limit.js';
 
 /** What the client uses of the platform it runs on. Each can be replaced, for example in a test. */
 export interface ClientPlatform {
-  /** Sends a request; rejects as soon as the request's signal is aborted, also while the response is read. */
+  /** Sends a request; rejects as soon as the request's signal is aborted, even while the response is read. */
   fetch: (request: Request) => Promise<Response>;
   /** Resolves after so many milliseconds; rejects with the signal's reason as soon as that is aborted. */
   pause: (ms: number, signal: AbortSignal) => Promise<void>;

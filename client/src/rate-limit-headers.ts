@@ -12,7 +12,7 @@ export interface RateLimitWindow {
   lengthSeconds: number;
 }
 
-/** A name and its parameters, of which some may be texts or later ones. */
+/** A name and its parameters. Some may be texts, or parameters of later versions. */
 const ITEM = /"([^"]*)"((?:\s*;\s*[a-z][\w.*-]*(?:=(?:"[^"]*"|[^\s;,"]*))?)*)/g;
 const INTEGER_PARAMETER = /;\s*([a-z][\w.*-]*)=(\d+)(?=\s*(?:;|$))/g;
 

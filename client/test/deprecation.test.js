@@ -3,7 +3,7 @@ import { describe, it, mock } from 'node:test';
 import { catchError, connect, errorResponse } from './support/store.js';
 
 describe('the warning about a deprecated operation', () => {
-  it('is given once per process, also if the call fails', async () => {
+  it('is given once per process, even if the call fails', async () => {
     const warnings = [];
     const onDeprecation = ({ message, ...facts }) => warnings.push([message, facts]);
     const [one, other] = [await connect({ onDeprecation }), await connect({ onDeprecation })];
