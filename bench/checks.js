@@ -9,7 +9,7 @@ const LONGEST_BURST_MS = 15_000;
 const CONCURRENT = 50;
 
 /**
- * Checks that a contestant does the work that it is measured at, so that nobody wins by doing less.
+ * Checks that a contestant does the measured work, so that none wins by doing less.
  *
  * @throws Error with the response that it expected and the one that it got.
  */

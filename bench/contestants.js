@@ -45,8 +45,8 @@ const replicas = Object.fromEntries(
 );
 
 /**
- * Returns who is measured, by name. `program` is given to Node; contestants that name the same `database`
- * share it.
+ * Returns the contestants that are measured, by name. `program` is given to Node; contestants that name the
+ * same `database` share it.
  *
  * @param {string | undefined} before folder of a built earlier version of the service.
  */

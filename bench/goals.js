@@ -6,7 +6,7 @@ export const WORKLOADS = { first: 'first page', one: 'by id', create: 'create', 
 
 /** Ratios vary by less between runs with this many rounds. */
 const MIN_ROUNDS = 8;
-/** A quick run starts the service twice, beside whatever else the machine does. */
+/** A quick run starts the service only twice, beside other work of the machine. */
 const MIN_STARTS = 3;
 /** A run fails when a figure is worse than the recorded one by more than a tenth. */
 const TOLERANCE = 0.1;
@@ -71,8 +71,8 @@ export const GOALS = [
 ];
 
 /**
- * Returns a line for each goal that was missed. Ratios of few rounds are not judged, nor the times or the
- * memory of few starts: another load on the machine would fail the run.
+ * Returns a line for each goal that was missed. Ratios of few rounds and times or memory of few starts are
+ * not compared, because other load on the machine would fail the run.
  *
  * @param {import('./results.js').Results} results
  */

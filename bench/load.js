@@ -41,8 +41,8 @@ export async function runWrk(url, { workload, connections, keysFile }, seconds =
 }
 
 /**
- * Requests first pages at a fixed rate for a second, whether earlier ones have their responses or not. A
- * latency starts at the instant its request was due, so waiting because the server is behind counts.
+ * Requests first pages at a fixed rate for a second, even while earlier requests have no response. A latency
+ * starts when its request is due, so it includes the wait for a server that is behind.
  *
  * @param {{ perSecond: number, connections: number, keys: string[] }} load
  * @throws Error when a response is not a 200.

@@ -38,7 +38,7 @@ export function moveToCore(core, pid) {
         stdio: 'ignore',
       });
     } catch {
-      // The process ended meanwhile.
+      // The process has ended.
     }
   }
 }

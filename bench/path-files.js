@@ -8,7 +8,7 @@ const WARM_UP_REQUESTS = 50;
 const REQUESTS = 5;
 
 /**
- * Returns the files of `src` that have a function which runs during one warm `GET /v1/pets`, by V8's precise
+ * Returns the files of `src` with a function that runs during one warm `GET /v1/pets`, by V8's precise
  * coverage.
  *
  * @param stage

@@ -65,7 +65,7 @@ const versionSet = (load) =>
     ['after', 'before'].map((name) => ({ name, contestants: [name], workload: load.workload })),
   );
 
-/** First pages at half of the service's own greatest rate, which is measured at the begin of each round. */
+/** First pages at half of the service's own greatest rate, which is measured at the start of each round. */
 const latencySet = (connections) => ({
   ...createSet(
     { workload: 'latency', connections },

@@ -43,14 +43,14 @@ export async function runSet(stage, set, results, rounds) {
   }
 }
 
-/** Runs a slice of creations. @throws Error when the database has fewer than succeeded. */
+/** Runs a slice of creations. @throws Error when the database contains fewer than succeeded. */
 async function runCounted(stage, contestants, slice) {
   const [{ databaseUrl }] = contestants;
   const before = await countCreated(databaseUrl);
   const figures = await runSlice(stage, contestants, slice);
   const created = (await countCreated(databaseUrl)) - before;
   if (created < figures.requests) {
-    throw new Error(`${figures.requests} creations succeeded, and the database has ${created}`);
+    throw new Error(`${figures.requests} creations succeeded, but the database contains ${created}`);
   }
   return figures;
 }

@@ -96,7 +96,7 @@ export async function openStage({ node, contestants, warmUp }, record) {
         for (const name of missing) {
           await start(name);
         }
-        // All of them, because one that was idle meanwhile is slower than one that has just been warmed up.
+        // All contestants, because one that was idle is slower than one that has just been warmed up.
         for (const workload of missing.length > 0 ? warmUp : []) {
           for (const name of names) {
             await runWrk(running.get(name).server.url, {

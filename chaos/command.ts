@@ -13,7 +13,7 @@ process.once('message', (_name, claim) => (claim as Server).unref());
 if (!process.connected) {
   interrupt(); // It came while this process started.
 }
-// The report matters still once the terminal is closed, or Ctrl-C has ended a `tee` too.
+// The report is still wanted when the terminal is closed, or Ctrl-C has ended a `tee` too.
 process.stderr.on('error', () => {});
 
 async function main(): Promise<boolean> {

@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 const start = promisify(execFile);
 const ROOT = path.join(import.meta.dirname, '..');
 const DEFECTS = path.join(import.meta.dirname, 'defects');
-/** What is built, and git does not have. */
+/** Build output, which git does not contain. */
 const BUILT = ['build', 'console/dist'];
 /**
  * A run in which each of the defects has its occasion: a clock that is off, a freeze and a crash of the

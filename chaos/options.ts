@@ -23,7 +23,7 @@ export interface Options {
   replicas: number;
   store: StoreName;
   seed: number;
-  /** The release, or git revision, whose replicas those of this tree replace, and which replace them. */
+  /** The release or git revision whose replicas are replaced by those of this tree, and vice versa. */
   upgradeFrom?: string;
 }
 

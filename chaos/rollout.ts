@@ -18,8 +18,7 @@ interface Surroundings {
 }
 
 /**
- * The upgrade of all replicas from a former build to this tree, one by one, and their way back, again and
- * again.
+ * The upgrade of all replicas from a former build to this tree, one by one, and back, again and again.
  */
 export class Rollout {
   private isOver = false;
@@ -30,13 +29,13 @@ export class Rollout {
     private readonly around: Surroundings,
   ) {}
 
-  /** Migrates the database while the former replicas serve, which go on with the newer schema, and begins. */
+  /** Migrates the database while the former replicas serve, which keep working on it, and begins. */
   async start(): Promise<void> {
     await this.around.stage.migrate();
     this.rolling = this.roll().catch((error: Error) => this.around.onFailure(error));
   }
 
-  /** Returns once no replacement is under way. */
+  /** Returns once no replacement is in progress. */
   async stop(): Promise<void> {
     this.isOver = true;
     await this.rolling;

@@ -21,7 +21,7 @@ import { dumpTables } from './tables.js';
 const CLIENTS = ['client-1', 'client-2', 'client-3'];
 
 /**
- * Drives the service through a run, and has the verifier judge it.
+ * Drives the service through a run, and runs the verifier on it.
  *
  * @param former the build that the replicas run first, and that those of this tree replace; null for none.
  * @param interruption ends the run early, with the report so far.
@@ -130,7 +130,7 @@ export async function runFaultTest(
     await stage.close();
   }
 
-  /** Waits, but no longer than the run. Returns whether that goes on. */
+  /** Waits, but not beyond the end of the run. Returns whether the run continues. */
   async function pause(ms: number): Promise<boolean> {
     await sleep(Math.max(0, ms), undefined, { signal: over }).catch(() => {});
     return !over.aborted;
@@ -154,8 +154,8 @@ async function verify(databaseUrl: string): Promise<{ hasHeld: boolean; verdict:
     return { hasHeld: true, verdict: stdout };
   } catch (error) {
     const { stdout, message } = error as Error & { stdout?: string };
-    // The verifier prints its table if it has found violations. Without one, it failed, or the tables could
-    // not be read.
+    // The verifier prints its table if it has found violations. Without a table, it failed, or the tables
+    // could not be read.
     return { hasHeld: false, verdict: stdout || `There is no verdict: ${message}` };
   }
 }

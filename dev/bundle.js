@@ -1,5 +1,5 @@
-// Writes `dist` from `build`: the service's own modules as they are, and the packages that they import in few
-// files, in `dist/packages`, because a process would spend half of its start on theirs.
+// Writes `dist` from `build`: the service's own modules unchanged, and the packages that they import as few
+// files in `dist/packages`, because a process would spend half of its start on loading their modules.
 
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// What measured figures need on their way into a document: how they came about, a table, and their place.
+// Puts measured figures into a document: their circumstances, a table, and their place.
 
 import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -35,7 +35,7 @@ export const table = (head: string[], rows: string[][]): string =>
 export const formatMarkdown = (text: string): Promise<string> => format(text, { parser: 'markdown' });
 
 /**
- * Returns what stands before and after the marks `<!-- name -->` and `<!-- /name -->` of a document.
+ * Returns the text before and after the marks `<!-- name -->` and `<!-- /name -->` of a document.
  *
  * @throws Refusal when the document is missing or has no marks.
  */
@@ -46,7 +46,7 @@ export async function splitAtMarks(document: string, name: string): Promise<[str
   const [before, rest] = text.split(`<!-- ${name} -->`);
   const after = rest?.split(`<!-- /${name} -->`)[1];
   if (before === undefined || after === undefined) {
-    throw new Refusal(`--into: ${document} has no <!-- ${name} --> with <!-- /${name} --> after it.`);
+    throw new Refusal(`--into: ${document} has no <!-- ${name} --> followed by <!-- /${name} -->.`);
   }
   return [before, after];
 }

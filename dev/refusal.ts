@@ -1,2 +1,2 @@
-/** The reason why a run cannot take place. Its message is all that a user needs. */
+/** The reason why a command cannot run. Its message is all that a user needs. */
 export class Refusal extends Error {}

@@ -27,7 +27,7 @@ export function box(x: number, y: number, width: number, height: number, colour:
 export const line = (d: string, colour: string, attributes = ''): string =>
   `<path d="${d}" fill="none" stroke="${colour}"${attributes}/>`;
 
-/** Returns a colour and what it stands for. */
+/** Returns a colour with its meaning. */
 export const legend = (x: number, y: number, colour: string, title: string): string =>
   box(x, y, 12, 12, colour) + text(x + 18, y + 10, title, 'start');
 

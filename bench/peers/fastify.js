@@ -1,4 +1,4 @@
-// Fastify with @fastify/bearer-auth, @fastify/rate-limit and pg, as their documentation has them.
+// Fastify with @fastify/bearer-auth, @fastify/rate-limit and pg, as in their documentation.
 // It counts in Redis if REDIS_URL is set, otherwise in memory.
 
 import bearerAuth from '@fastify/bearer-auth';

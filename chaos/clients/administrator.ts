@@ -17,7 +17,7 @@ interface LiveKey {
   perDay: number;
   weight: number;
   secret: string;
-  /** What it may do unless it is restricted; null for what keys may do that are issued without scopes. */
+  /** What it may do unless it is restricted; null for the scopes of keys that are issued without scopes. */
   scopes: string[] | null;
   /** Whether a holder issued it. */
   isOfHolder: boolean;
@@ -35,16 +35,16 @@ const PAUSE_MS = 150;
 /** A failed change is repeated as often, because an unknown outcome makes the verifier's checks weaker. */
 const ATTEMPTS = 20;
 const RETRY_MS = 500;
-/** At least as many keys stay live. */
+/** At least this many keys stay live. */
 const FEWEST_KEYS = FIRST_QUOTAS.length;
-/** Those of a key whose holder issues further ones. */
+/** The scopes of a key whose holder issues further keys. */
 const HOLDER_SCOPES = ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'keys:write'];
 const HOLDER_SHARE = 0.4;
 const READ_ONLY = ['pets:read', 'orders:read'];
 
 /**
- * A process that issues keys for the clients, and then changes keys, plans and bans until it is stopped, also
- * as a holder.
+ * A process that issues keys for the clients, and then changes keys, plans and bans until it is stopped,
+ * partly as a holder.
  */
 class Administrator {
   private readonly ledger = new Ledger<Change | Request>('administrator');
@@ -159,7 +159,7 @@ class Administrator {
     }
   }
 
-  /** Takes from a key what it may do, or gives it back. */
+  /** Takes permissions from a key, or returns them. */
   private async restrict(key: LiveKey): Promise<void> {
     const scopes = this.random.chance(0.5) ? READ_ONLY : key.scopes;
     await this.send('PATCH', `/admin/keys/${key.id}`, { scopes }, key, () => ({
@@ -270,7 +270,7 @@ class Administrator {
         const { sentMs, receivedMs, status } = outcome;
         this.ledger.write({ kind: 'change', sentMs, receivedMs, status, ...key, ...describe() });
         if (holder !== null) {
-          // It counts against the quota, as all that a holder sends.
+          // It counts against the quota, like everything that a holder sends.
           this.sent += 1;
           this.ledger.write(
             requestLine({ id: `${this.setup.name}-${this.sent}`, replica: replica.name }, request, outcome),

@@ -11,11 +11,11 @@ import { Workload } from './workload.js';
 
 /** Requests that the client has in flight, apart from bursts. */
 const LOOPS = 100;
-/** A replica that hangs holds up no more of them than this. */
+/** A replica that hangs delays at most this many of them. */
 const LOOPS_AT_ONE_REPLICA = 40;
 /** How long a replica that refused a connection gets no request. */
 const REFUSED_PAUSE_MS = 200;
-/** The rest after a request that was not served, so that failures are not most of what is sent. */
+/** The pause after a request that was not served, so that most requests are not failures. */
 const REST_MS = 20;
 const REPORT_INTERVAL_MS = 1000;
 const MINUTE_MS = 60_000;
@@ -170,7 +170,7 @@ class Client {
   }
 }
 
-// The servers have machines of their own elsewhere. Here those that fail over would lose each other under
+// In production, servers run on separate machines. Here, servers that fail over would lose each other under
 // this load.
 setPriority(10);
 

@@ -15,18 +15,18 @@ export interface PlannedRequest {
   body: string | null;
   /** What the body says, for the ledger. */
   record: RecordFields | null;
-  /** When the client closes the connection, whatever came until then; null: never. */
+  /** When the client closes the connection, complete response or not; null: never. */
   abandonAfterMs: number | null;
   /** How long all but the first bytes of the body are held back; left out: not at all. */
   heldMs?: number;
 }
 
-/** What came back; all but the times is null if no complete response came. */
+/** What came back; everything but the times is null if no complete response came. */
 export interface Outcome {
   /** When the request was sent whole. */
   sentMs: number;
   receivedMs: number | null;
-  /** Also known if the body of the response was lost. */
+  /** Known even if the body of the response was lost. */
   status: number | null;
   headers: LimitHeaders;
   body: string | null;

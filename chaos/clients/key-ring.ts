@@ -2,7 +2,7 @@ import { generateApiKey } from '../../src/auth/rules/api-key.js';
 import type { Random } from '../random.js';
 import type { ClientKey } from './messages.js';
 
-/** How long clients go on with a key that has ended, as clients do that do not know it yet. */
+/** How long clients keep using a key that has ended, like clients that have not noticed it. */
 const UNAWARE_MS = 4000;
 /** Anonymous clients have a limit of their own, so most requests beyond it would only meet that. */
 const ENDED_SHARE = 0.004;
@@ -11,7 +11,7 @@ const WITHOUT_SHARE = 0.001;
 
 type UsedKey = Pick<ClientKey, 'name' | 'secret'> & { quota: string | null };
 
-/** The keys of a client: those that it takes for valid, and those that have ended. */
+/** The keys of a client: those that it considers valid, and those that have ended. */
 export class KeyRing {
   private readonly live = new Map<string, ClientKey>();
   private readonly ended: ClientKey[] = [];

@@ -9,7 +9,7 @@ import type { Stage } from '../stage/stage.js';
 import type { FaultKind, PlannedFault, Targets } from './schedule.js';
 import { canLosePackets, losePackets, losePacketsNoMore } from './packet-loss.js';
 
-/** Waits, but no longer than the run. Returns whether that goes on. */
+/** Waits, but not beyond the end of the run. Returns whether the run continues. */
 type Pause = (ms: number) => Promise<boolean>;
 
 /** How a fault is caused, and how it is undone. */
@@ -23,7 +23,7 @@ export class Faults {
   private readonly ledger = new Ledger<Fault>('faults');
   /** The faults that are over, for the report. */
   readonly seen: Fault[] = [];
-  /** What happens to each target, and has happened. */
+  /** The current and past faults of each target. */
   private readonly happening = new Map<string, Promise<unknown>>();
 
   constructor(private readonly stage: Stage) {}

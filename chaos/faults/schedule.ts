@@ -7,9 +7,9 @@ export interface Targets {
   servers: string[];
   /** The connections between replicas and servers. */
   links: string[];
-  /** Servers of which one is the master, and another can take over. */
+  /** Groups of servers: one is the master, and another can take over. */
   groups: string[];
-  /** The links and replicas whose packets the kernel can lose; none where it refuses. */
+  /** The links and replicas whose packets the kernel can lose; empty if it refuses. */
   networks: string[];
 }
 
@@ -43,7 +43,7 @@ export interface PlannedFault {
   byMs: number;
 }
 
-/** A time with a fault, and maybe a second one that begins while the first lasts. */
+/** A time with a fault, and possibly a second fault that begins while the first lasts. */
 export interface Episode {
   /** The time without a fault before it. */
   calmMs: number;
@@ -52,7 +52,7 @@ export interface Episode {
 
 /** The time without a fault at the start and at the end of a run. */
 export const CALM_MS = 5000;
-/** Shorter than the queries that find a store unavailable, and longer. */
+/** Some shorter and some longer than the queries by which a store is found unavailable. */
 const DELAYS_MS = [20, 100, 300, 1000];
 const LOSS_DELAYS_MS = [1, 10, 50];
 /** How many of the faults that could come on top of another do. */
@@ -60,9 +60,9 @@ const SECOND_SHARE = 0.5;
 const HOUR_MS = 3_600_000;
 
 /**
- * Returns the faults of a run, with calm between; two at once happen to different targets. The run lasts
- * longer if it takes long to undo some. No kind that has a target comes again before all others came. The
- * same arguments always give the same faults.
+ * Returns the faults of a run, with calm in between; two at once happen to different targets. The run lasts
+ * longer if some take long to undo. No kind that has a target is repeated before all others have occurred.
+ * The same arguments always give the same faults.
  */
 export function planFaults(seed: number, minutes: number, targets: Targets): Episode[] {
   const random = new Random(seed, 'faults');

@@ -49,7 +49,7 @@ export interface Verdict {
   violations: string[];
 }
 
-/** Judges what a limiter let through by its own rule, and never more strictly than what the times show. */
+/** Compares what a limiter let through with its own rule, never more strictly than the times show. */
 export function judge(observations: Observation[], rule: Rule): Verdict {
   const limits = new Claim('a', 'No window lets more requests through than the limit.');
   const remaining = new Claim('b', '`Remaining` is never reported twice in a window.');
@@ -126,7 +126,7 @@ const FIND_WINDOWS: Record<Rule['kind'], (allowed: Allowed[]) => Allowed[][]> = 
   average: slide,
 };
 
-/** Returns whether the rule permits a window; that of a leaky bucket also at each of its instants. */
+/** Returns whether the rule permits a window; a leaky bucket must permit it at each instant. */
 function isWithin(window: Allowed[], { kind, limit, burst = 0 }: Rule): boolean {
   const [first] = window;
   if (kind === 'average') {

@@ -125,7 +125,7 @@ export function versionOf(program: string, ...args: string[]): string {
 }
 
 /**
- * As the documentation of ngx_http_limit_req_module has it, with 429 for its default of 503, and a backlog
+ * As in the documentation of ngx_http_limit_req_module, with 429 instead of the default 503, and a backlog
  * for all connections of a burst.
  */
 const nginxConfiguration = (port: number) => `
@@ -147,7 +147,7 @@ http {
 }
 `;
 
-/** As the documentation of HAProxy has it: a rate limit by a header, in a table that its peers share. */
+/** As in the documentation of HAProxy: a rate limit by a header, in a table that its peers share. */
 const haproxyConfiguration = (port: number, peerPorts: [number, number]) => `
 defaults
   mode http

@@ -5,7 +5,7 @@ import type { RunningPeer, Stores } from './instances.js';
 import { type Observation, WINDOW_MS } from './judge.js';
 import type { Peer } from './peers.js';
 
-/** What clients send and what fails meanwhile, in milliseconds since the start of the trial. */
+/** What clients send and what fails, in milliseconds since the start of the trial. */
 export interface Trial {
   title: string;
   lastsMs: number;

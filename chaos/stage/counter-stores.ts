@@ -83,7 +83,7 @@ const inCluster =
     };
   };
 
-/** Sentinels name each server by its link, which leads everybody to it. */
+/** Sentinels name each server by its link, so that all connections go through the link. */
 const withSentinels: StartStore = async (replicas, guard) => {
   const sentinels = await RedisSentinels.create(guard);
   return {

@@ -15,7 +15,7 @@ export interface Failover {
   endMs: number;
 }
 
-/** Servers of which one is the primary, and another can take over. */
+/** Servers with a primary, from which another can take over. */
 export interface FailoverGroup {
   readonly name: string;
   /** Has another server take over from the primary, which works, and waits until it has. */

@@ -6,8 +6,8 @@ import type { DatabaseServer } from './server.js';
 const NAME = 'postgres';
 
 /**
- * A PostgreSQL with a synchronous standby, of which Patroni makes the primary when that is gone. As a server,
- * and as a link, it is the primary when a fault begins, for everybody: HAProxy, the standby and the store of
+ * A PostgreSQL with a synchronous standby, which Patroni promotes when the primary is gone. A fault of the
+ * server or the link hits the current primary, for all others: HAProxy, the standby and the store of
  * Patroni.
  */
 export class PatroniServers implements DatabaseServer, FailoverGroup {
@@ -39,7 +39,7 @@ export class PatroniServers implements DatabaseServer, FailoverGroup {
     return this.cluster.url(database);
   }
 
-  /** The server that is the primary now, also once it is no longer. */
+  /** The server that is the primary now; the proxy still leads to it after a failover. */
   get proxy() {
     const { primary } = this.watch;
     let isCut = false;
@@ -76,7 +76,7 @@ export class PatroniServers implements DatabaseServer, FailoverGroup {
     await this.cluster.freeze(this.target);
   }
 
-  /** Lets the server that was frozen go on, once the other is the primary: it takes itself for that still. */
+  /** Resumes the frozen server, which still considers itself the primary, once the other is the primary. */
   async goOn(): Promise<void> {
     await this.watch.replaced(this.target);
     this.cluster.goOn(this.target);

@@ -6,8 +6,8 @@ import { READY_DEADLINE_MS, type Server } from './server.js';
 const NAME = 'redis';
 
 /**
- * A Redis whose master three Sentinels replace. As a server, and as a link, it is the one that is master when
- * a fault begins, for everybody: replicas, Sentinels and the other servers.
+ * A Redis whose master three Sentinels replace. A fault of the server or the link hits the current master,
+ * for all others: replicas, Sentinels and the other servers.
  */
 export class RedisSentinels implements Server, FailoverGroup {
   readonly name = NAME;

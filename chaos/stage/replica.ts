@@ -10,8 +10,8 @@ import type { Guard } from './guard.js';
 import { READY_DEADLINE_MS } from './server.js';
 
 /**
- * Replicas that serve give way to the servers, as the clients do: in production, servers have machines of
- * their own. Those that start do not, so that a fault of a loaded machine is over after seconds.
+ * Serving replicas, like clients, have a lower priority than the servers, which run on separate machines in
+ * production. Starting replicas do not, so that a fault on a loaded machine is over after seconds.
  */
 const PRIORITY = 5;
 

@@ -1,4 +1,4 @@
-/** How long servers and replicas may take until they are ready, and another one until it has taken over. */
+/** How long servers and replicas may take until they are ready, and a standby until it has taken over. */
 export const READY_DEADLINE_MS = 90_000;
 
 /** A server that stores data or counters. It keeps its port and its data through all faults. */

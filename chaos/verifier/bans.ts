@@ -118,7 +118,7 @@ function checkMinute(
   const name = `the minute ${new Date(minute * MINUTE_MS).toISOString()} of ${quota}`;
   const forgotten = history.countForgotten(refused, fromMs, toMs);
   const hasCrash = history.crashesDuring(fromMs, toMs).length > 0;
-  // A ban of which no response came whole would start the count anew.
+  // A ban without a complete response would restart the count.
   const upTo = (denialsBeforeBan(most) - 1) * (unknown > 0 ? 2 : 1) + forgotten;
   let beforeMs = -Infinity;
   for (const { firstSentMs, firstReceivedMs, startsMs } of bans) {
@@ -132,7 +132,7 @@ function checkMinute(
       continue;
     }
     const certain = before.filter(isHere).length;
-    // The response of the denial that started it may be lost, in a minute before.
+    // The response of the denial that started it may be lost, in an earlier minute.
     const mayBeOlder = unknown > 0 && startsMs.some((startMs) => startMs < minute * MINUTE_MS);
     if (unknown > 0 || hasCrash) {
       claim.weaken();

@@ -125,7 +125,7 @@ function checkOwners(acknowledged: Request[], table: string, claim: Claim): void
   }
 }
 
-/** The table has no record that nobody sent or that was denied, and of each owner one at most. */
+/** The table contains no record that was never sent or was denied, and at most one of each owner. */
 function checkRows(rows: RecordFields[], sent: Request[], table: 'pets' | 'orders', claim: Claim): void {
   sent.filter(({ receivedMs }) => receivedMs === null).forEach(() => claim.weaken());
   const accepted = sent.filter(({ status }) => status === null || status < 400 || status >= 500);

@@ -12,7 +12,7 @@ export interface ReportedWindow {
   t: number;
 }
 
-/** The headers of a response that matter; those that did not come are left out. */
+/** The headers of a response that are checked; missing headers are left out. */
 export interface LimitHeaders {
   limit?: number;
   remaining?: number;
@@ -146,7 +146,7 @@ export function readEvidence(folder: string): Evidence {
 type Line = Record<string, unknown>;
 
 function readLines(file: string, check = (_line: Line): string | null => null): Line[] {
-  // A long run writes more than one string may have (half a gigabyte).
+  // A long run writes more than fits into one string (half a gigabyte).
   const bytes = readFileSync(file);
   const lines: Line[] = [];
   for (let start = 0, number = 1; start < bytes.length; number += 1) {

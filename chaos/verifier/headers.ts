@@ -40,7 +40,7 @@ function findWrongHeader(request: Request): string | null {
   // `X-RateLimit-*` describe the window with fewer requests remaining, on a tie the one that ends later.
   const least = Math.min(...windows.map(({ r }) => r));
   const latest = Math.max(...windows.filter(({ r }) => r === least).map(({ t }) => t));
-  // During a ban none remain, though it leaves the windows as they are; it may be what is last known.
+  // During a ban `remaining` is 0, but the windows are reported as they are, or as last known.
   const mayBeBanned = isUndecided(request) || isRevocation(request);
   const isBanned = code === 'api_key_banned' || (mayBeBanned && remaining === 0);
   if (remaining !== (isBanned ? 0 : least)) {

@@ -8,8 +8,7 @@ export const EFFECT_MS = 1000;
 /** How long a client waits for a response. */
 export const RESPONSE_DEADLINE_MS = 10_000;
 /**
- * A store that is frozen carries out what it had received once it goes on: after two faults at once at the
- * latest.
+ * A frozen store carries out what it had received once it resumes: at the latest after two faults at once.
  */
 const LATEST_MS = 15_000;
 /** A link that holds data for less than this delays no reply for as long as a store is waited for. */
@@ -119,7 +118,7 @@ export class History {
     if (first === last || t === null) {
       return first === last ? first : null;
     }
-    // The window ended meanwhile: the seconds to its end show which it was.
+    // A window ended in this time: the seconds to its end show which window was counted.
     const candidates = Array.from({ length: last - first + 1 }, (_, index) => first + index);
     const fitting = candidates.filter((number) => {
       const endMs = (number + 1) * lengthMs;

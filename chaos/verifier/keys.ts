@@ -5,7 +5,7 @@ import { DRIFT_MS, EFFECT_MS, type History, isAcknowledged, isRejected, isUndeci
 
 /**
  * No revoked or expired key is served later than a second after its end, and none writes a second after it
- * was restricted to reads; a valid key is not rejected, and what is none is not served.
+ * was restricted to reads; a valid key is not rejected, and an invalid key is not served.
  *
  * @returns the requests that must have had no effect, though no response says so.
  */

@@ -173,7 +173,7 @@ function mayBeCounted(request: Request, { name, lengthMs }: Window, history: His
   );
 }
 
-/** Nothing is taken from a window but by requests; so a denied one, which reports it full, had no room. */
+/** Only requests consume from a window, so a denied request that reports it full had no room. */
 function checkTaken(
   name: string,
   { responses }: Group,
@@ -190,9 +190,9 @@ function checkTaken(
 }
 
 /**
- * Each allowed request reports a remaining count of its own, and a later one has less: by what is used, as
- * the limit may change. A denied request takes nothing, so it may report what one before it did; with nothing
- * remaining, more may be used than it reports.
+ * Each allowed request reports another remaining count, and a later request less, measured by what is used,
+ * because the limit may change. A denied request consumes nothing, so it may repeat an earlier report; if
+ * nothing remains, more may be used than it reports.
  */
 function checkRemaining(name: string, responses: Counted[], window: Window, claim: Claim): void {
   const used = ({ headers }: Counted) => headers[window.name].q - headers[window.name].r;
@@ -260,7 +260,7 @@ function checkLocal({ id, replica, sentMs, receivedMs }: Counted, history: Histo
   );
 }
 
-/** By itself, a replica allows one limit of a window at most. */
+/** By itself, a replica allows at most one limit of a window. */
 function checkLocalLimit(local: Counted[], window: Window, history: History, claim: Claim): void {
   const allowed = local.filter((request) => !isDenied(request));
   for (const [replica, responses] of groupBy(allowed, (response) => response.replica)) {

@@ -47,7 +47,7 @@ const HARMLESS_CHANGES = new Set([
   'AT_ReplicaIdentity',
   'AT_EnableTrig',
 ]);
-/** What a new column may have; its default is judged with what needs one. */
+/** What a new column may have; its default is checked with the constraints that need one. */
 const HARMLESS_CONSTRAINTS = /^CONSTR_(NULL|DEFAULT|IDENTITY|GENERATED|ATTR_\w+)$/;
 /** What contains SQL in PL/pgSQL, and what contains a text that is run as SQL. */
 const STATIC = ['PLpgSQL_stmt_execsql', 'PLpgSQL_stmt_fors', 'PLpgSQL_stmt_open'];
@@ -90,7 +90,7 @@ export function parseMigration(sql: string): Statement[] {
 
 /**
  * Returns the steps of a new migration that take something from the last release, or that reject what it
- * writes. What that release does not have may change in any way.
+ * writes. What that release does not have may change freely.
  *
  * @param all the statements of all new migrations, oldest first.
  */
@@ -174,7 +174,7 @@ interface Columns {
   needed: Set<string>;
 }
 
-/** What a statement is judged by. */
+/** What a statement is checked against. */
 interface Context extends Columns {
   released: ReleasedDatabase;
   /** What new migrations create, such as `FUNCTION f`. */
@@ -309,7 +309,7 @@ function readColumns(statements: Node[]): Columns {
   return { filled, repeated, needed };
 }
 
-/** What rows get that do not name a column. */
+/** The value of a column in rows that do not name it. */
 type Value = 'same' | 'different' | undefined;
 
 function valueOf(expression: unknown): Value {
@@ -344,7 +344,7 @@ function columnsOf(node: Node, own?: string): string[] {
   return named.length === 0 && own !== undefined ? [own] : named;
 }
 
-/** A check that says something about NULL counts, as PostgreSQL itself does not tell what it rejects. */
+/** A check that tests for NULL counts, because PostgreSQL does not reveal what it rejects. */
 function rejectsNull({ contype, raw_expr: expression }: Node): boolean {
   if (contype === 'CONSTR_CHECK') {
     return find(expression, ['NullTest', 'FuncCall', 'BoolExpr']).some(
@@ -431,7 +431,7 @@ function drop({ removeType, objects = [] }: Node, context: Context): string[] {
   });
 }
 
-/** Returns the statements of a DO block; an EXECUTE in it, in any form, cannot be judged. */
+/** Returns the statements of a DO block; an EXECUTE in it, in any form, cannot be checked. */
 function statementsIn(node: Node): Node[] {
   const [body = ''] = (node['args'] as { DefElem: Node }[])
     .filter(({ DefElem }) => DefElem['defname'] === 'as')
@@ -470,13 +470,13 @@ function namesIn(list: unknown): string[] {
   return ((list ?? []) as { String?: { sval: string } }[]).flatMap(({ String: each }) => each?.sval ?? []);
 }
 
-/** The last of the names is its own; a schema may stand before it. */
+/** The last of the names is its own; a schema may precede it. */
 const nameOf = (list: unknown) => namesIn(list).at(-1) ?? '';
 /** Names in the tree are texts. */
 const asText = (value: unknown) => value as string;
 const relationName = (relation: unknown) => asText((relation as Node)['relname']);
 
-/** Returns the name of what is dropped or renamed; that of a trigger with its table's. */
+/** Returns the name of what is dropped or renamed; a trigger's includes its table's. */
 function objectName(object: Node, isOfTable = false): string {
   const { List, TypeName, ObjectWithArgs } = object as Record<string, Node | undefined>;
   const names = namesIn(List?.['items'] ?? TypeName?.['names'] ?? ObjectWithArgs?.['objname'] ?? [object]);

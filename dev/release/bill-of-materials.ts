@@ -14,7 +14,7 @@ interface BillOfMaterials {
 }
 
 /**
- * Returns the packages of npm that the image has, and the console. Installs them as the Dockerfile does,
+ * Returns the npm packages that the image and the console contain. Installs them as the Dockerfile does,
  * because `npm sbom --omit=dev` also omits a package of production that another one has for development.
  */
 export async function createBillOfMaterials(root: string): Promise<BillOfMaterials> {
@@ -28,7 +28,7 @@ export async function createBillOfMaterials(root: string): Promise<BillOfMateria
       await cp(path.join(root, file), path.join(folder, file));
     }
     await npm('ci', '--omit=dev', '--omit=optional', '--omit=peer', '--ignore-scripts');
-    // Else they are reported as missing.
+    // Otherwise they are reported as missing.
     await npm('pkg', 'delete', 'devDependencies', '--workspaces', '--include-workspace-root');
     return JSON.parse(await npm('sbom', '--sbom-format=cyclonedx', '--sbom-type=application'));
   } finally {

@@ -32,7 +32,7 @@ export const THIS_BUILD: Build = { version: 'this tree', folder: ROOT };
 /**
  * Returns a release by its version, the last one for `last`, or the commit of a git revision.
  *
- * @throws Refusal if there is none of that name.
+ * @throws Refusal if there is no release or revision of that name.
  */
 export async function findRelease(name: string): Promise<Source> {
   if (name === 'last') {
@@ -89,7 +89,7 @@ async function buildTree(tree: string, commit: string, signal?: AbortSignal): Pr
   await run('npm', 'run', 'build');
 }
 
-/** Copies what runs the service. The folder appears whole, so that nobody finds half of a build. */
+/** Copies what runs the service. The folder appears whole, so that no process finds half of a build. */
 export function keepBuild(tree: string, folder: string): void {
   mkdirSync(path.dirname(folder), { recursive: true });
   const copy = mkdtempSync(`${folder}-`);
@@ -98,7 +98,7 @@ export function keepBuild(tree: string, folder: string): void {
     renameSync(copy, folder);
   } catch (error) {
     rmSync(copy, { recursive: true, force: true });
-    // Another process may have built the same commit meanwhile.
+    // Another process may have built the same commit.
     if (!existsSync(folder)) {
       throw error;
     }

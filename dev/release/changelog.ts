@@ -36,7 +36,7 @@ export function readSection(changelog: string, version: string): string {
 
 const heading = (version: string) => `## ${version} - `;
 
-/** Returns what stands between the start of a heading and the next heading of that level. */
+/** Returns the text from the start of a heading to the next heading of that level. */
 function findSection(changelog: string, start: string): string | null {
   const [, section] = `\n${changelog}`.split(`\n${start}`);
   return section?.split(/^## /m)[0] ?? null;

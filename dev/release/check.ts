@@ -1,5 +1,5 @@
 // `npm run check:compatibility`: compares what is public in this tree with the last release, and exits with 1
-// if clients, operators or replicas of that could not go on.
+// if it would break clients, operators or replicas of that release.
 
 import { Refusal } from '../refusal.js';
 import { findFaults } from './find-faults.js';

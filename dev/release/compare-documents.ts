@@ -12,12 +12,12 @@ import type { Fault } from './fault.js';
 import { addMonths, type Announcement, findNotice, NOTICE_MONTHS } from './notice.js';
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
-/** A promise may get stronger only. */
+/** A promise may only get stronger. */
 const STABILITIES = ['experimental', 'beta', 'stable'];
 const SCHEMAS = '#/components/schemas/';
 /** The end of the URL of a server whose paths begin after the version. */
 const VERSION = /\/v\d+$/;
-/** What is compared of parameters, headers and contents, and texts; whatever else they have must stay. */
+/** The compared parts of parameters, headers and contents, and texts; all other parts must stay. */
 const COMPARED = new Set(['schema', 'required', ...ANNOTATIONS]);
 /** A list with more of the operations that use a component is hard to read. */
 const MAX_USES = 3;
@@ -306,7 +306,7 @@ function compareComponents({ before, after }: Documents, frozen: Json[]): Fault[
   return [...schemes, ...schemas];
 }
 
-/** Returns the references to components that these parts of a document contain, also in components. */
+/** Returns the references to components in these parts of a document, including those within components. */
 function referencedComponents(document: Json, parts: unknown, found = new Set<string>()): Set<string> {
   for (const [key, value] of Object.entries((parts ?? {}) as Json)) {
     if (typeof value === 'object') {

@@ -20,7 +20,7 @@ const LOWER = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minPrope
 const EXACT = ['pattern', 'multipleOf', 'uniqueItems'];
 /** Texts for readers. */
 export const ANNOTATIONS = ['description', 'title', 'example', 'examples', 'deprecated', '$comment'];
-/** The schema of a list's items or a map's values that have none. */
+/** The schema of a list's items or a map's values without a schema. */
 const ANYTHING: Json = {};
 const COMPARED = new Set([
   'type',
@@ -63,7 +63,7 @@ export function compareSchemas(
   const within = isNamed ? new Set([...seen, pair]) : seen;
   const name = componentName(before) ?? place;
   const [olds, news] = [alternatives(documents.before, before), alternatives(documents.after, after)];
-  // Whatever the sender may send must be what the receiver knows.
+  // The receiver must know everything that the sender may send.
   const [sent, known] = sender === 'client' ? [olds, news] : [news, olds];
   const faults = sent.flatMap((each) => {
     const sameType = known.filter((other) => isType(each['type'], other['type']));
@@ -96,7 +96,7 @@ function componentName({ $ref }: Json): string | undefined {
   return typeof $ref === 'string' ? $ref.split('/').at(-1) : undefined;
 }
 
-/** Returns the schemas of one type each of which a value must match one. */
+/** Returns schemas of one type each; a value must match one of them. */
 function alternatives(document: Json, schema: Json): Json[] {
   const { anyOf, oneOf, ...own } = resolve(document, schema);
   const choices = (anyOf ?? oneOf) as Json[] | undefined;

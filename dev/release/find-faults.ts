@@ -21,7 +21,7 @@ const NOT_NULL = ' NOT NULL';
  * Returns what a tree breaks for those who use the last release, and for the release itself, which serves
  * beside the next one.
  *
- * @param releases oldest first; without any, there is nothing to compare with.
+ * @param releases oldest first; if empty, there is nothing to compare with.
  * @param tree what is public now.
  * @param migrations the SQL of the tree's migrations, by name, oldest first.
  * @param today the day, as 2026-12-05.
@@ -51,8 +51,8 @@ export async function findFaults(
 }
 
 /**
- * Returns the faults of new migrations and of columns, except those that a new migration excepts by a comment
- * with the reason; and the exceptions that except nothing.
+ * Returns the faults of new migrations and of columns, except those that a new migration permits by a comment
+ * with the reason; and the comments that permit nothing.
  */
 function judgeTables(last: Release, tree: Version, migrations: Record<string, string>): Fault[] {
   const [oldColumns, newColumns] = [last, tree].map(({ names }) => names[COLUMNS] as Record<string, string>);

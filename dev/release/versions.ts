@@ -5,8 +5,8 @@ import path from 'node:path';
 export const VERSIONED_PACKAGES = ['.', 'client'];
 
 /**
- * The other files that repeat the version, because they cannot read `package.json`, with what stands before
- * it in its line.
+ * The other files that repeat the version, because they cannot read `package.json`, with the text before it
+ * in its line.
  */
 export const VERSIONED_FILES: Record<string, RegExp> = {
   Dockerfile: /(?<=^ARG VERSION=).*$/m,

@@ -10,7 +10,7 @@ import { seedPlans } from '../../dist/start/plans.js';
 const PREFIX = 'animal-store-test-';
 const ABANDONED_AFTER_MS = 3_600_000;
 
-/** Removes what a run left behind that was killed. */
+/** Removes what a killed run left behind. */
 async function removeAbandoned() {
   for (const name of await readdir(tmpdir())) {
     const dataDir = path.join(tmpdir(), name);
@@ -20,7 +20,7 @@ async function removeAbandoned() {
   }
 }
 
-/** Starts one PostgreSQL for all tests, with a template of which every test file's database is a copy. */
+/** Starts one PostgreSQL for all tests, with a template that every test file's database is copied from. */
 export default async function setUp() {
   await removeAbandoned();
   const dataDir = await mkdtemp(path.join(tmpdir(), PREFIX));
@@ -32,7 +32,7 @@ export default async function setUp() {
   template.pathname = '/template_store';
   const server = new pg.Client({ connectionString: postgres.url });
   await server.connect();
-  // Nothing of the tests has to survive a crash of the machine.
+  // Nothing in the tests must survive a crash of the machine.
   await server.query('ALTER SYSTEM SET fsync = off');
   await server.query('SELECT pg_reload_conf()');
   await server.query('CREATE DATABASE template_store');

@@ -1,4 +1,4 @@
-// NestJS on Fastify with its stock throttler and Prisma, as their documentation has them.
+// NestJS on Fastify with its stock throttler and Prisma, as in their documentation.
 // It counts in memory.
 
 import {

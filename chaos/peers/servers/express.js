@@ -1,4 +1,4 @@
-// express-rate-limit with rate-limit-redis and node-redis as their READMEs have it, and the default headers.
+// express-rate-limit with rate-limit-redis and node-redis as in their READMEs, and the default headers.
 
 import express from 'express';
 import { rateLimit } from 'express-rate-limit';

@@ -1,4 +1,4 @@
-// @fastify/rate-limit as its README has it, in memory or in Redis with the settings of its example.
+// @fastify/rate-limit as in its README, in memory or in Redis with the settings of its example.
 
 import rateLimit from '@fastify/rate-limit';
 import Fastify from 'fastify';

@@ -1,4 +1,4 @@
-// rate-limiter-flexible in PostgreSQL by Prisma, as its wiki has it.
+// rate-limiter-flexible in PostgreSQL by Prisma, as in its wiki.
 
 import { PrismaPg } from '@prisma/adapter-pg';
 import { RateLimiterPrisma } from 'rate-limiter-flexible';

@@ -1,4 +1,4 @@
-// rate-limiter-flexible in Redis or PostgreSQL, by the address of the store, as its wiki has it.
+// rate-limiter-flexible in Redis or PostgreSQL, by the address of the store, as in its wiki.
 
 import { Redis } from 'ioredis';
 import pg from 'pg';

@@ -1,4 +1,4 @@
-// @nestjs/throttler as its README has it, in memory or in Redis by @nest-lab/throttler-storage-redis. NestJS
+// @nestjs/throttler as in its README, in memory or in Redis by @nest-lab/throttler-storage-redis. NestJS
 // documents its decorators for TypeScript; here they are called as the functions that they are.
 
 import { ThrottlerStorageRedisService } from '@nest-lab/throttler-storage-redis';

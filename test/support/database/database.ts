@@ -48,7 +48,7 @@ export async function createDatabase(
 /** Runs one statement on a connection of its own. */
 export async function query<Row extends pg.QueryResultRow>(url: string, text: string): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 30_000 });
-  // A connection that a fault ends is an event too, besides the rejection of its query.
+  // A connection that a fault ends emits an event, and its query is rejected too.
   client.on('error', () => {});
   try {
     await client.connect();

@@ -24,8 +24,8 @@ export async function plansMade({ app }: TestApplication, statements: string) {
 }
 
 /**
- * Returns a client of its own; its idle connections keep no process alive, and a database is dropped all the
- * same.
+ * Returns a new client. Its idle connections keep no process alive and do not prevent a database from being
+ * dropped.
  */
 export function openPrisma(environment: Environment): PrismaService {
   return new PrismaService(environment);

@@ -22,8 +22,8 @@ export function expectNoRateLimitHeaders({ headers }: Pick<HttpResponse, 'header
 }
 
 /**
- * Expects a policy that forbids running or framing the response, and no version, whose vulnerabilities one
- * could look up.
+ * Expects a policy that forbids running or framing the response, and no version, whose vulnerabilities could
+ * be looked up.
  */
 export function expectHardened({ headers }: Pick<HttpResponse, 'headers'>): void {
   expect(headers.get('x-content-type-options')).toBe('nosniff');

@@ -23,7 +23,7 @@ export interface Seen {
 
 export const isServed = ({ response }: Seen): boolean => response !== null && response.status < 300;
 
-/** Clients that send one request after another on persistent connections, whatever the responses are. */
+/** Clients that send one request after another on persistent connections, regardless of the responses. */
 export class Load {
   readonly seen: Seen[] = [];
   /** The names of all animals whose creation was acknowledged, by identifier. */

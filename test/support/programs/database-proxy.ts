@@ -11,8 +11,8 @@ export interface DatabaseProxy {
   /** Holds each chunk of data for so long before it is forwarded, in both directions. */
   slowDown(delayMs: number): void;
   /**
-   * Drops all replies on the connections that are open, for ever, like a path that has lost one direction.
-   * New ones are whole.
+   * Permanently drops all replies on the open connections, like a path that has lost one direction. New
+   * connections work.
    */
   loseReplies(): void;
   /** Refuses new connections; open ones stay. */

@@ -125,10 +125,10 @@ export class DebianPostgres {
 /** Stops all processes of a server with SIGSTOP. Returns their identifiers. */
 export async function freezeServer(data: string): Promise<number[]> {
   const postmaster = await findPostmaster(data);
-  // It first, so that there are no more of the others.
+  // This process first, so that it starts no others.
   process.kill(postmaster, 'SIGSTOP');
   const children = await listChildren(postmaster);
-  // One may have ended meanwhile.
+  // One may have ended.
   return [postmaster, ...children.filter((child) => signal(child, 'SIGSTOP'))];
 }
 

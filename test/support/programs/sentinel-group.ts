@@ -11,8 +11,7 @@ const SENTINELS = 3;
 /** How long a server is silent before the Sentinels replace it, and their deadline for that. */
 const DOWN_AFTER_MS = 1000;
 /**
- * How often Sentinels look at the servers and tell each other what they see: by default every two to ten
- * seconds.
+ * How often Sentinels check the servers and exchange what they found: by default every two to ten seconds.
  */
 const PERIODS = Object.entries({ 'info-period': 300, 'publish-period': 300, 'ping-period': 200 });
 
@@ -23,7 +22,7 @@ interface Server {
 
 /**
  * A master, two replicas and three Sentinels. Servers are reached through proxies, which can cut them off
- * from everybody.
+ * from all others.
  */
 export class SentinelGroup {
   /** By the port under which Sentinels know them. */

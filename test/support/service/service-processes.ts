@@ -1,6 +1,6 @@
 import { ServiceProcess } from './service-process.js';
 
-/** The service as an operator runs it, on this machine only. No balancer has to notice that it ends. */
+/** The service as an operator runs it, on this machine only. No balancer must notice that it stops. */
 const OPERATED = { NODE_ENV: 'production', APP_ENV: 'staging', HOST: '127.0.0.1', SHUTDOWN_DELAY: '0' };
 
 /** The service processes that a test starts, so that those still running can be ended after it. */
