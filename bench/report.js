@@ -33,8 +33,8 @@ export function report(results) {
   return before === undefined
     ? [
         `![Requests a second of the mix, by connections](${PICTURES.speed})`,
-        'The picture has requests a second of the mix. The table has them for each load, with the ' +
-          'ratio of this service to the peer: the median of slices in turn.',
+        'The picture shows requests a second of the mix, the table those of each load, with the ratio of ' +
+          'this service to the peer: the median of slices in turn.',
         speedTable(results),
         `${costText(results)} ${source}`,
       ].join('\n\n')
