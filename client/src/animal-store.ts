@@ -14,8 +14,8 @@ export interface AnimalStoreOptions extends Partial<ClientPlatform>, ClientHooks
   baseUrl: string;
   apiKey: string;
   /**
-   * What differs from 6 attempts within 90 seconds, each of 30 seconds at most. Without `maxRateLimitWaitMs`,
-   * a call may spend all of its time waiting for the limit.
+   * Overrides the default: 6 attempts within 90 seconds, each of at most 30 seconds. Without
+   * `maxRateLimitWaitMs`, a call may spend all of its time waiting for the limit.
    */
   budget?: Partial<CallBudget>;
   /** How many requests may be in flight at once. 8 by default. */
@@ -30,8 +30,8 @@ const VISIBLE = /^\s*[\x21-\x7e]+\s*$/;
 /**
  * The Animal Store. Calls are paced by the rate limit of the key, sent in the order of their arrival, and
  * repeated if that may help and is safe. A call throws an `AnimalStoreError` once its budget is used up. An
- * int64 is a number if that holds all its digits, else a bigint; a number that may have lost some is a
- * `RangeError` and is not sent.
+ * int64 is a number if that holds all its digits, otherwise a bigint. A number that may have lost digits is
+ * not sent, but throws a `RangeError`.
  */
 export class AnimalStore extends StoreResources {
   /** The operations of administration, which need a key with the role `admin`. */

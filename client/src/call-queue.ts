@@ -14,7 +14,7 @@ export interface QueuedCall {
 }
 
 /**
- * Waiting calls in the order of their numbers. A call that returns for another attempt stands before all that
+ * Waiting calls in the order of their numbers. A call that returns for another attempt precedes all that
  * arrived later.
  */
 export class CallQueue implements Iterable<QueuedCall> {
@@ -29,7 +29,7 @@ export class CallQueue implements Iterable<QueuedCall> {
     return this.returned.length + this.arrived.size;
   }
 
-  /** @returns how many calls stand before it. */
+  /** @returns how many calls precede it. */
   add(call: QueuedCall): number {
     if (call.number > this.lastArrival) {
       this.lastArrival = call.number;

@@ -23,7 +23,7 @@ export interface ClientRetryEvent {
   error: AnimalStoreError;
   /** The attempt that failed. */
   attempt: number;
-  /** Milliseconds until the next attempt at the earliest. */
+  /** Milliseconds until the earliest next attempt. */
   waitMs: number;
 }
 
@@ -31,7 +31,7 @@ export interface ClientRetryEvent {
 export interface ClientDeprecationEvent {
   /** Method and path template, such as `GET /pets/{petId}`. */
   operation: string;
-  /** All of it in a sentence. */
+  /** The facts below, as a sentence. */
   message: string;
   /** Since when it is deprecated; null if the response does not say. */
   deprecatedAt: Date | null;

@@ -1,4 +1,4 @@
-// What the package exports, which stays: test/exports.txt has every name.
+// What the package exports. Names stay within a major version: test/exports.txt lists them.
 
 export type * from './admin-resources.js';
 export { AnimalStore, type AnimalStoreOptions } from './animal-store.js';

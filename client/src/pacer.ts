@@ -5,7 +5,7 @@ import { inFlightLimit, type KnownWindow, learn, waitForWindowsMs, windowAt } fr
 import type { ClientPlatform } from './platform.js';
 import type { RateLimitWindow } from './rate-limit-headers.js';
 
-/** A response that forbids further requests for so many milliseconds, as an error. */
+/** A response that forbids further requests for this many milliseconds, as an error. */
 export interface Hold {
   ms: number;
   cause: AnimalStoreError;

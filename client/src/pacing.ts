@@ -93,8 +93,8 @@ export function windowAt(window: KnownWindow, nowMs: number): KnownWindow {
 
 /**
  * Returns how many requests may be in flight, 0 if a window is spent. Near its end a window allows fewer at
- * once: half of this client's share of what remains, and always one. So requests that other clients send
- * meanwhile find room too.
+ * once: half of this client's share of what remains, and always one. This leaves room for the requests
+ * of other clients.
  */
 export function inFlightLimit(windows: Iterable<KnownWindow>): number {
   let limit = Infinity;

@@ -14,7 +14,7 @@ export interface ResultPage<Item> {
   items: Item[];
   /** The `cursor` of the page after this one, or null if this is the last. */
   nextCursor: string | null;
-  /** The number of items on all pages, if the list has it. */
+  /** The number of items on all pages, if the list reports it. */
   total?: number;
 }
 

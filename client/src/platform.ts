@@ -4,7 +4,7 @@ import { pause as pauseUnder } from './time-limit.js';
 export interface ClientPlatform {
   /** Sends a request; rejects as soon as the request's signal is aborted, even while the response is read. */
   fetch: (request: Request) => Promise<Response>;
-  /** Resolves after so many milliseconds; rejects with the signal's reason as soon as that is aborted. */
+  /** Resolves after this many milliseconds; rejects with the signal's reason as soon as that is aborted. */
   pause: (ms: number, signal: AbortSignal) => Promise<void>;
   /** A number from 0 to below 1. */
   random: () => number;

@@ -9,7 +9,7 @@ export function retryAfterMs(header: string | null, nowMs: number): number | nul
   if (/^\d+$/.test(header)) {
     return Number(header) * 1000;
   }
-  // Date.parse accepts much that is no date, such as "-1".
+  // Date.parse accepts much that is not a date, such as "-1".
   const atMs = header.endsWith('GMT') ? Date.parse(header) : NaN;
   return Number.isNaN(atMs) ? null : Math.max(0, atMs - nowMs);
 }
