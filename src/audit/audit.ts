@@ -21,9 +21,6 @@ export const terminalActor = (name: string): Actor => `terminal:${name}`;
 /** The types of what actions change. */
 export const SUBJECT_TYPES = ['key', 'quota', 'plan', 'webhook'] as const;
 
-/** What an action changes, as it is stored: its type and its id; that of a plan is its name. */
-type Subject = `${(typeof SUBJECT_TYPES)[number]}:${string}`;
-
 /** The actions that are recorded. */
 export const ACTIONS = [
   'key.issued',
@@ -43,31 +40,22 @@ export const ACTIONS = [
 ] as const;
 export type Action = (typeof ACTIONS)[number];
 
-/** An action, its actor, and the fields it changed. The fields never contain keys or hashes. */
-interface NewAuditEvent {
-  actor: Actor;
-  action: Action;
-  subject: Subject;
-  before: Prisma.InputJsonObject | null;
-  after: Prisma.InputJsonObject;
-}
-
-/** Returns the event of an action on a resource, whose type is the first part of the action. */
-export function auditEvent(
-  actor: Actor,
-  action: Action,
-  { id }: { id: string },
-  before: NewAuditEvent['before'],
-  after: NewAuditEvent['after'],
-): NewAuditEvent {
-  const [type] = action.split('.') as [(typeof SUBJECT_TYPES)[number]];
-  return { actor, action, subject: `${type}:${id}`, before, after };
-}
-
-/** Records an event in the transaction of its change, so that neither is stored without the other. */
+/**
+ * Records an action in the transaction of its change, so that neither is stored without the other.
+ *
+ * @param resource what the action changed; its type is the first part of the action.
+ * @param before the changed fields, never keys or hashes; null if the action created something.
+ * @param after the same fields after the action.
+ */
 export async function recordAuditEvent(
   transaction: Prisma.TransactionClient,
-  { before, ...event }: NewAuditEvent,
+  actor: Actor,
+  action: Action,
+  resource: { id: string },
+  before: Prisma.InputJsonObject | null,
+  after: Prisma.InputJsonObject,
 ): Promise<void> {
-  await transaction.auditEvent.create({ data: { ...event, ...(before !== null && { before }) } });
+  const subject = `${action.split('.')[0]}:${resource.id}`;
+  const data = { actor, action, subject, after, ...(before !== null && { before }) };
+  await transaction.auditEvent.create({ data });
 }

@@ -12,7 +12,7 @@ import type { KeyRole } from '../auth/rules/role.js';
 import { type Scope, scopesForRole } from '../auth/rules/scope.js';
 import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
 import { queueKeyEvent } from '../webhooks/queue-events.js';
-import { type Actor, auditEvent, recordAuditEvent } from '../audit/audit.js';
+import { type Actor, recordAuditEvent } from '../audit/audit.js';
 import {
   createKey,
   findDerivedKeys,
@@ -83,7 +83,7 @@ export class KeyService {
       const record = await createKey(transaction, fields, { scopes, allowedNetworks });
       const label = { name, ...(note !== null && { note }) };
       const after = { ...label, role, ...quotaFields(record.quota), scopes, allowedNetworks, expiresAt };
-      await recordAuditEvent(transaction, auditEvent(actor, 'key.issued', record, null, after));
+      await recordAuditEvent(transaction, actor, 'key.issued', record, null, after);
       return this.view(record, bannedUntil);
     });
     return { ...issued, key };
@@ -285,7 +285,7 @@ export class KeyService {
     }
     const data = { revokedAt: new Date(this.clock.now()) };
     await transaction.apiKey.update({ where: { id: old.id }, data, select: { id: true } });
-    await recordAuditEvent(transaction, auditEvent(actor, 'key.revoked', old, { revokedAt: null }, data));
+    await recordAuditEvent(transaction, actor, 'key.revoked', old, { revokedAt: null }, data);
     await queueKeyEvent(transaction, 'key.revoked', old, data);
     return { ...old, ...data };
   }
@@ -355,7 +355,7 @@ async function updateRecord(
   if (Object.keys(after).length > 0) {
     await transaction.apiKey.update({ where: { id: old.id }, data: { name, note }, select: { id: true } });
     await writeRestrictions(transaction, old.id, { scopes, allowedNetworks });
-    await recordAuditEvent(transaction, auditEvent(actor, 'key.updated', old, before, after));
+    await recordAuditEvent(transaction, actor, 'key.updated', old, before, after);
   }
 }
 
@@ -382,7 +382,7 @@ async function succeed(
   const created = await createKey(transaction, { ...inherited, ...own }, restrictions);
   const before = { expiresAt: old.expiresAt, successorId: null };
   const after = { expiresAt: endsAt, successorId: created.id, successorExpiresAt: expiresAt };
-  await recordAuditEvent(transaction, auditEvent(actor, 'key.rotated', old, before, after));
+  await recordAuditEvent(transaction, actor, 'key.rotated', old, before, after);
   await queueKeyEvent(transaction, 'key.rotated', old, { expiresAt: endsAt, successorId: created.id });
   return created;
 }

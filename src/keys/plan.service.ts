@@ -3,7 +3,7 @@ import { inTransaction, type Database } from '../database/access/in-transaction.
 import { PrismaService } from '../database/access/prisma.service.js';
 import { ApiError } from '../http/routes/api-error.js';
 import { type Page, toPage } from '../schemas/pagination.js';
-import { type Actor, auditEvent, recordAuditEvent } from '../audit/audit.js';
+import { type Actor, recordAuditEvent } from '../audit/audit.js';
 import type { Limits } from '../schemas/limits.schema.js';
 import { isPlanName } from '../rate-limit/rules/plan-name.js';
 import type { Plan, SetPlanInput } from './plan.schemas.js';
@@ -72,7 +72,7 @@ export class PlanService {
       if (before?.perMinute !== plan.perMinute || before.perDay !== plan.perDay) {
         const action = old === null ? 'plan.created' : 'plan.updated';
         const after = { perMinute: plan.perMinute, perDay: plan.perDay };
-        await recordAuditEvent(transaction, auditEvent(actor, action, { id: name }, before, after));
+        await recordAuditEvent(transaction, actor, action, { id: name }, before, after);
       }
       return { plan: planView(plan), created: old === null };
     });

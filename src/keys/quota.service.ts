@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
-import { type Actor, auditEvent, recordAuditEvent } from '../audit/audit.js';
+import { type Actor, recordAuditEvent } from '../audit/audit.js';
 import { type Database, inTransaction } from '../database/access/in-transaction.js';
 import { PrismaService } from '../database/access/prisma.service.js';
 import { ApiError } from '../http/routes/api-error.js';
@@ -45,7 +45,7 @@ export class QuotaService {
       const changed = await transaction.quota.update({ where: { id }, data, ...QUOTA });
       const [before, after] = [quotaFields(old), quotaFields(changed)];
       if (!isDeepStrictEqual(before, after)) {
-        await recordAuditEvent(transaction, auditEvent(actor, 'quota.updated', old, before, after));
+        await recordAuditEvent(transaction, actor, 'quota.updated', old, before, after);
       }
       return this.view(transaction, changed, bannedUntil);
     });
@@ -66,7 +66,7 @@ export class QuotaService {
       const bannedUntil = await findBanEnd(this.counters, quota.id);
       if (bannedUntil !== null) {
         const [before, after] = [{ bannedUntil }, { bannedUntil: null }];
-        await recordAuditEvent(transaction, auditEvent(actor, 'quota.unbanned', quota, before, after));
+        await recordAuditEvent(transaction, actor, 'quota.unbanned', quota, before, after);
         // The ban is lifted last, because the counter store is not part of this transaction: if the event
         // cannot be recorded, the ban stays.
         await this.counters.liftBan(quotaBucketKey(quota.id));

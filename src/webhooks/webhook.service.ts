@@ -11,7 +11,7 @@ import { ENVIRONMENT, type Environment } from '../process/settings/environment.j
 import { queueTestEvent } from './queue-events.js';
 import { ALLOW_PRIVATE, findPrivateHost } from './rules/public-address.js';
 import { generateSecret } from './rules/signed-headers.js';
-import { type Action, type Actor, auditEvent, recordAuditEvent } from '../audit/audit.js';
+import { type Actor, recordAuditEvent } from '../audit/audit.js';
 import type { CreateWebhookInput, DeliveryQuery, UpdateWebhookInput } from './webhook.schemas.js';
 import { DAY_MS } from '../process/time-units.js';
 
@@ -20,7 +20,6 @@ import { DAY_MS } from '../process/time-units.js';
  * them.
  */
 export const WEBHOOKS_MAX = 20;
-const OVERLAP_MS = DAY_MS;
 
 const WEBHOOK = { omit: { secret: true, previousSecret: true } } as const;
 const DELIVERY = { omit: { webhookId: true, dedupeKey: true } } as const;
@@ -79,7 +78,7 @@ export class WebhookService {
         data,
         omit: { previousSecret: true },
       });
-      await record(transaction, actor, 'webhook.created', created.id, null, audited(created));
+      await recordAuditEvent(transaction, actor, 'webhook.created', created, null, audited(created));
       return { ...toWebhook(created), secret };
     });
   }
@@ -100,7 +99,7 @@ export class WebhookService {
       const data = { url, events, pausedAt, pauseReason };
       const changed = toWebhook(await transaction.webhook.update({ where: { id }, data, ...WEBHOOK }));
       if (!isDeepStrictEqual(old, changed)) {
-        await record(transaction, actor, 'webhook.updated', id, audited(old), audited(changed));
+        await recordAuditEvent(transaction, actor, 'webhook.updated', old, audited(old), audited(changed));
       }
       return changed;
     });
@@ -114,18 +113,14 @@ export class WebhookService {
   async rotateSecret(id: string, actor: Actor): Promise<NewWebhook> {
     const secret = generateSecret();
     return this.change(async (transaction) => {
-      const { previousSecretExpiresAt } = await this.find(id, transaction);
-      const nowMs = await readServerTimeMs(transaction);
-      const after = { previousSecretExpiresAt: new Date(nowMs + OVERLAP_MS) };
-      await transaction.$executeRaw`
-        UPDATE webhooks
-        SET
-          previous_secret = secret,
-          previous_secret_expires_at = ${after.previousSecretExpiresAt},
-          secret = ${secret}
-        WHERE id = ${id}::uuid`;
-      await record(transaction, actor, 'webhook.secret_rotated', id, { previousSecretExpiresAt }, after);
-      return { ...(await this.find(id, transaction)), secret };
+      const old = await this.find(id, transaction);
+      const { secret: previousSecret } = await transaction.webhook.findUniqueOrThrow({ where: { id } });
+      const after = { previousSecretExpiresAt: new Date((await readServerTimeMs(transaction)) + DAY_MS) };
+      const data = { ...after, previousSecret, secret };
+      const changed = await transaction.webhook.update({ where: { id }, data, ...WEBHOOK });
+      const before = { previousSecretExpiresAt: old.previousSecretExpiresAt };
+      await recordAuditEvent(transaction, actor, 'webhook.secret_rotated', old, before, after);
+      return { ...toWebhook(changed), secret };
     });
   }
 
@@ -138,7 +133,7 @@ export class WebhookService {
     return this.change(async (transaction) => {
       const old = await this.find(id, transaction);
       await transaction.webhook.deleteMany({ where: { id } });
-      await record(transaction, actor, 'webhook.deleted', id, audited(old), {});
+      await recordAuditEvent(transaction, actor, 'webhook.deleted', old, audited(old), {});
       return old;
     });
   }
@@ -150,13 +145,13 @@ export class WebhookService {
    */
   async test(id: string, actor: Actor): Promise<DeliveryRecord> {
     return this.change(async (transaction) => {
-      const { paused } = await this.find(id, transaction);
-      if (paused) {
+      const webhook = await this.find(id, transaction);
+      if (webhook.paused) {
         throw new ApiError('conflict', 'The webhook is paused. Resume it first.');
       }
       const where = await queueTestEvent(transaction, id);
       const delivery = await transaction.webhookDelivery.findFirstOrThrow({ where, ...DELIVERY });
-      await record(transaction, actor, 'webhook.tested', id, null, auditedDelivery(delivery));
+      await recordAuditEvent(transaction, actor, 'webhook.tested', webhook, null, auditedDelivery(delivery));
       return delivery;
     });
   }
@@ -185,7 +180,7 @@ export class WebhookService {
    */
   async resend(id: string, deliveryId: string, actor: Actor): Promise<DeliveryRecord> {
     return inTransaction(this.database, async (transaction) => {
-      await this.find(id, transaction);
+      const webhook = await this.find(id, transaction);
       const where = { id: deliveryId, webhookId: id };
       if (!isUuid(deliveryId) || (await transaction.webhookDelivery.count({ where })) === 0) {
         throw new ApiError('not_found', `The webhook has no delivery with the id "${deliveryId}".`);
@@ -200,7 +195,8 @@ export class WebhookService {
         const message = 'The delivery is still pending. Send it again once it is delivered or has failed.';
         throw new ApiError('conflict', message);
       }
-      await record(transaction, actor, 'webhook.delivery_resent', id, null, auditedDelivery(delivery));
+      const after = auditedDelivery(delivery);
+      await recordAuditEvent(transaction, actor, 'webhook.delivery_resent', webhook, null, after);
       return delivery;
     });
   }
@@ -235,16 +231,4 @@ function audited({ url, events, pausedAt }: StoredWebhook) {
 /** Returns what the audit shows of a delivery that an administrator queued. */
 function auditedDelivery({ id, eventType }: DeliveryRecord) {
   return { deliveryId: id, eventType };
-}
-
-/** Records an action on a webhook in its transaction. */
-function record(
-  transaction: Prisma.TransactionClient,
-  actor: Actor,
-  action: Action,
-  id: string,
-  before: Prisma.InputJsonObject | null,
-  after: Prisma.InputJsonObject,
-): Promise<void> {
-  return recordAuditEvent(transaction, auditEvent(actor, action, { id }, before, after));
 }
