@@ -1,5 +1,5 @@
 import type { LoggerService } from '@nestjs/common';
-import { type Logger, pino } from 'pino';
+import { type Logger, pino, stdTimeFunctions } from 'pino';
 import { standardOutput } from '../process/standard-stream.js';
 import type { Environment } from '../process/settings/environment.js';
 
@@ -21,15 +21,16 @@ const OBEYED = /[\u0080-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
  */
 export async function createLogger(environment: Environment): Promise<Logger> {
   const isForEyes = process.stdout.isTTY && environment.NODE_ENV !== 'production';
-  const format = isForEyes ? await loadTerminalFormat() : null;
+  // A transport of pino would make the service wait.
+  const terminal = isForEyes ? await import('./terminal-lines.js').catch(() => null) : null;
   const logger = pino(
     {
       level: environment.LOG_LEVEL,
       base: null,
       formatters: { level: (level: string) => ({ level }) },
-      timestamp: isoTimes(),
+      timestamp: stdTimeFunctions.isoTime,
       redact: REDACT,
-      hooks: { streamWrite: format === null ? showable : (line) => showable(format(line)) },
+      hooks: { streamWrite: (line) => showable(terminal?.terminalLine(line) ?? line) },
     },
     standardOutput,
   );
@@ -37,31 +38,6 @@ export async function createLogger(environment: Environment): Promise<Logger> {
     logger.warn({ droppedLines: dropped }, 'Lines of the log were dropped, because it could not be written');
   };
   return logger;
-}
-
-/** Returns what writes the time of a line in ISO 8601. Many lines of a busy service share a millisecond. */
-function isoTimes(): () => string {
-  let [nowMs, text] = [0, ''];
-  return () => {
-    if (Date.now() !== nowMs) {
-      nowMs = Date.now();
-      text = `,"time":"${new Date(nowMs).toISOString()}"`;
-    }
-    return text;
-  };
-}
-
-/** Returns `terminalLine`, or null without `pino-pretty`. A transport of pino would make the service wait. */
-async function loadTerminalFormat(): Promise<((line: string) => string) | null> {
-  try {
-    const { terminalLine } = await import('./terminal-lines.js');
-    return terminalLine;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND') {
-      return null;
-    }
-    throw error;
-  }
 }
 
 /** Returns the same JSON, with escapes for characters that a terminal would interpret. */
