@@ -14,6 +14,8 @@ import type { Health } from './health.schema.js';
 
 /** Includes the wait for a connection. Probes commonly time out after one or two seconds. */
 const DEADLINE_MS = 1500;
+/** Requests within this time share one check, because no key is needed to request it. */
+const RESULT_LIFE_MS = 1000;
 
 const CHECK = namedStatement<{ fault: string }>(
   'check-database',
@@ -33,7 +35,7 @@ export class DatabaseHealth {
   /** The privileges that a role needs on a table; a null role is that of `DATABASE_URL`. */
   private readonly needs: { role: string | null; relation: string; privileges: string }[];
   /** One check at a time, because each holds a connection for as long as the database hangs. */
-  private inFlight: Promise<DatabaseParts> | null = null;
+  private last: { found: Promise<DatabaseParts>; startMs: number; isOver: boolean } | null = null;
 
   constructor(
     private readonly prisma: PrismaService,
@@ -60,12 +62,15 @@ export class DatabaseHealth {
     }
   }
 
+  /** Shares a check that is still running, or started within the last second. */
   async check(): Promise<DatabaseParts> {
-    this.inFlight ??= this.find().finally(() => {
-      this.inFlight = null;
-    });
+    const startMs = performance.now();
+    if (this.last === null || (this.last.isOver && startMs - this.last.startMs >= RESULT_LIFE_MS)) {
+      const last = { found: this.find().finally(() => (last.isOver = true)), startMs, isOver: false };
+      this.last = last;
+    }
     try {
-      return await withinDeadline(this.inFlight, DEADLINE_MS);
+      return await withinDeadline(this.last.found, DEADLINE_MS);
     } catch (error) {
       const message = databaseReason(error);
       return isDatabaseUnavailable(error)

@@ -17,8 +17,7 @@ import { ReplicaRegistry } from './replica-registry.js';
 import { SequenceWatch } from './sequence-watch.js';
 import { MINUTE_MS } from '../process/time-units.js';
 
-/** Requests within this time share one check, because no key is needed to request it. */
-const RESULT_LIFE_MS = 1000;
+const RETRY_MS = 1000;
 const REMINDER_INTERVAL_MS = MINUTE_MS;
 
 /**
@@ -29,7 +28,6 @@ const REMINDER_INTERVAL_MS = MINUTE_MS;
 export class Readiness implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger(Readiness.name);
   private readonly stopping = new AbortController();
-  private last: { components: Promise<Health['components']>; startMs: number; isOver: boolean } | null = null;
   /** The reasons logged since the service was last ready, and the time of the last. */
   private readonly logged = new Set<string>();
   private loggedMs = 0;
@@ -56,18 +54,9 @@ export class Readiness implements OnApplicationBootstrap, OnModuleDestroy {
     this.stopping.abort();
   }
 
-  /**
-   * Checks all components at once, or returns the result of a check that is still running, or started within
-   * the last second.
-   */
   async check(): Promise<Health> {
-    const nowMs = performance.now();
-    if (this.last === null || (this.last.isOver && nowMs - this.last.startMs >= RESULT_LIFE_MS)) {
-      this.last = { components: this.checkAll(), startMs: nowMs, isOver: false };
-    }
-    const { last } = this;
-    const components = await last.components.finally(() => (last.isOver = true));
-    const ready = this.reportReadiness(components);
+    const database = await this.database.check();
+    const ready = this.reportReadiness(database);
     const status = this.connections.isDraining ? 'draining' : ready ? 'ready' : 'not_ready';
     const { replicas } = this.registry;
     return {
@@ -80,12 +69,8 @@ export class Readiness implements OnApplicationBootstrap, OnModuleDestroy {
         ...this.sequences.warnings,
         ...this.counters.warnings,
       ],
-      components,
+      components: { ...database, counterStore: this.checkCounterStore() },
     };
-  }
-
-  private async checkAll(): Promise<Health['components']> {
-    return { ...(await this.database.check()), counterStore: this.checkCounterStore() };
   }
 
   /** The service is degraded, but not down, while the counter store is unavailable. */
@@ -105,7 +90,7 @@ export class Readiness implements OnApplicationBootstrap, OnModuleDestroy {
     const { signal } = this.stopping;
     while (!signal.aborted) {
       const ready = this.reportReadiness(await this.database.check());
-      const restMs = ready ? REMINDER_INTERVAL_MS : RESULT_LIFE_MS;
+      const restMs = ready ? REMINDER_INTERVAL_MS : RETRY_MS;
       await pause(restMs, undefined, { signal, ref: false }).catch(() => {});
     }
   }

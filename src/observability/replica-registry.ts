@@ -5,20 +5,19 @@ import { isSchemaFault } from '../database/access/availability.js';
 import { PeriodicDatabaseTask } from '../database/batches/periodic-task.js';
 import { PrismaService } from '../database/access/prisma.service.js';
 import { SchemaState } from '../database/migrations/schema-state.js';
-import { loadSql, namedStatement } from '../database/access/statement.js';
-import { declareTables } from '../database/access/tables.js';
+import { readServerTimeMs } from '../database/access/server-time.js';
+import { declareTables, EVERY_PRIVILEGE } from '../database/access/tables.js';
 import { Connections } from '../http/connections/connections.js';
+import { MINUTE_MS } from '../process/time-units.js';
 import { VERSION } from '../process/version.js';
 import { DatabaseHealth } from './database.health.js';
 import type { Health, Replica } from './health.schema.js';
 
-declareTables({ replicas: { privileges: 'SELECT, INSERT, UPDATE, DELETE' } });
+declareTables({ replicas: { privileges: EVERY_PRIVILEGE } });
 
 const INTERVAL_MS = 5000;
-const REPORT = loadSql<
-  Omit<Replica, 'startedAt' | 'lastSeenAt'> & { startedAtMs: number; lastSeenAtMs: number }
->(import.meta.url, 'report-replica');
-const REMOVE = namedStatement('remove-replica', 'DELETE FROM replicas WHERE id = $1::uuid');
+/** A replica that reported last longer ago, or as long in the future, is gone: a clock may be set back. */
+const LIFE_MS = MINUTE_MS;
 
 /** Puts 1.9.0 before 1.10.0. */
 const VERSIONS = new Intl.Collator('en', { numeric: true });
@@ -91,20 +90,27 @@ export class ReplicaRegistry extends PeriodicDatabaseTask implements OnApplicati
     return false;
   }
 
+  /** All times are the database's. */
   private async readAll(): Promise<Replica[]> {
     this.isListed = true;
-    const values = [this.id, VERSION, hostname(), process.uptime()];
-    const rows = await this.prisma.query(REPORT, ...values);
-    return rows.map(({ startedAtMs, lastSeenAtMs, ...replica }) => ({
+    const { id, prisma } = this;
+    const nowMs = await readServerTimeMs(prisma);
+    const seen = { version: VERSION, host: hostname(), lastSeenAt: new Date(nowMs) };
+    const startedAt = new Date(nowMs - process.uptime() * 1000);
+    await prisma.replica.upsert({ where: { id }, create: { id, startedAt, ...seen }, update: seen });
+    const lastSeenAt = { gte: new Date(nowMs - LIFE_MS), lte: new Date(nowMs + LIFE_MS) };
+    await prisma.replica.deleteMany({ where: { NOT: { lastSeenAt } } });
+    const replicas = await prisma.replica.findMany({ orderBy: [{ startedAt: 'asc' }, { id: 'asc' }] });
+    return replicas.map((replica) => ({
       ...replica,
-      startedAt: new Date(startedAtMs).toISOString(),
-      lastSeenAt: new Date(lastSeenAtMs).toISOString(),
+      startedAt: replica.startedAt.toISOString(),
+      lastSeenAt: replica.lastSeenAt.toISOString(),
     }));
   }
 
   private async withdraw(): Promise<null> {
     if (this.isListed) {
-      await this.prisma.execute(REMOVE, this.id);
+      await this.prisma.replica.deleteMany({ where: { id: this.id } });
       this.isListed = false;
     }
     return null;
