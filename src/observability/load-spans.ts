@@ -1,37 +1,38 @@
+import type { AsyncLocalStorage } from 'node:async_hooks';
 import { tracingChannel } from 'node:diagnostics_channel';
-import { type Span, SpanKind, SpanStatusCode, type Tracer } from '@opentelemetry/api';
+import { type Context, type Span, SpanKind, SpanStatusCode, type Tracer } from '@opentelemetry/api';
 import { errorType } from '../database/access/availability.js';
 import { type LoadNotice, LOADS } from '../database/batches/batcher.js';
 import type { Environment } from '../process/settings/environment.js';
-import type { RequestSpans } from './request-spans.js';
 
 const COUNTING = 'count-requests';
 
 /**
- * Creates a span for each load of a request. It lasts for as long as the request waits, also for a shared
+ * Creates a span for each load of a request. It lasts for as long as the request waits, even for a shared
  * batch.
  *
  * @returns what ends that.
  */
-export function traceLoads(
+export function addLoadSpans(
+  contexts: AsyncLocalStorage<Context>,
   tracer: Tracer,
-  requests: RequestSpans,
   { COUNTER_STORE_URL }: Pick<Environment, 'COUNTER_STORE_URL'>,
 ): () => void {
   const counters = COUNTER_STORE_URL === undefined ? 'postgresql' : 'redis';
   const spans = new WeakMap<LoadNotice, Span>();
   const loads = tracingChannel<unknown, LoadNotice>(LOADS);
+  const nothing = () => {};
   const subscribers = {
     start: (notice: LoadNotice) => {
-      const context = requests.current;
+      const context = contexts.getStore();
       if (context !== undefined) {
         const { name } = notice;
         const attributes = { 'db.system.name': name === COUNTING ? counters : 'postgresql' };
         spans.set(notice, tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, context));
       }
     },
-    end: () => {},
-    asyncStart: () => {},
+    end: nothing,
+    asyncStart: nothing,
     asyncEnd: (notice: LoadNotice) => {
       const span = spans.get(notice);
       if (notice.batchSize !== undefined) {
@@ -40,10 +41,8 @@ export function traceLoads(
       span?.end();
     },
     error: (notice: LoadNotice & { error: unknown }) => {
-      spans
-        .get(notice)
-        ?.setAttribute('error.type', errorType(notice.error))
-        .setStatus({ code: SpanStatusCode.ERROR });
+      const span = spans.get(notice)?.setAttribute('error.type', errorType(notice.error));
+      span?.setStatus({ code: SpanStatusCode.ERROR });
     },
   };
   loads.subscribe(subscribers);

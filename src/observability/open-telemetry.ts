@@ -15,8 +15,8 @@ import type { FastifyInstance } from 'fastify';
 import type { Environment } from '../process/settings/environment.js';
 import { farConnection } from '../http/connections/far-connection.js';
 import { VERSION } from '../process/version.js';
-import { traceLoads } from './load-spans.js';
-import { RequestSpans } from './request-spans.js';
+import { addLoadSpans } from './load-spans.js';
+import { addRequestSpans } from './request-spans.js';
 
 /** The maximum time to send a batch, retries included. A shutdown may wait that long. */
 const EXPORT_TIMEOUT_MS = 3000;
@@ -55,9 +55,7 @@ export async function startTracing(fastify: FastifyInstance, environment: Enviro
     spanProcessors: [new BatchSpanProcessor(await createExporter(environment))],
   });
   const tracer = provider.getTracer('animal-store', VERSION);
-  const requests = new RequestSpans(tracer);
-  requests.trace(fastify);
-  const stopLoads = traceLoads(tracer, requests, environment);
+  const stopLoads = addLoadSpans(addRequestSpans(fastify, tracer), tracer, environment);
   // After the last response. Sends the remaining spans.
   fastify.addHook('onClose', async () => {
     stopLoads();
@@ -67,21 +65,16 @@ export async function startTracing(fastify: FastifyInstance, environment: Enviro
 
 /** Returns the contents of the files of TLS, which the exporter reads for an agent of its own alone. */
 function readTlsFiles(): Record<string, Buffer> {
-  const files = Object.entries(TLS_FILES).flatMap(([option, name]) => {
+  const contents: Record<string, Buffer> = {};
+  for (const [option, name] of Object.entries(TLS_FILES)) {
     const file = process.env[`${EXPORTER}_TRACES_${name}`] || process.env[`${EXPORTER}_${name}`];
-    const content = file ? readIfPossible(file) : null;
-    return content === null ? [] : [[option, content]];
-  });
-  return Object.fromEntries(files) as Record<string, Buffer>;
-}
-
-/** Returns null for a file that cannot be read, of which the exporter warns: it reads each too. */
-function readIfPossible(file: string): Buffer | null {
-  try {
-    return readFileSync(file);
-  } catch {
-    return null;
+    try {
+      Object.assign(contents, file && { [option]: readFileSync(file) });
+    } catch {
+      // The exporter reads it too, and warns.
+    }
   }
+  return contents;
 }
 
 async function createExporter(environment: Environment): Promise<SpanExporter> {

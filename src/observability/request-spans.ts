@@ -28,59 +28,51 @@ const HEADERS_WITHOUT_KEYS: TextMapGetter<FastifyRequest['headers']> = {
 /**
  * Creates a span for each request of a protected path, in the client's trace if the request has a valid
  * `traceparent`.
+ *
+ * @returns the context of the current request, for the spans of its queries.
  */
-export class RequestSpans {
-  private readonly contexts = new AsyncLocalStorage<Context>();
-  private readonly propagator = new W3CTraceContextPropagator();
+export function addRequestSpans(fastify: FastifyInstance, tracer: Tracer): AsyncLocalStorage<Context> {
+  const contexts = new AsyncLocalStorage<Context>();
+  const propagator = new W3CTraceContextPropagator();
+  fastify.addHook('onRequest', (request, reply, done) => {
+    if (request.requiredRole === null) {
+      done();
+      return;
+    }
+    const sender = propagator.extract(ROOT_CONTEXT, request.headers, HEADERS_WITHOUT_KEYS);
+    const span = start(request, tracer, sender);
+    const { traceId, spanId } = span.spanContext();
+    request.traceFields = { trace_id: traceId, span_id: spanId };
+    if (!span.isRecording()) {
+      // Its queries then have no spans either.
+      done();
+      return;
+    }
+    if (reply.raw.req.socket.destroyed || reply.raw.closed) {
+      end(span, reply);
+    } else {
+      reply.raw.once('close', () => end(span, reply));
+    }
+    contexts.run(trace.setSpan(sender, span), done);
+  });
+  return contexts;
+}
 
-  constructor(private readonly tracer: Tracer) {}
-
-  /** The context of the current request; undefined outside one. */
-  get current(): Context | undefined {
-    return this.contexts.getStore();
-  }
-
-  trace(fastify: FastifyInstance): void {
-    fastify.addHook('onRequest', (request, reply, done) => {
-      if (request.requiredRole === null) {
-        done();
-        return;
-      }
-      const sender = this.propagator.extract(ROOT_CONTEXT, request.headers, HEADERS_WITHOUT_KEYS);
-      const span = this.start(request, sender);
-      const { traceId, spanId } = span.spanContext();
-      request.traceFields = { trace_id: traceId, span_id: spanId };
-      if (!span.isRecording()) {
-        // Its queries then have no spans either.
-        done();
-        return;
-      }
-      if (reply.raw.req.socket.destroyed || reply.raw.closed) {
-        end(span, reply);
-      } else {
-        reply.raw.once('close', () => end(span, reply));
-      }
-      this.contexts.run(trace.setSpan(sender, span), done);
-    });
-  }
-
-  /** Starts a span with the attributes and names of OpenTelemetry's semantic conventions for HTTP. */
-  private start(request: FastifyRequest, sender: Context): Span {
-    const { method, routeOptions } = request;
-    const { config } = routeOptions;
-    const known = knownMethod(method);
-    const attributes = {
-      'http.request.method': known,
-      'http.request.method_original': known === method ? undefined : method,
-      'url.path': loggablePath(request),
-      'url.scheme': urlScheme(request.protocol),
-      'client.address': addressText(request.ip),
-      'http.response.header.x-request-id': [request.id],
-      'http.route': routeTemplate(routePath(routeOptions)) || undefined,
-    };
-    const name = config.operation ?? (known === method ? method : 'HTTP');
-    return this.tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, sender);
-  }
+/** Starts a span with the attributes and names of OpenTelemetry's semantic conventions for HTTP. */
+function start(request: FastifyRequest, tracer: Tracer, sender: Context): Span {
+  const { method, routeOptions } = request;
+  const known = knownMethod(method);
+  const attributes = {
+    'http.request.method': known,
+    'http.request.method_original': known === method ? undefined : method,
+    'url.path': loggablePath(request),
+    'url.scheme': urlScheme(request.protocol),
+    'client.address': addressText(request.ip),
+    'http.response.header.x-request-id': [request.id],
+    'http.route': routeTemplate(routePath(routeOptions)) || undefined,
+  };
+  const name = routeOptions.config.operation ?? (known === method ? method : 'HTTP');
+  return tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, sender);
 }
 
 function end(span: Span, { statusCode, raw }: FastifyReply): void {
