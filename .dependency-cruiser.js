@@ -34,7 +34,7 @@ export default {
     {
       name: 'only-the-start-builds-the-application',
       severity: 'error',
-      from: { path: '^src', pathNot: '^src/(main|app|app\\.module|cli/(unstarted-service|services))\\.ts$' },
+      from: { path: '^src', pathNot: '^src/(main|app|app\\.module|cli/services)\\.ts$' },
       to: { path: '^src/(main|app|app\\.module)\\.ts$' },
     },
     ...floors.flatMap((floor, index) => {

@@ -9,7 +9,7 @@ import type { Json } from './compare-schemas.js';
 
 const ROOT = path.join(import.meta.dirname, '..', '..');
 const RELEASES = path.join(ROOT, 'releases');
-const NAMES = path.join(ROOT, 'build', 'cli', 'names.js');
+const NAMES = path.join(ROOT, 'dev', 'names.js');
 export const DOCUMENTS = ['openapi.json', 'admin-openapi.json'] as const;
 
 /** What is public in a version. */
@@ -86,8 +86,8 @@ export function lastRelease(releasesFolder = RELEASES): Release {
  * @throws Refusal if it is not built.
  */
 export function readTree(): Version {
-  if (!existsSync(NAMES)) {
-    throw new Refusal('build/cli/names.js is missing: run "npm run build" first.');
+  if (!existsSync(path.join(ROOT, 'build'))) {
+    throw new Refusal('The folder build is missing: run "npm run build" first.');
   }
   const names = JSON.parse(execFileSync(process.execPath, [NAMES], { encoding: 'utf8' })) as Names;
   const migrations = Object.entries(readMigrations()).map(([name, sql]) => [

@@ -5,7 +5,7 @@ import { readTree } from '../../dev/release/record.js';
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 const FILES = ['README.md', 'CONTRIBUTING.md', ...filesBelow('docs'), ...filesBelow('deploy')];
 
-/** What `src/cli/names.ts` prints, as far as documents name it. */
+/** What `dev/names.js` prints, as far as documents name it. */
 interface PublicNames {
   settings: { forms: object };
   commands: Record<string, { forms: object }>;

@@ -1,17 +1,19 @@
+// Prints, as JSON, the public names that no document contains: those of settings, commands, metrics, error
+// codes, columns, events, audited actions and exports of the client. A release keeps them, and later versions
+// keep the names.
+
 import { readFileSync } from 'node:fs';
 import { DiscoveryService } from '@nestjs/core';
-import type { Argument, Command, Option } from 'commander';
-import type { MetricObject } from 'prom-client';
 import { z } from 'zod';
-import { ACTIONS } from '../audit/audit.js';
-import { COLUMNS } from '../database/generated/columns.js';
-import { statusOfCode } from '../http/routes/catalogue.js';
-import { collectMetrics } from '../observability/metrics.server.js';
-import { settings } from '../process/settings/environment.js';
-import { RENAMED_SETTINGS } from '../process/settings/renamed-settings.js';
-import { SECRETS } from '../process/settings/secret-files.js';
-import { EVENTS } from '../webhooks/events.js';
-import { program } from './animal-store.js';
+import { ACTIONS } from '../build/audit/audit.js';
+import { COLUMNS } from '../build/database/generated/columns.js';
+import { statusOfCode } from '../build/http/routes/catalogue.js';
+import { collectMetrics } from '../build/observability/metrics.server.js';
+import { settings } from '../build/process/settings/environment.js';
+import { RENAMED_SETTINGS } from '../build/process/settings/renamed-settings.js';
+import { SECRETS } from '../build/process/settings/secret-files.js';
+import { EVENTS } from '../build/webhooks/events.js';
+import { program } from '../build/cli/animal-store.js';
 import { createUnstartedService } from './unstarted-service.js';
 
 /** Those of Node and the process, which the metrics library names. */
@@ -20,11 +22,6 @@ const EXPLAINED = /^(?:# )?(\w+)=/gm;
 /** A section of `client/test/exports.txt`. */
 const EXPORTS = /^# (\w+)\n([^#]*)/gm;
 
-/**
- * Prints, as JSON, the public names that no document contains: those of settings, commands, metrics, error
- * codes, columns, events, audited actions and exports of the client. A release keeps them, and later versions
- * keep the names.
- */
 const names = {
   settings: readSettings(),
   commands: Object.fromEntries(readCommands(program, [])),
@@ -57,7 +54,7 @@ function readSettings() {
     ...Object.keys(properties),
   ];
   const choices = Object.entries(properties).flatMap(([name, schema]) =>
-    typeof schema === 'object' && schema.enum !== undefined ? [[name, schema.enum] as const] : [],
+    typeof schema === 'object' && schema.enum !== undefined ? [[name, schema.enum]] : [],
   );
   return {
     forms: Object.fromEntries(all.map((name) => [name, 'value'])),
@@ -74,18 +71,18 @@ function readExports() {
   );
 }
 
-function readRepositoryFile(name: string): string {
-  return readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
+function readRepositoryFile(name) {
+  return readFileSync(new URL(`../${name}`, import.meta.url), 'utf8');
 }
 
 /** Returns a command and its subcommands, by the words of each. */
-function readCommands(command: Command, parents: string[]): [string, object][] {
+function readCommands(command, parents) {
   const words = [...parents, command.name()];
   const { options, registeredArguments } = command;
   const given = [
-    ...registeredArguments.map((argument, index) => [`argument ${index + 1}`, argument] as const),
+    ...registeredArguments.map((argument, index) => [`argument ${index + 1}`, argument]),
     ...options.flatMap((option) =>
-      [option.short, option.long].filter((name) => name !== undefined).map((name) => [name, option] as const),
+      [option.short, option.long].filter((name) => name !== undefined).map((name) => [name, option]),
     ),
   ];
   const own = {
@@ -98,24 +95,21 @@ function readCommands(command: Command, parents: string[]): [string, object][] {
   return [[words.join(' '), own], ...command.commands.flatMap((each) => readCommands(each, words))];
 }
 
-function valueForm(given: Argument | Option): string {
+function valueForm(given) {
   if ('mandatory' in given && !given.required && !given.optional) {
     return 'no value';
   }
   return given.variadic ? 'values' : 'value';
 }
 
-function isRequired(given: Argument | Option): boolean {
+function isRequired(given) {
   return 'mandatory' in given ? given.mandatory : given.required;
 }
 
 /** Returns the type and the labels of every metric, by name. */
 async function readMetrics() {
   const { app } = await createUnstartedService();
-  // The library's own type lacks the labels.
-  const metrics = collectMetrics(
-    app.get(DiscoveryService, { strict: false }),
-  ).getMetricsAsArray() as (MetricObject & { labelNames?: readonly string[] })[];
+  const metrics = collectMetrics(app.get(DiscoveryService, { strict: false })).getMetricsAsArray();
   return Object.fromEntries(
     metrics
       .filter(({ name }) => !NOT_OURS.test(name))

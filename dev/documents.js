@@ -1,11 +1,12 @@
+// The first step of `npm run documents`: generates the documents from the routes' declarations.
+
 import { writeFile } from 'node:fs/promises';
-import { createDocuments, documentText } from '../openapi/document.js';
-import { documentEvents } from '../webhooks/document-events.js';
+import { createDocuments, documentText } from '../build/openapi/document.js';
+import { documentEvents } from '../build/webhooks/document-events.js';
 import { createUnstartedService } from './unstarted-service.js';
 
-/** The first step of `npm run documents`: generates the documents from the routes' declarations. */
 const { app, environment } = await createUnstartedService();
 const { store, administration } = createDocuments(app, environment, documentEvents());
-const root = new URL('../../', import.meta.url);
+const root = new URL('../', import.meta.url);
 await writeFile(new URL('openapi.json', root), documentText(store));
 await writeFile(new URL('admin-openapi.json', root), documentText(administration));
