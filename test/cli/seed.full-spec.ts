@@ -20,7 +20,8 @@ afterEach(() => database.drop());
 
 const settings = () => ({ DATABASE_URL: database.url, APP_ENV: 'production' });
 const seed = (env: Record<string, string> = {}) => animalStore({ ...settings(), ...env }, 'seed');
-const seedProcess = (env: Record<string, string> = {}) => run('cli/seed.js', { ...settings(), ...env });
+const seedProcess = (env: Record<string, string> = {}) =>
+  run('cli/admin.js', { ...settings(), ...env }, 'seed');
 const admin = (...args: string[]) => animalStore(settings(), ...args);
 
 const unchanged = <Result>(work: () => Promise<Result>) => changingNothing(database, work);
@@ -132,6 +133,9 @@ describe('animal-store seed', () => {
   });
 
   it('reports that no database runs', async () => {
-    await expectRejected(() => run('cli/seed.js', { DATA_DIR: '/nonexistent/data' }), 'DATABASE_URL');
+    await expectRejected(
+      () => run('cli/admin.js', { DATA_DIR: '/nonexistent/data' }, 'seed'),
+      'DATABASE_URL',
+    );
   });
 });

@@ -58,7 +58,7 @@ describeOnDebianPostgres('the database', () => {
     await query(server.url(), `CREATE DATABASE ${ROLE} OWNER ${ROLE}`);
     expect(await prisma(serviceUrl(), ['migrate', 'deploy'])).toMatchObject({ code: 0 });
     const settings = { DATABASE_URL: serviceUrl(), APP_ENV: 'staging' };
-    expect(await run('cli/seed.js', settings)).toMatchObject({ code: 0 });
+    expect(await run('cli/admin.js', settings, 'seed')).toMatchObject({ code: 0 });
   });
   afterEach(async () => {
     await services.end('SIGTERM');

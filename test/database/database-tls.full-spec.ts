@@ -51,7 +51,7 @@ describeOnDebianPostgres('a PostgreSQL that requires TLS', () => {
     await presentCertificate('ours');
     await server.start();
     expect(await prisma(urlWith(verified()), ['migrate', 'deploy'])).toMatchObject({ code: 0 });
-    expect(await run('cli/seed.js', settings(verified()))).toMatchObject({ code: 0 });
+    expect(await run('cli/admin.js', settings(verified()), 'seed')).toMatchObject({ code: 0 });
     await query(
       urlWith(verified()),
       `CREATE ROLE animal_store LOGIN;

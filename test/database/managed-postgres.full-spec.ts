@@ -58,7 +58,7 @@ describeOnDebianPostgres('a PostgreSQL whose provider withholds functions', () =
     const url = address();
     const settings = { DATABASE_URL: url, APP_ENV: 'staging', HOST: '127.0.0.1' };
     expect(await run('cli/admin.js', settings, 'migrate')).toMatchObject({ code: 0, stderr: '' });
-    expect(await run('cli/seed.js', settings)).toMatchObject({ code: 0, stderr: '' });
+    expect(await run('cli/admin.js', settings, 'seed')).toMatchObject({ code: 0, stderr: '' });
     expect(await prisma(url, ['migrate', 'status'])).toMatchObject({ code: 0 });
     const { key } = await issueKey({ url: toDriverAddress(url) }, { plan: 'business' });
     const store = await services.start(settings).ready();

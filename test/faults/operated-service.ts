@@ -31,7 +31,7 @@ export class OperatedService {
     await query(server.url(), `CREATE DATABASE ${OPERATED_ROLE} OWNER ${OPERATED_ROLE}`);
     const url = server.url(OPERATED_ROLE, OPERATED_ROLE);
     expect(await prisma(url, ['migrate', 'deploy'])).toMatchObject({ code: 0 });
-    expect(await run('cli/seed.js', settings(url))).toMatchObject({ code: 0 });
+    expect(await run('cli/admin.js', settings(url), 'seed')).toMatchObject({ code: 0 });
     const { key } = await issueKey({ url }, UNLIMITED);
     return new OperatedService(server, key);
   }
