@@ -67,7 +67,7 @@ async function main(): Promise<void> {
 /**
  * Returns an address of this machine at which the service then listens.
  *
- * @throws ListenError if it cannot listen.
+ * @throws OperatorError if it cannot listen.
  */
 async function listen(app: NestFastifyApplication, { HOST, PORT }: Environment): Promise<string> {
   const place = { host: HOST, port: PORT, setting: 'PORT' } as const;

@@ -4,10 +4,8 @@ import { AppModule } from '../app.module.js';
 import { AuditModule } from '../audit/audit.module.js';
 import { Clock } from '../process/clock.js';
 import { DatabaseModule } from '../database/access/database.module.js';
-import {
-  EmbeddedPostgresError,
-  findEmbeddedPostgres,
-} from '../database/migrations/embedded/embedded-postgres.js';
+import { findEmbeddedPostgres } from '../database/migrations/embedded/embedded-postgres.js';
+import { OperatorError } from '../process/operator-error.js';
 import { type Environment, readProcessEnvironment } from '../process/settings/environment.js';
 import { RoutesModule } from '../http/routes/routes.module.js';
 import { KeysModule } from '../keys/keys.module.js';
@@ -47,7 +45,7 @@ export async function databaseEnvironment(): Promise<Environment> {
   }
   const url = await findEmbeddedPostgres(environment.DATA_DIR);
   if (url === null) {
-    throw new EmbeddedPostgresError(
+    throw new OperatorError(
       `No embedded database runs in ${environment.DATA_DIR}: ` +
         'start the service first ("npm start"), or set DATABASE_URL.',
     );

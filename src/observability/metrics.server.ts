@@ -46,7 +46,7 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
     return (this.server?.server.address() as AddressInfo | null)?.port ?? null;
   }
 
-  /** @throws ListenError if METRICS_PORT cannot be listened on. */
+  /** @throws OperatorError if METRICS_PORT cannot be listened on. */
   async onApplicationBootstrap(): Promise<void> {
     const { HOST, METRICS_PORT } = this.environment;
     if (METRICS_PORT === undefined) {

@@ -1,14 +1,14 @@
-/** Thrown if the service cannot listen. Its message says what to do. */
-export class ListenError extends Error {
-  override readonly name = 'ListenError';
+import { OperatorError } from './operator-error.js';
 
-  /** @param setting the setting that has the port. */
-  constructor(cause: Error, host: string, port: number, setting: 'PORT' | 'METRICS_PORT') {
-    super(messageOf(cause, host, port, setting), { cause });
-  }
-}
-
-function messageOf(cause: NodeJS.ErrnoException, host: string, port: number, setting: string): string {
+/**
+ * Returns the error of a service that cannot listen.
+ *
+ * @param setting the setting that has the port.
+ */
+export function listenError(
+  cause: NodeJS.ErrnoException,
+  { host, port, setting }: { host: string; port: number; setting: 'PORT' | 'METRICS_PORT' },
+): OperatorError {
   const noAddress = `This machine has no address ${host}: set HOST to one of its addresses, or to :: for all`;
   const messages: Record<string, string> = {
     EADDRINUSE: `Port ${port} is in use: stop that program, or set ${setting}`,
@@ -17,8 +17,6 @@ function messageOf(cause: NodeJS.ErrnoException, host: string, port: number, set
     EAFNOSUPPORT: noAddress,
     ENOTFOUND: noAddress,
   };
-  return (
-    messages[cause.code ?? ''] ??
-    `The service cannot listen on HOST ${host} and ${setting} ${port}: ${cause.message}`
-  );
+  const other = `The service cannot listen on HOST ${host} and ${setting} ${port}: ${cause.message}`;
+  return new OperatorError(messages[cause.code ?? ''] ?? other, { cause });
 }

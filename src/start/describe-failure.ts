@@ -4,13 +4,10 @@ import {
   isDatabaseUnavailable,
   isSchemaFault,
 } from '../database/access/availability.js';
-import { MigrationError } from '../database/migrations/migrations.js';
 import { HOW_TO_MIGRATE } from '../database/migrations/schema-faults.js';
-import { ServerEncodingError } from '../database/access/server-encoding.js';
-import { EmbeddedPostgresError } from '../database/migrations/embedded/embedded-postgres.js';
 import { InvalidEnvironmentError } from '../process/settings/environment.js';
 import { ApiError } from '../http/routes/api-error.js';
-import { ListenError } from '../process/listen-error.js';
+import { OperatorError } from '../process/operator-error.js';
 import { CounterStoreError } from '../rate-limit/stores/counter-store.js';
 
 const PERMISSION_DENIED = /^42501$/;
@@ -20,13 +17,7 @@ export function describeFailure(error: unknown): string {
   if (error instanceof InvalidEnvironmentError) {
     return `The settings are wrong:\n${error.message}`;
   }
-  if (
-    error instanceof ApiError ||
-    error instanceof EmbeddedPostgresError ||
-    error instanceof ListenError ||
-    error instanceof MigrationError ||
-    error instanceof ServerEncodingError
-  ) {
+  if (error instanceof ApiError || error instanceof OperatorError) {
     return error.message;
   }
   if (error instanceof CounterStoreError) {

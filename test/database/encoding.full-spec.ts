@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Logger } from '@nestjs/common';
 import { applyPendingMigrations } from '../../src/database/migrations/migrations.js';
-import { ServerEncodingError } from '../../src/database/access/server-encoding.js';
+import { OperatorError } from '../../src/process/operator-error.js';
 import { createDatabase, query, type TestDatabase } from '../support/database/database.js';
 import { OWN_MIGRATIONS } from '../support/database/own-migrations.js';
 import { prisma } from '../support/database/prisma-cli.js';
@@ -46,7 +46,7 @@ afterEach(async () => {
 describe.each(['LATIN1', 'SQL_ASCII', 'EUC_JP'])('a database in %s', (encoding) => {
   it('is rejected by every command, with the statement that makes one in UTF8', async () => {
     await createIn(encoding);
-    await expect(applyPendingMigrations(database.url)).rejects.toEqual(new ServerEncodingError(fault));
+    await expect(applyPendingMigrations(database.url)).rejects.toEqual(new OperatorError(fault));
     const failed = { code: 1, output: expect.stringContaining(fault) as string };
     expect(await prisma(database.url, ['migrate', 'deploy'])).toEqual(failed);
     expect(await prisma(database.url, ['db', 'seed'], { environment: { APP_ENV: 'staging' } })).toEqual(

@@ -4,6 +4,7 @@ import type { SchemaEngine } from '@prisma/schema-engine-wasm';
 import type pg from 'pg';
 import { isOneTransaction } from '../../../prisma/migration-script.mjs';
 import { findSchema } from '../../../prisma/session-settings.mjs';
+import { OperatorError } from '../../process/operator-error.js';
 import { hasCode } from '../access/availability.js';
 import { createPool } from '../access/connection-pool.js';
 import { findSchemaFaults, HOW_TO_REPAIR } from './schema-faults.js';
@@ -51,7 +52,7 @@ const RECORDED = namedStatement<RecordedMigration>(
 );
 
 /** Thrown if migrations cannot be applied. Its message is one line, and says what to do. */
-export class MigrationError extends Error {}
+export class MigrationError extends OperatorError {}
 
 /**
  * Returns the migrations that the database lacks, oldest first. Only reads.

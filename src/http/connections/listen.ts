@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { once } from 'node:events';
-import { ListenError } from '../../process/listen-error.js';
+import { listenError } from '../../process/listen-error.js';
 
 /** Where a server listens, and the setting that has its port. */
 interface Place {
@@ -23,7 +23,7 @@ export function ownLoopback(): string[] {
  * lacks IPv6; `localhost` is 127.0.0.1 and ::1, because clients choose either.
  *
  * @param listen has the server listen on one address.
- * @throws ListenError if it cannot.
+ * @throws OperatorError if it cannot.
  */
 export async function listenOn(
   server: Server,
@@ -40,7 +40,7 @@ export async function listenOn(
       await listen(host === '::' ? '' : host);
     }
   } catch (cause) {
-    throw new ListenError(cause as Error, host, port, setting);
+    throw listenError(cause as Error, { host, port, setting });
   }
 }
 

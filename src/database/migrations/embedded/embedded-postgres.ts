@@ -5,15 +5,8 @@ import { mkdir, open, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Logger } from '@nestjs/common';
+import { OperatorError } from '../../../process/operator-error.js';
 import type { HostMessage } from './host.js';
-
-/**
- * Thrown if the embedded PostgreSQL cannot be used. The message says what to do, so it is reported without a
- * stack.
- */
-export class EmbeddedPostgresError extends Error {
-  override readonly name = 'EmbeddedPostgresError';
-}
 
 /**
  * A PostgreSQL server with its superuser's URL. It stops with this process; one that was left behind is taken
@@ -54,7 +47,7 @@ const AS_ROOT = ['--securebits=+no_setuid_fixup', '--inh-caps=+dac_override', '-
  * Starts the PostgreSQL of a data folder, which is created if it does not exist. A server that ends by itself
  * is started again, on the same port.
  *
- * @throws EmbeddedPostgresError if another process owns the server, or it cannot be started; the message says
+ * @throws OperatorError if another process owns the server, or it cannot be started; the message says
  *   what to do.
  */
 export async function startEmbeddedPostgres(dataDir: string): Promise<EmbeddedPostgres> {
@@ -83,7 +76,7 @@ export async function startEmbeddedPostgres(dataDir: string): Promise<EmbeddedPo
     const reason = (cause as Error).message;
     const [, advice] = ADVICE.find(([pattern]) => pattern.test(reason)) ?? ['', OTHER_ADVICE];
     const message = `The embedded PostgreSQL in ${dataDir} cannot be used: ${reason}\n${advice}`;
-    throw new EmbeddedPostgresError(message, { cause });
+    throw new OperatorError(message, { cause });
   }
 }
 
