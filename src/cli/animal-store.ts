@@ -1,11 +1,9 @@
-import { type Command, CommanderError } from 'commander';
+import { CommanderError } from 'commander';
 import { VERSION } from '../process/version.js';
 import { auditCommand } from './audit.command.js';
 import { group } from './command.js';
-import { EXIT_USAGE } from './exit-codes.js';
 import { keysCommand } from './keys.command.js';
 import { migrateCommand } from './migrate.command.js';
-import { escapeLines } from './output/escape-controls.js';
 import { plansCommand } from './plans.command.js';
 import { probeCommand } from './probe.command.js';
 import { quotasCommand } from './quotas.command.js';
@@ -40,8 +38,6 @@ export const program = group(
   // Otherwise an option after two commands would be read as that of the first.
   .enablePositionalOptions();
 
-throwUsageErrors(program);
-
 /** Runs `animal-store` with these arguments, and sets the exit code of the process. */
 export async function runAnimalStore(args: string[]): Promise<void> {
   try {
@@ -50,15 +46,6 @@ export async function runAnimalStore(args: string[]): Promise<void> {
     if (!(error instanceof CommanderError)) {
       throw error;
     }
-    process.exitCode = error.exitCode === 0 ? 0 : EXIT_USAGE;
+    process.exitCode = error.exitCode === 0 ? 0 : 2;
   }
-}
-
-/**
- * Configures each command, because a separately built command inherits nothing. Messages escape the arguments
- * that they quote.
- */
-function throwUsageErrors(command: Command): void {
-  command.exitOverride().configureOutput({ outputError: (text, write) => write(escapeLines(text)) });
-  command.commands.forEach(throwUsageErrors);
 }

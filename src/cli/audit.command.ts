@@ -4,10 +4,9 @@ import { actorName, type AuditEvent, type AuditQuery } from '../audit/audit.sche
 import { AuditService } from '../audit/audit.service.js';
 import { instant } from '../schemas/instant.js';
 import { parsedBy, positiveInteger } from './arguments.js';
-import { command, group, withServices } from './command.js';
-import { findGivenKeyId, idCell } from './key-id.js';
+import { command, group } from './command.js';
+import { findId, idCell } from './record-id.js';
 import { tableText } from './output/text.js';
-import { findGivenQuotaId } from './quota-id.js';
 
 /** The options of `audit list`, beside those that are named as in the query. */
 interface ListOptions extends AuditQuery {
@@ -28,16 +27,14 @@ export const auditCommand = group('audit', 'the actions of administrators and ho
     .option('--quota <id>', 'only on this quota')
     .option('--since <instant>', 'only since then, such as 2027-01-01T00:00:00Z', parsedBy(instant))
     .option('--until <instant>', 'only before then', parsedBy(instant))
-    .action(
-      withServices(async (services, { actorKey, key, quota, ...filters }: ListOptions) => {
-        const actorId = await findGivenKeyId(services, actorKey);
-        const keyId = await findGivenKeyId(services, key);
-        const quotaId = await findGivenQuotaId(services, quota);
-        const query = { ...filters, actorId, keyId, quotaId };
-        const { entries: events } = await services.get(AuditService).page(query);
-        return { value: events, text: () => eventsText(events) };
-      }),
-    ),
+    .run(async (services, { actorKey, key, quota, ...filters }: ListOptions) => {
+      const actorId = await findId(services, 'key', actorKey);
+      const keyId = await findId(services, 'key', key);
+      const quotaId = await findId(services, 'quota', quota);
+      const query = { ...filters, actorId, keyId, quotaId };
+      const { entries: events } = await services.get(AuditService).page(query);
+      return { value: events, text: () => eventsText(events) };
+    }),
 ]);
 
 function eventsText(events: AuditEvent[]): string {

@@ -5,9 +5,10 @@ import { type Actor, terminalActor } from '../audit/audit.js';
 import { keyName } from '../keys/key.schemas.js';
 import { parsedBy } from './arguments.js';
 import { reportFailure } from './failure.js';
-import { escapeControls } from './output/escape-controls.js';
-import type { Output } from './output/text.js';
+import { escapeControls, escapeLines, type Output } from './output/text.js';
 import { databaseEnvironment, openServices } from './services.js';
+
+const ALTERNATIVES = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
 /** The options of a command that changes something. */
 export interface ChangeOptions {
@@ -16,21 +17,59 @@ export interface ChangeOptions {
   yes?: true;
 }
 
+/** A command or a group of commands. Wrong usage throws, after a message in which arguments are escaped. */
+export class TerminalCommand extends Command {
+  constructor(name: string, description: string) {
+    super(name);
+    this.description(description)
+      .exitOverride()
+      .configureOutput({ outputError: (text, write) => write(escapeLines(text)) });
+  }
+
+  /** Rejects the command without any of the options with these flags. */
+  requireOneOf(...flags: string[]): this {
+    const names = flags.map((flag) => new Option(flag).attributeName());
+    return this.hook('preAction', () => {
+      if (names.every((name) => this.getOptionValueSource(name) !== 'cli')) {
+        this.error(`error: give ${ALTERNATIVES.format(flags)}`);
+      }
+    });
+  }
+
+  /**
+   * Makes the command run `work` with the services of administration, and print its output. A failure is
+   * reported on standard error, with exit code 1.
+   */
+  run(work: (services: INestApplicationContext, ...args: never[]) => Promise<Output>): this {
+    return this.action((...args: unknown[]) =>
+      reportFailure(async () => {
+        const services = await openServices(await databaseEnvironment());
+        try {
+          const { value, text } = await work(services, ...(args as never[]));
+          const { json } = this.opts<{ json?: true }>();
+          process.stdout.write(json ? `${escapeControls(JSON.stringify(value))}\n` : await text());
+        } finally {
+          await services.close();
+        }
+      }),
+    );
+  }
+}
+
 /** Returns a command that only has other commands. */
-export function group(name: string, description: string, commands: Command[]): Command {
-  return commands.reduce(
-    (parent, each) => parent.addCommand(each),
-    new Command(name).description(description),
-  );
+export function group(name: string, description: string, commands: Command[]): TerminalCommand {
+  const parent = new TerminalCommand(name, description);
+  commands.forEach((each) => parent.addCommand(each));
+  return parent;
 }
 
 /** Returns a command whose output is for people, or for programs. */
-export function command(name: string, description: string): Command {
-  return new Command(name).description(description).option('--json', 'print JSON, for a program');
+export function command(name: string, description: string): TerminalCommand {
+  return new TerminalCommand(name, description).option('--json', 'print JSON, for a program');
 }
 
 /** Returns a command that changes something, which the audit records. */
-export function changeCommand(name: string, description: string): Command {
+export function changeCommand(name: string, description: string): TerminalCommand {
   return command(name, description).addOption(
     new Option('--as <name>', 'who acts, for the audit')
       .argParser((text) => terminalActor(parsedBy(keyName)(text)))
@@ -45,34 +84,4 @@ function systemUser(): string {
   } catch {
     return `uid ${process.getuid?.()}`;
   }
-}
-
-/** Returns a hook that rejects a command without any of the options with these names. */
-export function requireOption(flags: string, ...names: string[]) {
-  return (given: Command) => {
-    if (names.every((name) => given.opts()[name] === undefined)) {
-      given.error(`error: give ${flags}`);
-    }
-  };
-}
-
-/**
- * Returns the action of a command: `work` runs with the services of administration, and its output is
- * printed. A failure is reported on standard error, with exit code 1.
- */
-export function withServices<Arguments extends unknown[]>(
-  work: (services: INestApplicationContext, ...args: Arguments) => Promise<Output>,
-) {
-  return function action(this: Command, ...args: Arguments): Promise<void> {
-    return reportFailure(async () => {
-      const services = await openServices(await databaseEnvironment());
-      try {
-        const { value, text } = await work(services, ...args);
-        const { json } = this.opts<{ json?: true }>();
-        process.stdout.write(json ? `${escapeControls(JSON.stringify(value))}\n` : await text());
-      } finally {
-        await services.close();
-      }
-    });
-  };
 }

@@ -2,17 +2,13 @@ import { Agent, get, type IncomingMessage } from 'node:http';
 import { isIPv6, type LookupFunction } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { loadEnvFile } from '../process/settings/env-file.js';
-import { EXIT_FAILURE } from './exit-codes.js';
 
 /** Whether the process responds; whether the replica can serve requests. */
 export const HEALTH_PATHS = ['livez', 'readyz'] as const;
 export type HealthPath = (typeof HEALTH_PATHS)[number];
 
 /** The service responds within two seconds, even if its database hangs. */
-const DEADLINE_MS = 5000;
-
-export const isHealthPath = (word: string | undefined): word is HealthPath =>
-  HEALTH_PATHS.some((path) => path === word);
+const RESPONSE_TIMEOUT_MS = 5000;
 
 /**
  * Requests a health path of the service on this machine, and prints the response. Unless that is 2xx, prints
@@ -43,7 +39,7 @@ export async function probeHealth(path: HealthPath): Promise<void> {
 
 function fail(...reasons: string[]): void {
   process.stderr.write(`${reasons.join('\n')}\n`);
-  process.exitCode = EXIT_FAILURE;
+  process.exitCode = 1;
 }
 
 /** Returns the host by which a program connects to the service, which may listen on every address. */
@@ -65,7 +61,7 @@ function request(place: { host: string; port: number; path: string }): Promise<I
     ...place,
     ...(place.host === 'localhost' && { lookup: lookupLoopback, autoSelectFamily: true }),
     agent: new Agent(),
-    signal: AbortSignal.timeout(DEADLINE_MS),
+    signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS),
   };
   return new Promise((resolve, reject) => {
     get(options, resolve).on('error', reject);

@@ -2,11 +2,10 @@ import { type Command, Option } from 'commander';
 import { CreateKeyInput, keyName, keyNote, type UpdateKeyInput } from '../keys/key.schemas.js';
 import { KeyService } from '../keys/key.service.js';
 import { expiry, listOrWord, overlap, parsedBy, PLAN_HELP, positiveInteger } from './arguments.js';
-import { changeCommand, type ChangeOptions, requireOption, withServices } from './command.js';
-import { findKeyId } from './key-id.js';
+import { changeCommand, type ChangeOptions } from './command.js';
+import { findId } from './record-id.js';
 import { issuedOutput, keyOutput, keyText } from './key-output.js';
 import { confirm, readLine } from './output/confirmation.js';
-import { findGivenQuotaId } from './quota-id.js';
 import { missingLimit } from '../schemas/limits.schema.js';
 
 const OVERLAP_DEFAULT = '24h';
@@ -61,18 +60,14 @@ export const keyChanges: Command[] = [
     .addOption(networksOption())
     .option('--expires <when>', 'when it expires, such as 30d or 2027-01-01T00:00:00Z', expiry)
     .addHelpText('after', '\nExample:\n  animal-store keys issue --name "Ann\'s shop" --plan pro')
-    .hook('preAction', requireOption('--plan or --quota', 'plan', 'quota'))
+    .requireOneOf('--plan', '--quota')
     .hook('preAction', requireBothLimitsOrNone)
-    .action(
-      withServices(
-        async (services, { expires, quota, scopes: given, networks, as, ...options }: IssueOptions) => {
-          const quotaId = await findGivenQuotaId(services, quota);
-          const restrictions = { scopes: given?.value, allowedNetworks: networks?.value };
-          const input = { ...options, quotaId, expiresAt: expires, ...restrictions };
-          return issuedOutput(await services.get(KeyService).issue(input, as));
-        },
-      ),
-    ),
+    .run(async (services, { expires, quota, scopes: given, networks, as, ...options }: IssueOptions) => {
+      const quotaId = await findId(services, 'quota', quota);
+      const restrictions = { scopes: given?.value, allowedNetworks: networks?.value };
+      const input = { ...options, quotaId, expiresAt: expires, ...restrictions };
+      return issuedOutput(await services.get(KeyService).issue(input, as));
+    }),
 
   changeCommand('update', 'change a key: its name, note, scopes and networks; what is not given stays')
     .argument('<id>', 'id of the key')
@@ -81,26 +76,13 @@ export const keyChanges: Command[] = [
     .option('--no-note', 'remove the note')
     .addOption(scopesOption())
     .addOption(networksOption())
-    .hook(
-      'preAction',
-      requireOption(
-        '--name, --note, --no-note, --scopes or --networks',
-        'name',
-        'note',
-        'scopes',
-        'networks',
-      ),
-    )
-    .action(
-      withServices(
-        async (services, text: string, { name, note, scopes: given, networks, as }: UpdateOptions) => {
-          const id = await findKeyId(services, text);
-          const restrictions = { scopes: given?.value, allowedNetworks: networks?.value };
-          const input = { name, note: note === false ? null : note, ...restrictions };
-          return keyOutput(await services.get(KeyService).update(id, input, as));
-        },
-      ),
-    ),
+    .requireOneOf('--name', '--note', '--no-note', '--scopes', '--networks')
+    .run(async (services, text: string, { name, note, scopes: given, networks, as }: UpdateOptions) => {
+      const id = await findId(services, 'key', text);
+      const restrictions = { scopes: given?.value, allowedNetworks: networks?.value };
+      const input = { name, note: note === false ? null : note, ...restrictions };
+      return keyOutput(await services.get(KeyService).update(id, input, as));
+    }),
 
   changeCommand('rotate', 'issue a successor on the same quota; both work until the overlap ends')
     .argument('<id>', 'id of the key')
@@ -114,17 +96,13 @@ export const keyChanges: Command[] = [
       'when the successor expires (default: when the old key was to expire)',
       expiry,
     )
-    .action(
-      withServices(
-        async (services, text: string, options: ChangeOptions & { overlap: number; expires?: Date }) => {
-          const id = await findKeyId(services, text);
-          const { overlap: overlapSeconds, expires: expiresAt, as } = options;
-          const issued = await services.get(KeyService).rotate(id, { overlapSeconds, expiresAt }, as);
-          const end = overlapSeconds === 0 ? 'no longer works' : `works until ${issued.overlapEndsAt}`;
-          return issuedOutput(issued, `The old key ${end}.`);
-        },
-      ),
-    ),
+    .run(async (services, text: string, options: ChangeOptions & { overlap: number; expires?: Date }) => {
+      const id = await findId(services, 'key', text);
+      const { overlap: overlapSeconds, expires: expiresAt, as } = options;
+      const issued = await services.get(KeyService).rotate(id, { overlapSeconds, expiresAt }, as);
+      const end = overlapSeconds === 0 ? 'no longer works' : `works until ${issued.overlapEndsAt}`;
+      return issuedOutput(issued, `The old key ${end}.`);
+    }),
 
   changeCommand('revoke', 'revoke a key immediately and permanently')
     .argument('[id]', 'id of the key')
@@ -135,24 +113,18 @@ export const keyChanges: Command[] = [
     )
     .option('--yes', 'do not ask for confirmation')
     .hook('preAction', requireIdOrKey)
-    .action(
-      withServices(
-        async (services, text: string | undefined, options: ChangeOptions & { leakedKey?: string }) => {
-          const keys = services.get(KeyService);
-          const { leakedKey: given, as } = options;
-          const leaked = given === '-' ? await readLine() : given;
-          const key = await keys.find(await (text ? findKeyId(services, text) : keys.findId(leaked ?? '')));
-          if (key.revokedAt === null || leaked !== undefined) {
-            const which =
-              leaked === undefined
-                ? keyText(key)
-                : `${keyText(key)}, its successors and what was issued by them`;
-            await confirm(`Revoke ${which} immediately and permanently?`, options);
-          }
-          return keyOutput(await (leaked ? keys.revokeLeaked(leaked, as) : keys.revoke(key.id, as)));
-        },
-      ),
-    ),
+    .run(async (services, text: string | undefined, options: ChangeOptions & { leakedKey?: string }) => {
+      const keys = services.get(KeyService);
+      const { leakedKey: given, as } = options;
+      const leaked = given === '-' ? ((await readLine()) ?? '') : given;
+      const key = await keys.find(await (text ? findId(services, 'key', text) : keys.findId(leaked ?? '')));
+      if (key.revokedAt === null || leaked !== undefined) {
+        const which =
+          leaked === undefined ? keyText(key) : `${keyText(key)}, its successors and what was issued by them`;
+        await confirm(`Revoke ${which} immediately and permanently?`, options);
+      }
+      return keyOutput(await (leaked ? keys.revokeLeaked(leaked, as) : keys.revoke(key.id, as)));
+    }),
 ];
 
 function requireBothLimitsOrNone(issue: Command): void {

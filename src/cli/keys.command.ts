@@ -10,13 +10,12 @@ import {
 } from '../keys/key-query.schemas.js';
 import { instant } from '../schemas/instant.js';
 import { parsedBy } from './arguments.js';
-import { command, group, withServices } from './command.js';
+import { command, group } from './command.js';
 import { everyPage } from './every-page.js';
 import { keyChanges } from './key-changes.command.js';
-import { findKeyId, idCell } from './key-id.js';
+import { findId, idCell } from './record-id.js';
 import { keyOutput } from './key-output.js';
 import { tableText } from './output/text.js';
-import { findGivenQuotaId } from './quota-id.js';
 import { scopeSuggestionCommand } from './scope-suggestion.command.js';
 
 interface ListOptions extends Omit<KeyQuery, 'quotaId' | 'limit' | 'cursor'> {
@@ -49,25 +48,21 @@ const keyReads: Command[] = [
         .choices(KEY_SORTS)
         .default(SORT_DEFAULT),
     )
-    .action(
-      withServices(async (services, { quota, ...filters }: ListOptions) => {
-        const quotaId = await findGivenQuotaId(services, quota);
-        const keys = await everyPage<KeyWithUsage, KeyPosition>((limit, cursor) =>
-          services.get(KeyReader).page({ ...filters, quotaId, limit, cursor }),
-        );
-        return {
-          value: keys,
-          text: () => tableText(filters.sort === SORT_DEFAULT ? toGroupedRows(keys) : keys.map(toRow)),
-        };
-      }),
-    ),
+    .run(async (services, { quota, ...filters }: ListOptions) => {
+      const quotaId = await findId(services, 'quota', quota);
+      const keys = await everyPage<KeyWithUsage, KeyPosition>((limit, cursor) =>
+        services.get(KeyReader).page({ ...filters, quotaId, limit, cursor }),
+      );
+      return {
+        value: keys,
+        text: () => tableText(filters.sort === SORT_DEFAULT ? toGroupedRows(keys) : keys.map(toRow)),
+      };
+    }),
 
   command('show', 'show everything about a key, and its usage, except the key itself')
     .argument('<id>', 'id of the key')
-    .action(
-      withServices(async (services, id: string) =>
-        keyOutput(await services.get(KeyReader).find(await findKeyId(services, id))),
-      ),
+    .run(async (services, id: string) =>
+      keyOutput(await services.get(KeyReader).find(await findId(services, 'key', id))),
     ),
 
   scopeSuggestionCommand,

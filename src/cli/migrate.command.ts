@@ -1,5 +1,5 @@
-import { Command } from 'commander';
 import { applyPendingMigrations, findUnknownMigrations } from '../database/migrations/migrations.js';
+import { TerminalCommand } from './command.js';
 import { reportFailure } from './failure.js';
 import { linesText } from './output/text.js';
 import { databaseEnvironment } from './services.js';
@@ -7,8 +7,10 @@ import { databaseEnvironment } from './services.js';
 /**
  * `migrate`: does what `npx prisma migrate deploy` does, because the image does not have Prisma's commands.
  */
-export const migrateCommand = new Command('migrate')
-  .description("apply the pending migrations of this release to the database's tables")
+export const migrateCommand = new TerminalCommand(
+  'migrate',
+  "apply the pending migrations of this release to the database's tables",
+)
   .addHelpText(
     'after',
     '\nRun it before you start a new release. It changes nothing if the database is up to date. The service' +

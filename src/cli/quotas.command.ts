@@ -3,11 +3,11 @@ import { planName, type Quota, type UpdateQuotaInput } from '../keys/quota.schem
 import { QuotaService } from '../keys/quota.service.js';
 import type { RateLimitStatus } from '../rate-limit/rate-limit-status.schema.js';
 import { parsedBy, PLAN_HELP, positiveInteger } from './arguments.js';
-import { changeCommand, type ChangeOptions, command, group, requireOption, withServices } from './command.js';
+import { changeCommand, type ChangeOptions, command, group } from './command.js';
 import { planText, warningLines } from './key-output.js';
 import { confirm } from './output/confirmation.js';
 import { fieldsText, linesText, type Output } from './output/text.js';
-import { findQuotaId } from './quota-id.js';
+import { findId } from './record-id.js';
 import { whatIfCommand } from './what-if.command.js';
 
 const ID = ['<id>', 'id of the quota'] as const;
@@ -24,10 +24,8 @@ interface UpdateOptions extends ChangeOptions {
 export const quotasCommand = group('quotas', 'quotas: the plan, limits, counts and ban that keys share', [
   command('show', 'show the plan of a quota, its limits and its ban')
     .argument(...ID)
-    .action(
-      withServices(async (services, id: string) =>
-        quotaOutput(await services.get(QuotaService).find(await findQuotaId(services, id))),
-      ),
+    .run(async (services, id: string) =>
+      quotaOutput(await services.get(QuotaService).find(await findId(services, 'quota', id))),
     ),
 
   changeCommand('update', 'change the plan of a quota or its own limits; what is not given stays')
@@ -43,38 +41,33 @@ export const quotasCommand = group('quotas', 'quotas: the plan, limits, counts a
         '  animal-store quotas update 019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a10 --plan pro --no-limits\n' +
         '  animal-store quotas update 0f8f6a10 --plan enterprise --per-minute 5000 --per-day 1000000',
     )
-    .hook('preAction', requireChange)
-    .action(
-      withServices(async (services, text: string, { limits, as, ...options }: UpdateOptions) => {
-        const quotas = services.get(QuotaService);
-        const id = await findQuotaId(services, text);
-        const { plan, perMinute, perDay } = limits ? options : { ...options, perMinute: null, perDay: null };
-        const input = { plan, perMinute, perDay };
-        const old = await quotas.find(id);
-        await confirm(`Change quota ${id} from plan ${planText(old)}, to ${changeText(input)}?`, options);
-        return quotaOutput(await quotas.update(id, input, as));
-      }),
-    ),
+    .requireOneOf('--plan', '--per-minute', '--per-day', '--no-limits')
+    .hook('preAction', requireConsistentLimits)
+    .run(async (services, text: string, { limits, as, ...options }: UpdateOptions) => {
+      const quotas = services.get(QuotaService);
+      const id = await findId(services, 'quota', text);
+      const { plan, perMinute, perDay } = limits ? options : { ...options, perMinute: null, perDay: null };
+      const input = { plan, perMinute, perDay };
+      const old = await quotas.find(id);
+      await confirm(`Change quota ${id} from plan ${planText(old)}, to ${changeText(input)}?`, options);
+      return quotaOutput(await quotas.update(id, input, as));
+    }),
 
   changeCommand('unban', 'end the ban of a quota immediately')
     .argument(...ID)
-    .action(
-      withServices(async (services, text: string, { as }: ChangeOptions) => {
-        const quotas = services.get(QuotaService);
-        const { id, bannedUntil } = await quotas.find(await findQuotaId(services, text));
-        const lines = bannedUntil === null ? ['It was not banned.'] : [];
-        return quotaOutput(await quotas.unban(id, as), ...lines);
-      }),
-    ),
+    .run(async (services, text: string, { as }: ChangeOptions) => {
+      const quotas = services.get(QuotaService);
+      const { id, bannedUntil } = await quotas.find(await findId(services, 'quota', text));
+      const lines = bannedUntil === null ? ['It was not banned.'] : [];
+      return quotaOutput(await quotas.unban(id, as), ...lines);
+    }),
 
   command('rate-limit', 'show the windows and the ban of a quota, without counting against it')
     .argument(...ID)
-    .action(
-      withServices(async (services, id: string) => {
-        const status = await services.get(QuotaService).findRateLimit(await findQuotaId(services, id));
-        return { value: status, text: () => statusText(status) };
-      }),
-    ),
+    .run(async (services, id: string) => {
+      const status = await services.get(QuotaService).findRateLimit(await findId(services, 'quota', id));
+      return { value: status, text: () => statusText(status) };
+    }),
 
   whatIfCommand,
 ]).addHelpText(
@@ -82,11 +75,9 @@ export const quotasCommand = group('quotas', 'quotas: the plan, limits, counts a
   '\nAn <id> is the id of a quota or its ending, as "keys list" and "keys show" print it.',
 );
 
-function requireChange(update: Command): void {
+function requireConsistentLimits(update: Command): void {
   const { perMinute, perDay, limits } = update.opts<UpdateOptions>();
-  if (limits) {
-    requireOption('--plan, --per-minute, --per-day or --no-limits', 'plan', 'perMinute', 'perDay')(update);
-  } else if (perMinute !== undefined || perDay !== undefined) {
+  if (!limits && (perMinute !== undefined || perDay !== undefined)) {
     update.error('error: --no-limits cannot be used with --per-minute or --per-day');
   }
 }

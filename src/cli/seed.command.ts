@@ -5,7 +5,7 @@ import { requireUtf8 } from '../database/access/server-encoding.js';
 import { ENVIRONMENT, type Environment } from '../process/settings/environment.js';
 import { seedAdministrator } from './seed-administrator.js';
 import { seedPlans } from '../start/plans.js';
-import { changeCommand, type ChangeOptions, withServices } from './command.js';
+import { changeCommand, type ChangeOptions } from './command.js';
 import { linesText } from './output/text.js';
 
 /** The number of the advisory lock that a seed holds; it only has to be the same in all processes. */
@@ -15,19 +15,17 @@ const LOCK = 7_446_220_112;
 export const seedCommand = changeCommand(
   'seed',
   "create the plans and the first administrator's key (ADMIN_API_KEY)",
-).action(
-  withServices(async (services, { as }: ChangeOptions) => {
-    const { plans, line, ...administrator } = await services
-      .get(PrismaService)
-      .$transaction(async (transaction) => {
-        await transaction.$executeRaw`SELECT pg_advisory_xact_lock(${LOCK})`;
-        await requireUtf8((text) => transaction.$queryRawUnsafe(text));
-        const names = await seedPlans(transaction);
-        const keys = services.get(KeyService).within(transaction);
-        const environment = services.get<Environment>(ENVIRONMENT);
-        const seeded = await seedAdministrator(transaction, keys, services.get(Clock), environment, as);
-        return { plans: names, ...seeded };
-      });
-    return { value: { plans, administrator }, text: () => linesText('The plans exist.', line) };
-  }),
-);
+).run(async (services, { as }: ChangeOptions) => {
+  const { plans, line, ...administrator } = await services
+    .get(PrismaService)
+    .$transaction(async (transaction) => {
+      await transaction.$executeRaw`SELECT pg_advisory_xact_lock(${LOCK})`;
+      await requireUtf8((text) => transaction.$queryRawUnsafe(text));
+      const names = await seedPlans(transaction);
+      const keys = services.get(KeyService).within(transaction);
+      const environment = services.get<Environment>(ENVIRONMENT);
+      const seeded = await seedAdministrator(transaction, keys, services.get(Clock), environment, as);
+      return { plans: names, ...seeded };
+    });
+  return { value: { plans, administrator }, text: () => linesText('The plans exist.', line) };
+});

@@ -7,11 +7,10 @@ import { PERIODS } from '../usage/rules/periods.js';
 import { UsageRepository, type UsageSelection } from '../usage/usage.repository.js';
 import type { DeprecatedCaller, KeyUsage, TopUsage } from '../usage/usage.schemas.js';
 import { daysOption, parsedBy, wholeNumber } from './arguments.js';
-import { command, group, withServices } from './command.js';
+import { command, group } from './command.js';
 import { everyPage } from './every-page.js';
-import { findGivenKeyId, idCell } from './key-id.js';
+import { findId, idCell } from './record-id.js';
 import { tableText } from './output/text.js';
-import { findGivenQuotaId } from './quota-id.js';
 
 const DAYS_DEFAULT = 7;
 /** More than the service has operations. */
@@ -70,14 +69,12 @@ export const deprecationsCommand = group('deprecations', 'deprecated operations'
   command(
     'list',
     'list the keys that called deprecated operations, with the number and time of their calls',
-  ).action(
-    withServices(async (services) => {
-      const callers = await everyPage<DeprecatedCaller>((limit, last) =>
-        services.get(UsageRepository).deprecatedCallers(limit, last),
-      );
-      return { value: callers, text: () => entriesText(callers) };
-    }),
-  ),
+  ).run(async (services) => {
+    const callers = await everyPage<DeprecatedCaller>((limit, last) =>
+      services.get(UsageRepository).deprecatedCallers(limit, last),
+    );
+    return { value: callers, text: () => entriesText(callers) };
+  }),
 ]);
 
 /** Returns a command that prints a report of the usage in a range of time. */
@@ -90,14 +87,12 @@ function reportCommand(
     .addOption(periodOption())
     .option('--since <instant>', 'only periods that started then or later', parsedBy(instant))
     .option('--until <instant>', 'only periods that started before', parsedBy(instant))
-    .action(
-      withServices(async (services, { key, quota, ...options }: ReportOptions) => {
-        const keyId = await findGivenKeyId(services, key);
-        const quotaId = await findGivenQuotaId(services, quota);
-        const entries = await read(services, { ...options, keyId, quotaId });
-        return { value: entries, text: async () => entriesText(await withNames(services, entries)) };
-      }),
-    );
+    .run(async (services, { key, quota, ...options }: ReportOptions) => {
+      const keyId = await findId(services, 'key', key);
+      const quotaId = await findId(services, 'quota', quota);
+      const entries = await read(services, { ...options, keyId, quotaId });
+      return { value: entries, text: async () => entriesText(await withNames(services, entries)) };
+    });
 }
 
 /** Returns the usage of all keys or of one, in the last days if no start is given. */

@@ -1,3 +1,4 @@
+import type { INestApplicationContext } from '@nestjs/common';
 import { Option } from 'commander';
 import { z } from 'zod';
 import {
@@ -9,7 +10,7 @@ import {
 import { type WebhookRecord, WebhookService } from '../webhooks/webhook.service.js';
 import { SUBSCRIPTIONS } from '../webhooks/events.js';
 import { parsedBy, positiveInteger } from './arguments.js';
-import { changeCommand, type ChangeOptions, command, group, requireOption, withServices } from './command.js';
+import { changeCommand, type ChangeOptions, command, group } from './command.js';
 import { everyPage } from './every-page.js';
 import { confirm } from './output/confirmation.js';
 import { fieldsText, linesText, tableText } from './output/text.js';
@@ -36,16 +37,17 @@ interface UpdateOptions extends ChangeOptions, Omit<UpdateWebhookInput, 'paused'
  * Returns the action of a command: `work` returns a webhook or a delivery, which is printed, or a list of
  * them.
  */
-const on = <Arguments extends unknown[]>(
-  work: (webhooks: WebhookService, ...args: Arguments) => Promise<object | object[]>,
-) =>
-  withServices(async (services, ...args: Arguments) => {
+const on =
+  <Arguments extends unknown[]>(
+    work: (webhooks: WebhookService, ...args: Arguments) => Promise<object | object[]>,
+  ) =>
+  async (services: INestApplicationContext, ...args: Arguments) => {
     const value = await work(services.get(WebhookService), ...args);
     const note = 'secret' in value ? linesText('The secret is not shown again.') : '';
     const text = () =>
       Array.isArray(value) ? tableText(value.map(toCells)) : fieldsText(toCells(value)) + note;
     return { value, text };
-  });
+  };
 
 /** Returns what a person reads of a webhook or a delivery; bodies are left to programs. */
 function toCells(shown: object) {
@@ -59,18 +61,18 @@ function toCells(shown: object) {
 
 /** `webhooks …` */
 export const webhooksCommand = group('webhooks', 'receivers of events on keys and quotas', [
-  command('list', 'list webhooks, oldest first').action(
+  command('list', 'list webhooks, oldest first').run(
     on((webhooks) => everyPage<WebhookRecord>((limit, last) => webhooks.page(limit, last?.id))),
   ),
 
   command('show', 'show a webhook')
     .argument(...ID)
-    .action(on((webhooks, id: string) => webhooks.find(id))),
+    .run(on((webhooks, id: string) => webhooks.find(id))),
 
   changeCommand('create', 'create a webhook; its secret is shown only once')
     .addOption(urlOption().makeOptionMandatory())
     .addOption(eventsOption().makeOptionMandatory())
-    .action(
+    .run(
       on((webhooks, { url, events, as }: CreateWebhookInput & ChangeOptions) =>
         webhooks.create({ url, events }, as),
       ),
@@ -82,11 +84,8 @@ export const webhooksCommand = group('webhooks', 'receivers of events on keys an
     .addOption(eventsOption())
     .option('--pause', 'queue no events for it, and let pending deliveries wait')
     .addOption(new Option('--resume', 'send pending deliveries, and queue events again').conflicts('pause'))
-    .hook(
-      'preAction',
-      requireOption('--url, --events, --pause or --resume', 'url', 'events', 'pause', 'resume'),
-    )
-    .action(
+    .requireOneOf('--url', '--events', '--pause', '--resume')
+    .run(
       on((webhooks, id: string, { url, events, pause, resume, as }: UpdateOptions) =>
         webhooks.update(id, { url, events, paused: pause ?? (resume ? false : undefined) }, as),
       ),
@@ -94,16 +93,16 @@ export const webhooksCommand = group('webhooks', 'receivers of events on keys an
 
   changeCommand('rotate-secret', 'replace the secret; both sign for 24 hours')
     .argument(...ID)
-    .action(on((webhooks, id: string, { as }: ChangeOptions) => webhooks.rotateSecret(id, as))),
+    .run(on((webhooks, id: string, { as }: ChangeOptions) => webhooks.rotateSecret(id, as))),
 
   changeCommand('test', 'send a test event, whatever the events of the webhook')
     .argument(...ID)
-    .action(on((webhooks, id: string, { as }: ChangeOptions) => webhooks.test(id, as))),
+    .run(on((webhooks, id: string, { as }: ChangeOptions) => webhooks.test(id, as))),
 
   changeCommand('delete', 'delete a webhook with its deliveries')
     .argument(...ID)
     .option('--yes', 'do not ask for confirmation')
-    .action(
+    .run(
       on(async (webhooks, id: string, options: ChangeOptions) => {
         const { url } = await webhooks.find(id);
         await confirm(`Delete the webhook to ${url} with its deliveries?`, options);
@@ -115,7 +114,7 @@ export const webhooksCommand = group('webhooks', 'receivers of events on keys an
     .argument(...ID)
     .addOption(new Option('--state <state>', 'only in this state').choices(DELIVERY_STATES))
     .option('--limit <n>', 'maximum number of deliveries', positiveInteger, 20)
-    .action(
+    .run(
       on(
         async (webhooks, id: string, query: DeliveryQuery) => (await webhooks.deliveries(id, query)).entries,
       ),
@@ -124,7 +123,7 @@ export const webhooksCommand = group('webhooks', 'receivers of events on keys an
   changeCommand('resend', 'send a delivery again that is not pending')
     .argument(...ID)
     .argument('<delivery>', 'id of the delivery')
-    .action(
+    .run(
       on((webhooks, id: string, deliveryId: string, { as }: ChangeOptions) =>
         webhooks.resend(id, deliveryId, as),
       ),

@@ -3,10 +3,10 @@ import { UsageService } from '../usage/usage.service.js';
 import type { WhatIf, WhatIfQuery } from '../usage/what-if.schemas.js';
 import { instant } from '../schemas/instant.js';
 import { parsedBy, positiveInteger } from './arguments.js';
-import { command, withServices } from './command.js';
+import { command } from './command.js';
 import { limitsText } from './key-output.js';
 import { fieldsText } from './output/text.js';
-import { findQuotaId } from './quota-id.js';
+import { findId } from './record-id.js';
 
 /** `quotas what-if` */
 export const whatIfCommand = command(
@@ -25,13 +25,11 @@ export const whatIfCommand = command(
       '\nExample:\n  animal-store quotas what-if 019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11 --plan pro',
   )
   .hook('preAction', requireLimits)
-  .action(
-    withServices(async (services, text: string, query: WhatIfQuery) => {
-      const id = await findQuotaId(services, text);
-      const whatIf = await services.get(UsageService).whatIf(id, query);
-      return { value: whatIf, text: () => whatIfText(whatIf) };
-    }),
-  );
+  .run(async (services, text: string, query: WhatIfQuery) => {
+    const id = await findId(services, 'quota', text);
+    const whatIf = await services.get(UsageService).whatIf(id, query);
+    return { value: whatIf, text: () => whatIfText(whatIf) };
+  });
 
 const countText = (count: number, unit: string) => `${count} ${unit}${count === 1 ? '' : 's'}`;
 

@@ -899,11 +899,10 @@ describe('animal-store probe', () => {
     const loaded = result.map(({ url }) => url.split('/dist/')[1]).filter((name) => name !== undefined);
     expect(loaded.toSorted()).toEqual([
       'cli/admin.js',
-      'cli/exit-codes.js',
       'cli/health-probe.js',
       'packages/rolldown-runtime.js',
-      'settings/env-file.js',
-      'settings/text-file.js',
+      'process/settings/env-file.js',
+      'process/settings/text-file.js',
     ]);
   });
 });

@@ -1,49 +1,36 @@
-import { createInterface } from 'node:readline';
-import { escapeControls } from './escape-controls.js';
-
-/** Thrown when the user declines a confirmation. */
-export class DeclinedError extends Error {}
+import { once } from 'node:events';
+import { createInterface } from 'node:readline/promises';
+import { OperatorError } from '../../process/operator-error.js';
+import { escapeControls } from './text.js';
 
 /**
  * Asks for confirmation on a terminal. Does not ask with `--yes` or without a terminal.
  *
- * @throws DeclinedError for any answer but yes, and for Ctrl-C and Ctrl-D.
+ * @throws OperatorError for any answer but yes, and for Ctrl-C and Ctrl-D.
  */
 export async function confirm(question: string, { yes }: { yes?: true }): Promise<void> {
   if (yes || !process.stdin.isTTY || !process.stdout.isTTY) {
     return;
   }
-  const answer = await answerTo(`${escapeControls(question)} [y/N] `);
+  const answer = await readLine(`${escapeControls(question)} [y/N] `, process.stderr);
   if (answer === null) {
     // The cursor is still on the line of the question.
     process.stderr.write('\n');
   }
-  if (!/^y(es)?$/i.test(answer?.trim() ?? '')) {
-    throw new DeclinedError('Nothing was changed.');
+  if (!/^y(es)?$/i.test(answer ?? '')) {
+    throw new OperatorError('Nothing was changed.');
   }
 }
 
-/** Returns the first line of standard input without spaces around it: a secret that no argument shows. */
-export async function readLine(): Promise<string> {
-  const lines = createInterface({ input: process.stdin });
-  try {
-    for await (const line of lines) {
-      return line.trim();
-    }
-    return '';
-  } finally {
-    lines.close();
-  }
-}
-
-/** Resolves with the typed line, or with null for Ctrl-C and Ctrl-D, which close the interface. */
-function answerTo(question: string): Promise<string | null> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  return new Promise((resolve) => {
-    terminal.once('close', () => resolve(null));
-    terminal.question(question, (line) => {
-      resolve(line);
-      terminal.close();
-    });
-  });
+/**
+ * Returns the first line of standard input without spaces around it: a secret that no argument shows, or the
+ * answer to a question. Null if the input ends, as by Ctrl-C or Ctrl-D.
+ */
+export async function readLine(question = '', output?: NodeJS.WritableStream): Promise<string | null> {
+  const terminal = createInterface({ input: process.stdin, ...(output && { output }) });
+  const closed = once(terminal, 'close').then(() => null);
+  // Node 24 rejects the question as well when it closes.
+  const line = await Promise.race([terminal.question(question), closed]).catch(() => null);
+  terminal.close();
+  return line?.trim() ?? null;
 }

@@ -9,36 +9,43 @@ import { isUuid } from '../schemas/uuid.js';
 const MATCHES_MAX = 5;
 const TABLES = { key: Prisma.sql`api_keys`, quota: Prisma.sql`quotas` };
 const ENDING = /^…?([0-9a-f-]{4,35})$/i;
+/** These characters of an id are random; the first ones are its time. */
+const SHOWN_LENGTH = 8;
 
 /**
- * Returns the id of the key or quota whose id is `text` or ends with it.
+ * Returns the id of the key or quota whose id is `text` or ends with it; undefined for an option that is left
+ * out.
  *
  * @throws ApiError `not_found`; `invalid_request` if several ids end with it.
  */
-export async function findId(
+export async function findId<Text extends string | undefined>(
   services: INestApplicationContext,
   kind: RecordKind,
-  text: string,
-): Promise<string> {
-  if (isUuid(text)) {
+  text: Text,
+): Promise<Text> {
+  if (text === undefined || isUuid(text)) {
     return text;
   }
   const ending = ENDING.exec(text)?.[1]?.toLowerCase();
-  const [id, ...others] =
-    ending === undefined ? [] : await idsEndingWith(services.get(PrismaService), kind, ending);
-  if (id === undefined) {
+  const ids = ending === undefined ? [] : await findIds(services.get(PrismaService), kind, ending);
+  if (ids[0] === undefined) {
     throw unknownRecord(kind, text);
   }
-  if (others.length > 0) {
-    const ids = [id, ...others].join(', ');
-    throw new ApiError('invalid_request', `Several ids end with "${ending}": ${ids}. Give more characters.`);
+  if (ids.length > 1) {
+    const list = ids.join(', ');
+    throw new ApiError('invalid_request', `Several ids end with "${ending}": ${list}. Give more characters.`);
   }
-  return id;
+  return ids[0] as Text;
 }
 
-async function idsEndingWith(database: PrismaService, kind: RecordKind, ending: string): Promise<string[]> {
+async function findIds(database: PrismaService, kind: RecordKind, ending: string): Promise<string[]> {
   const rows = await database.$queryRaw<{ id: string }[]>`
     SELECT id FROM ${TABLES[kind]} WHERE right(id::text, ${ending.length}::int) = ${ending}
     ORDER BY id LIMIT ${MATCHES_MAX}`;
   return rows.map(({ id }) => id);
+}
+
+/** Returns an id for a table: its ending on a terminal, else the whole. */
+export function idCell(id: string): string {
+  return process.stdout.isTTY ? `…${id.slice(-SHOWN_LENGTH)}` : id;
 }
