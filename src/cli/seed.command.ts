@@ -16,16 +16,15 @@ export const seedCommand = changeCommand(
   'seed',
   "create the plans and the first administrator's key (ADMIN_API_KEY)",
 ).run(async (services, { as }: ChangeOptions) => {
-  const { plans, line, ...administrator } = await services
-    .get(PrismaService)
-    .$transaction(async (transaction) => {
-      await transaction.$executeRaw`SELECT pg_advisory_xact_lock(${LOCK})`;
-      await requireUtf8((text) => transaction.$queryRawUnsafe(text));
-      const names = await seedPlans(transaction);
-      const keys = services.get(KeyService).within(transaction);
-      const environment = services.get<Environment>(ENVIRONMENT);
-      const seeded = await seedAdministrator(transaction, keys, services.get(Clock), environment, as);
-      return { plans: names, ...seeded };
-    });
+  const prisma = services.get(PrismaService);
+  await requireUtf8(prisma.pools.queries);
+  const { plans, line, ...administrator } = await prisma.$transaction(async (transaction) => {
+    await transaction.$executeRaw`SELECT pg_advisory_xact_lock(${LOCK})`;
+    const names = await seedPlans(transaction);
+    const keys = services.get(KeyService).within(transaction);
+    const environment = services.get<Environment>(ENVIRONMENT);
+    const seeded = await seedAdministrator(transaction, keys, services.get(Clock), environment, as);
+    return { plans: names, ...seeded };
+  });
   return { value: { plans, administrator }, text: () => linesText('The plans exist.', line) };
 });

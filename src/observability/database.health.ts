@@ -100,12 +100,12 @@ export class DatabaseHealth {
   /** @throws the database's error. */
   private async checkMigrations(): Promise<NonNullable<DatabaseParts['migrations']>> {
     try {
-      const pending = await pendingMigrations((statement) => this.query(statement));
+      const pending = await pendingMigrations(this.prisma.pools.queries);
       if (pending.length > 0) {
         const lacked = `the database lacks the migrations ${pending.join(', ')}`;
         return { ...down(`${lacked}; ${HOW_TO_MIGRATE}`), pending };
       }
-      const faults = await findSchemaFaults((statement, values) => this.query(statement, values));
+      const faults = await findSchemaFaults(this.prisma.pools.queries);
       return faults === null
         ? { ...UP, pending }
         : {

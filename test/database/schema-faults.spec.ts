@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { Logger } from '@nestjs/common';
 import { applyPendingMigrations, MigrationError } from '../../src/database/migrations/migrations.js';
 import { findSchemaFaults } from '../../src/database/migrations/schema-faults.js';
@@ -21,8 +22,13 @@ beforeEach(async () => {
 afterEach(() => database.drop());
 
 describe('findSchemaFaults', () => {
-  const find = () =>
-    findSchemaFaults(async ({ text }, values) => database.query<{ fault: string }>(text, values));
+  let pool: pg.Pool;
+  const find = () => findSchemaFaults(pool);
+
+  beforeEach(() => {
+    pool = new pg.Pool({ connectionString: database.url });
+  });
+  afterEach(() => pool.end());
 
   it('returns null for a database with every migration, and more', async () => {
     await database.query('ALTER TABLE pets ADD COLUMN colour text, ADD COLUMN legs int NOT NULL DEFAULT 4');

@@ -1,21 +1,19 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { SchemaEngine } from '@prisma/schema-engine-wasm';
 import type pg from 'pg';
 import { isOneTransaction } from '../../../prisma/migration-script.mjs';
 import { findSchema } from '../../../prisma/session-settings.mjs';
 import { OperatorError } from '../../process/operator-error.js';
 import { hasCode } from '../access/availability.js';
 import { createPool } from '../access/connection-pool.js';
-import { findSchemaFaults, HOW_TO_REPAIR } from './schema-faults.js';
-import { namedStatement, type Statement } from '../access/statement.js';
 import { requireUtf8 } from '../access/server-encoding.js';
+import { findSchemaFaults, HOW_TO_REPAIR } from './schema-faults.js';
 
 /** The path is the same from `src`, `build` and `dist`. */
 const MIGRATIONS_FOLDER = path.join(import.meta.dirname, '..', '..', '..', 'prisma', 'migrations');
 
 /** Read once: a release that replaces the files of a running service has other migrations. */
-let ownNames: Promise<string[]> | undefined;
+let ownNames: string[] | undefined;
 
 const UNDEFINED_TABLE = /^42P01$/;
 
@@ -42,63 +40,61 @@ interface RecordedMigration {
  * The migrations that Prisma recorded, without rolled-back ones; and whether a process holds the lock of its
  * engine.
  */
-const RECORDED = namedStatement<RecordedMigration>(
-  'recorded-migrations',
-  `SELECT migration_name AS name, finished_at IS NOT NULL AS finished, coalesce(logs, '') AS log, EXISTS (
-     SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
-     WHERE datname = current_database() AND locktype = 'advisory' AND objid = 72707369 AND granted
-   ) AS "isMigrating"
-   FROM _prisma_migrations WHERE rolled_back_at IS NULL ORDER BY started_at`,
-);
+const RECORDED = `
+  SELECT migration_name AS name, finished_at IS NOT NULL AS finished, coalesce(logs, '') AS log, EXISTS (
+    SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
+    WHERE datname = current_database() AND locktype = 'advisory' AND objid = 72707369 AND granted
+  ) AS "isMigrating"
+  FROM _prisma_migrations WHERE rolled_back_at IS NULL ORDER BY started_at`;
 
-/** Thrown if migrations cannot be applied. Its message is one line, and says what to do. */
+/** Thrown if migrations cannot be applied. Its message is one line. */
 export class MigrationError extends OperatorError {}
 
 /**
  * Returns the migrations that the database lacks, oldest first. Only reads.
  *
- * @param query runs a statement in the database.
  * @throws the error of the query; MigrationError if a migration of the folder is unfinished.
  */
 export async function pendingMigrations(
-  query: (statement: Statement<RecordedMigration>) => Promise<RecordedMigration[]>,
+  pool: Pick<pg.Pool, 'query'>,
   migrationsFolder = MIGRATIONS_FOLDER,
 ): Promise<string[]> {
-  const names = await (migrationsFolder === MIGRATIONS_FOLDER
-    ? (ownNames ??= migrationNames(MIGRATIONS_FOLDER))
-    : migrationNames(migrationsFolder));
-  const recorded = await query(RECORDED).catch(emptyIfUnmigrated);
+  const names =
+    migrationsFolder === MIGRATIONS_FOLDER
+      ? (ownNames ??= migrationNames(MIGRATIONS_FOLDER))
+      : migrationNames(migrationsFolder);
+  const recorded = await pool.query<RecordedMigration>(RECORDED).then(({ rows }) => rows, emptyIfUnmigrated);
   // Migrations of other releases are ignored.
   const unfinished = recorded.find(({ name, finished }) => !finished && names.includes(name));
   if (unfinished !== undefined) {
-    throw new MigrationError(
-      describeUnfinished(unfinished, await readScript(migrationsFolder, unfinished.name)),
-    );
+    const isUndone = isOneTransaction(readScript(migrationsFolder, unfinished.name));
+    throw new MigrationError(describeUnfinished(unfinished, isUndone));
   }
   const applied = new Set(recorded.map(({ name }) => name));
   return names.filter((name) => !applied.has(name));
 }
 
-function describeUnfinished({ name, log, isMigrating }: RecordedMigration, script: string): string {
+/** @param isUndone whether PostgreSQL has undone all that the migration did. */
+function describeUnfinished({ name, log, isMigrating }: RecordedMigration, isUndone: boolean): string {
   const reason = SERVER_ERROR.exec(log)?.[1];
   if (reason === undefined && isMigrating) {
     return `The migration ${name} is being applied. Wait until that has ended.`;
   }
   const what = `The migration ${name} ${reason === undefined ? 'was interrupted' : `failed: ${reason}`}.`;
-  if (!isOneTransaction(script)) {
+  if (!isUndone) {
     return (
       `${what} Undo what it may have changed, such as an index that it left, run "DELETE FROM ` +
       `_prisma_migrations WHERE migration_name = '${name}'" in the database, and migrate again.`
     );
   }
   const next = reason === undefined ? 'Migrate again.' : 'Correct the cause, and migrate again.';
+  const undone = `${what} It changed nothing. ${next}`;
   // Other engines record a migration after it is committed.
-  const mayBeApplied = MAY_BE_APPLIED.test(SERVER_ERROR_CODE.exec(log)?.[1] ?? '');
-  const record =
-    " If Prisma's own engine or an earlier build had applied it without recording that, run " +
-    `"UPDATE _prisma_migrations SET finished_at = now() WHERE migration_name = '${name}' AND ` +
-    'rolled_back_at IS NULL" in the database instead.';
-  return `${what} It changed nothing. ${next}${mayBeApplied ? record : ''}`;
+  return MAY_BE_APPLIED.test(SERVER_ERROR_CODE.exec(log)?.[1] ?? '')
+    ? `${undone} If Prisma's own engine or an earlier build had applied it without recording that, run ` +
+        `"UPDATE _prisma_migrations SET finished_at = now() WHERE migration_name = '${name}' AND ` +
+        'rolled_back_at IS NULL" in the database instead.'
+    : undone;
 }
 
 /**
@@ -114,37 +110,22 @@ export async function applyPendingMigrations(
   migrationsFolder = MIGRATIONS_FOLDER,
 ): Promise<string[]> {
   const pool = createPool({ DATABASE_URL: connectionString }, 1);
-  const pending = () =>
-    pendingMigrations(async ({ text }) => (await pool.query<RecordedMigration>(text)).rows, migrationsFolder);
   try {
-    await requireUtf8(async (text) => (await pool.query<{ fault: string }>(text)).rows);
+    await requireUtf8(pool);
     await findSchema(pool, connectionString);
+    const pending = await pendingMigrations(pool, migrationsFolder).catch(nullIfUnfinished);
     // The engine takes long to load, so it is opened only if a migration is pending or unfinished: it waits
     // for another process that applies one.
-    const known = await pending().catch((error: unknown) => {
-      if (error instanceof MigrationError) {
-        return null;
-      }
-      throw error;
-    });
-    if (known?.length === 0) {
-      await requireSchema(pool, migrationsFolder);
-      return [];
-    }
-    const migrationsList = await readMigrations(migrationsFolder);
-    const filters = { externalTables: [], externalEnums: [] };
-    try {
-      const { appliedMigrationNames } = await withEngine(connectionString, (engine) =>
-        engine.applyMigrations({ migrationsList, filters }),
-      );
-      await requireSchema(pool, migrationsFolder);
-      return appliedMigrationNames;
-    } catch (error) {
-      // `pending()` throws why a migration failed, as the engine recorded it; the engine does not report an
-      // earlier failure.
-      await pending();
-      throw error;
-    }
+    const applied =
+      pending?.length === 0
+        ? []
+        : await applyByEngine(connectionString, migrationsFolder).catch(async (error: unknown) => {
+            // Throws why a migration failed, as recorded; the engine does not report an earlier failure.
+            await pendingMigrations(pool, migrationsFolder);
+            throw error;
+          });
+    await requireSchema(pool, migrationsFolder);
+    return applied;
   } finally {
     await pool.end();
   }
@@ -158,8 +139,8 @@ export async function applyPendingMigrations(
 export async function findUnknownMigrations(connectionString: string): Promise<string[]> {
   const pool = createPool({ DATABASE_URL: connectionString }, 1);
   try {
-    const { rows } = await pool.query<RecordedMigration>(RECORDED.text);
-    const known = new Set(await migrationNames(MIGRATIONS_FOLDER));
+    const { rows } = await pool.query<RecordedMigration>(RECORDED);
+    const known = new Set(migrationNames(MIGRATIONS_FOLDER));
     return rows.filter(({ name, finished }) => finished && !known.has(name)).map(({ name }) => name);
   } finally {
     await pool.end();
@@ -168,13 +149,8 @@ export async function findUnknownMigrations(connectionString: string): Promise<s
 
 /** @throws MigrationError for a database with every migration that lacks what they add. */
 async function requireSchema(pool: pg.Pool, migrationsFolder: string): Promise<void> {
-  // Those of another version lead to the columns of that.
-  if (migrationsFolder !== MIGRATIONS_FOLDER) {
-    return;
-  }
-  const faults = await findSchemaFaults(
-    async ({ text }, values) => (await pool.query<{ fault: string }>(text, values)).rows,
-  );
+  // Migrations of another version lead to other columns.
+  const faults = migrationsFolder === MIGRATIONS_FOLDER ? await findSchemaFaults(pool) : null;
   if (faults !== null) {
     throw new MigrationError(
       `The database ${faults}, though every migration is recorded as applied: ${HOW_TO_REPAIR}.`,
@@ -190,24 +166,47 @@ function emptyIfUnmigrated(error: unknown): [] {
   throw error;
 }
 
-async function migrationNames(migrationsFolder: string): Promise<string[]> {
-  const entries = await readdir(migrationsFolder, { withFileTypes: true });
+function nullIfUnfinished(error: unknown): null {
+  if (error instanceof MigrationError) {
+    return null;
+  }
+  throw error;
+}
+
+function migrationNames(migrationsFolder: string): string[] {
+  const entries = readdirSync(migrationsFolder, { withFileTypes: true });
   return entries
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name)
     .toSorted();
 }
 
+function readScript(...names: string[]): string {
+  return readFileSync(path.join(...names, 'migration.sql'), 'utf8');
+}
+
 /** @throws MigrationError for an error that the engine explains. */
-async function withEngine<T>(
-  connectionString: string,
-  use: (engine: SchemaEngine) => Promise<T>,
-): Promise<T> {
+async function applyByEngine(connectionString: string, migrationsFolder: string): Promise<string[]> {
   // Loaded only if needed: a running service needs no schema engine.
   const { openSchemaEngine } = await import('../../../prisma/wasm-schema-engine.mjs');
   const { engine, close } = await openSchemaEngine({ connectionString });
+  // The engine compares applied migrations with their files too.
+  const migrationDirectories = migrationNames(migrationsFolder).map((name) => {
+    const content = { tag: 'ok' as const, value: readScript(migrationsFolder, name) };
+    return { path: name, migrationFile: { path: 'migration.sql', content } };
+  });
+  const lockfile = 'migration_lock.toml';
   try {
-    return await use(engine);
+    const { appliedMigrationNames } = await engine.applyMigrations({
+      migrationsList: {
+        baseDir: migrationsFolder,
+        lockfile: { path: lockfile, content: readFileSync(path.join(migrationsFolder, lockfile), 'utf8') },
+        shadowDbInitScript: '',
+        migrationDirectories,
+      },
+      filters: { externalTables: [], externalEnums: [] },
+    });
+    return appliedMigrationNames;
   } catch (error) {
     const { code = '', message } = error as Error & { code?: string };
     const line = message.trim().replaceAll(/\s+/g, ' ');
@@ -215,27 +214,4 @@ async function withEngine<T>(
   } finally {
     await close();
   }
-}
-
-function readScript(migrationsFolder: string, name: string): Promise<string> {
-  return readFile(path.join(migrationsFolder, name, 'migration.sql'), 'utf8');
-}
-
-/** Returns all migrations, because the engine compares applied migrations with their files. */
-async function readMigrations(migrationsFolder: string) {
-  const migrationDirectories = await Promise.all(
-    (await migrationNames(migrationsFolder)).map(async (name) => {
-      const value = await readScript(migrationsFolder, name);
-      return { path: name, migrationFile: { path: 'migration.sql', content: { tag: 'ok' as const, value } } };
-    }),
-  );
-  return {
-    baseDir: migrationsFolder,
-    lockfile: {
-      path: 'migration_lock.toml',
-      content: await readFile(path.join(migrationsFolder, 'migration_lock.toml'), 'utf8'),
-    },
-    shadowDbInitScript: '',
-    migrationDirectories,
-  };
 }

@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs';
+import type pg from 'pg';
 import { COLUMNS } from '../generated/columns.js';
-import { loadSql, type Statement } from '../access/statement.js';
 
 /** The advice in messages about pending migrations. Prisma's commands are not in the image. */
 export const HOW_TO_MIGRATE = 'run "npx prisma migrate deploy", or in a container "animal-store migrate"';
@@ -10,8 +11,7 @@ export const HOW_TO_REPAIR =
   'tables were changed by hand ("npx prisma migrate diff --from-config-datasource --to-schema ' +
   'prisma/schema.prisma --script", in a checkout of this version, prints the difference)';
 
-const FIND = loadSql<{ fault: string }>(import.meta.url, 'schema-faults');
-const NEEDED = JSON.stringify(COLUMNS);
+const FIND = readFileSync(new URL('./schema-faults.sql', import.meta.url), 'utf8');
 /** A message with more would be hard to read. */
 const MAX_NAMED = 10;
 
@@ -19,13 +19,11 @@ const MAX_NAMED = 10;
  * Returns which tables and columns of this version the database lacks or has in another form, as predicates
  * of "the database"; null if it has all.
  *
- * @param query runs a statement in the database.
  * @throws the error of the query.
  */
-export async function findSchemaFaults(
-  query: (statement: Statement<{ fault: string }>, values: unknown[]) => Promise<{ fault: string }[]>,
-): Promise<string | null> {
-  const faults = (await query(FIND, [NEEDED])).map(({ fault }) => fault);
+export async function findSchemaFaults(pool: Pick<pg.Pool, 'query'>): Promise<string | null> {
+  const { rows } = await pool.query<{ fault: string }>(FIND, [JSON.stringify(COLUMNS)]);
+  const faults = rows.map(({ fault }) => fault);
   const unnamed = faults.length - MAX_NAMED;
   const named = [...faults.slice(0, MAX_NAMED), ...(unnamed > 0 ? [`has ${unnamed} more faults`] : [])];
   return faults.length === 0 ? null : named.join(', ');

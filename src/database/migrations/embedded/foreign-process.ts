@@ -10,40 +10,31 @@ import { promisify } from 'node:util';
  * @throws the error of a process that cannot be examined.
  */
 export async function findForeignProcess(cluster: string): Promise<number | null> {
-  const [pid = '', folder = ''] = (await readLock(cluster)).split('\n');
-  const command = /^\d+$/.test(pid) ? await readCommand(pid) : null;
+  const lock = await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(emptyIf('ENOENT'));
+  const [pid = '', folder = ''] = lock.split('\n');
+  const command = /^\d+$/.test(pid) ? await readCommand(pid) : '';
   // The server has its data folder as an argument, and writes it into the file. A zombie has no arguments.
-  return command === null || command.includes(folder) ? null : Number(pid);
+  return command === '' || command.includes(folder) ? null : Number(pid);
 }
 
-async function readLock(cluster: string): Promise<string> {
-  try {
-    return await readFile(join(cluster, 'postmaster.pid'), 'utf8');
-  } catch (error) {
-    return nothingIf(error, 'ENOENT');
+/** Returns the command line of a process; an empty text if there is none. */
+async function readCommand(pid: string): Promise<string> {
+  if (process.platform === 'linux') {
+    return readFile(`/proc/${pid}/cmdline`, 'utf8').catch(emptyIf('ENOENT', 'ESRCH'));
   }
+  // On Windows, PostgreSQL itself finds out whether the process is one of its own.
+  const ps =
+    process.platform === 'win32' ? null : promisify(execFile)('ps', ['-ww', '-o', 'command=', '-p', pid]);
+  // `ps` exits with 1 if there is no such process.
+  return (await ps?.then(({ stdout }) => stdout).catch(emptyIf(1))) ?? '';
 }
 
-/** Returns the command line of a process; null if there is none. */
-async function readCommand(pid: string): Promise<string | null> {
-  try {
-    if (process.platform === 'linux') {
-      return await readFile(`/proc/${pid}/cmdline`, 'utf8');
+/** Returns a handler of errors: an empty text for those with one of these codes; it throws any other. */
+function emptyIf(...codes: unknown[]) {
+  return (error: { code?: unknown }): string => {
+    if (codes.includes(error.code)) {
+      return '';
     }
-    // On Windows, PostgreSQL itself finds out whether the process is one of its own.
-    return process.platform === 'win32'
-      ? null
-      : (await promisify(execFile)('ps', ['-ww', '-o', 'command=', '-p', pid])).stdout;
-  } catch (error) {
-    // `ps` exits with 1 if there is no such process.
-    return nothingIf(error, 'ENOENT', 'ESRCH', 1) || null;
-  }
-}
-
-/** Returns the empty text for an error with one of these codes. @throws any other error. */
-function nothingIf(error: unknown, ...codes: unknown[]): string {
-  if (error instanceof Error && 'code' in error && codes.includes(error.code)) {
-    return '';
-  }
-  throw error;
+    throw error;
+  };
 }
