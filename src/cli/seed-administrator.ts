@@ -7,19 +7,9 @@ import { type Environment, InvalidEnvironmentError } from '../process/settings/e
 
 const ADMINISTRATOR = { name: 'administrator', plan: 'business', role: 'admin' } as const;
 
-/** What became of the administrator's key. */
-interface SeededAdministrator {
-  created: boolean;
-  /** Of the key that was created. */
-  keyId: string | null;
-  /** Shown this once. Null unless it was generated. */
-  key: string | null;
-  /** A line for people. */
-  line: string;
-}
-
 /**
- * Issues an administrator's key if there is no valid one: ADMIN_API_KEY if it is set, else a generated key.
+ * Issues an administrator's key if there is no valid one: ADMIN_API_KEY if it is set, else a generated key,
+ * which is shown this once.
  *
  * @throws InvalidEnvironmentError if ADMIN_API_KEY is not a key of this environment, or was issued before and
  *   is not a valid administrator's key.
@@ -30,7 +20,7 @@ export async function seedAdministrator(
   clock: Clock,
   { ADMIN_API_KEY: given, APP_ENV }: Pick<Environment, 'ADMIN_API_KEY' | 'APP_ENV'>,
   actor: Actor,
-): Promise<SeededAdministrator> {
+) {
   const problem = given === undefined ? null : findKeyProblem(given, APP_ENV);
   if (problem !== null) {
     throw new InvalidEnvironmentError(
