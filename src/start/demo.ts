@@ -2,15 +2,15 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Logger } from '@nestjs/common';
+import { z } from 'zod';
 import { SERVICE } from '../audit/audit.js';
 import type { CreateKeyInput } from '../keys/key.schemas.js';
-import { countValidKeys, VALID_KEYS_MAX } from '../keys/key.repository.js';
 import type { KeyService } from '../keys/key.service.js';
 import { BUILT_IN_PLANS, type BuiltInPlan } from '../auth/rules/built-in-plans.js';
-import { type Scope, scopesForRole } from '../auth/rules/scope.js';
+import { scopesForRole } from '../auth/rules/scope.js';
 import { generateApiKey, findKeyProblem } from '../auth/rules/api-key.js';
 import type { PrismaService } from '../database/access/prisma.service.js';
-import { readServerTimeMs } from '../database/access/server-time.js';
+import { ApiError } from '../http/routes/api-error.js';
 import { type Environment, InvalidEnvironmentError } from '../process/settings/environment.js';
 import { seedPlans } from './plans.js';
 
@@ -35,7 +35,12 @@ const DEMO_KEY_INPUTS = Object.fromEntries([
   [ISSUED, { name: 'demo team' }],
 ]) as Record<DemoKeyName, Omit<CreateKeyInput, 'quotaId'>>;
 
+const KEY_NAMES = Object.keys(DEMO_KEY_INPUTS) as DemoKeyName[];
+
 export type DemoKeys = Record<DemoKeyName, string>;
+
+const Entries = z.record(z.string(), z.unknown());
+type Entries = z.infer<typeof Entries>;
 
 const NAMES = (
   'Biscuit Clover Domino Ember Fern Ginger Hazel Indigo Juniper Kiwi Luna Maple ' +
@@ -60,21 +65,27 @@ export async function seedDemo(
   const demoKeys = await storedKeys(path.join(DATA_DIR, 'demo-keys.json'), APP_ENV);
   // An earlier version issued no key on the quota of another.
   const isOfEarlierVersion = !(await keys.exists(demoKeys.team));
-  const unissued = new Set<string>();
-  for (const [name, input] of Object.entries(DEMO_KEY_INPUTS)) {
-    const key = demoKeys[name as DemoKeyName];
+  const issued: Partial<DemoKeys> = {};
+  for (const name of KEY_NAMES) {
+    const [input, key] = [DEMO_KEY_INPUTS[name], demoKeys[name]];
     if (!(await keys.exists(key))) {
-      const quotaId =
-        name === ISSUED ? (await keys.find(await keys.findId(demoKeys[ISSUER]))).quotaId : undefined;
-      if (quotaId !== undefined && !(await hasRoomForKey(prisma, quotaId))) {
+      const issuer = name === ISSUED ? await keys.find(await keys.findId(demoKeys[ISSUER])) : undefined;
+      try {
+        await keys.issue({ ...input, quotaId: issuer?.quotaId }, SERVICE, key);
+      } catch (error) {
+        if (!(error instanceof ApiError && error.code === 'conflict')) {
+          throw error;
+        }
         logger.warn(`The key ${name} was not issued: the quota of ${ISSUER} has as many keys as it may`);
-        unissued.add(name);
         continue;
       }
-      await keys.issue({ ...input, quotaId }, SERVICE, key);
     } else if (input.scopes && isOfEarlierVersion) {
-      await addScopes(prisma, keys, key, input.scopes);
+      const { id, scopes } = await keys.find(await keys.findId(key));
+      if (scopes === null) {
+        await keys.update(id, { scopes: input.scopes }, SERVICE);
+      }
     }
+    issued[name] = key;
   }
   if ((await prisma.pet.count()) === 0) {
     await prisma.pet.createMany({
@@ -85,19 +96,7 @@ export async function seedDemo(
       })),
     });
   }
-  return Object.fromEntries(Object.entries(demoKeys).filter(([name]) => !unissued.has(name))) as DemoKeys;
-}
-
-async function hasRoomForKey(prisma: PrismaService, quotaId: string): Promise<boolean> {
-  return (await countValidKeys(prisma, quotaId, await readServerTimeMs(prisma))) < VALID_KEYS_MAX;
-}
-
-/** Gives a key these scopes, if an earlier version issued it without a list. */
-async function addScopes(prisma: PrismaService, keys: KeyService, key: string, scopes: Scope[]) {
-  const id = await keys.findId(key);
-  if ((await prisma.apiKey.count({ where: { id, scopes: { equals: null } } })) > 0) {
-    await keys.update(id, { scopes }, SERVICE);
-  }
+  return issued as DemoKeys;
 }
 
 /**
@@ -106,31 +105,28 @@ async function addScopes(prisma: PrismaService, keys: KeyService, key: string, s
  */
 async function storedKeys(file: string, environment: Environment['APP_ENV']): Promise<DemoKeys> {
   const stored = await readEntries(file);
-  const entries = Object.keys(DEMO_KEY_INPUTS).reduce(
-    (others, name) => withValidKey(others, name, environment),
-    stored,
-  );
+  const entries = KEY_NAMES.reduce((others, name) => withValidKey(others, name, environment), stored);
   if (!isDeepStrictEqual(entries, stored)) {
     // It is renamed into place, so that a crash leaves no partial file.
     await writeFile(`${file}.new`, `${JSON.stringify(entries, null, 2)}\n`, { mode: 0o600 });
     await rename(`${file}.new`, file);
   }
-  return Object.fromEntries(Object.keys(DEMO_KEY_INPUTS).map((name) => [name, entries[name]])) as DemoKeys;
+  return entries as DemoKeys;
 }
-
-type Entries = Record<string, unknown>;
 
 /**
  * Returns entries with a valid key of this name. A value that is none, such as a key of another environment,
  * is kept as `NAME replaced N`, and is the key again once it is valid.
  */
 function withValidKey(entries: Entries, name: string, environment: Environment['APP_ENV']): Entries {
-  if (isValidKey(entries[name], environment)) {
+  const isValid = (value: unknown) =>
+    typeof value === 'string' && findKeyProblem(value, environment) === null;
+  if (isValid(entries[name])) {
     return entries;
   }
   const replaced = (count: number) => `${name} replaced ${count}`;
   let count = 1;
-  while (replaced(count) in entries && !isValidKey(entries[replaced(count)], environment)) {
+  while (replaced(count) in entries && !isValid(entries[replaced(count)])) {
     count += 1;
   }
   return {
@@ -140,46 +136,28 @@ function withValidKey(entries: Entries, name: string, environment: Environment['
   };
 }
 
-const isValidKey = (value: unknown, environment: Environment['APP_ENV']) =>
-  typeof value === 'string' && findKeyProblem(value, environment) === null;
-
 /**
  * Returns the entries of the file, none if it does not exist. A file that is no JSON object is renamed.
  *
  * @throws InvalidEnvironmentError if it cannot be read.
  */
 async function readEntries(file: string): Promise<Entries> {
-  const text = await readText(file);
-  if (text === null) {
-    return {};
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') {
+      return {};
+    }
+    const reason = `${file} cannot be read: ${(cause as Error).message}`;
+    throw new InvalidEnvironmentError(`${reason}. Make it readable, or move it away.`, { cause });
   }
-  const entries = parseObject(text);
-  if (entries === null) {
+  try {
+    return Entries.parse(JSON.parse(text));
+  } catch {
     const kept = `${file}.unreadable-${Date.now()}`;
     await rename(file, kept);
     logger.warn(`${file} is not a JSON object: it was renamed to ${kept}, and new keys were issued`);
-  }
-  return entries ?? {};
-}
-
-async function readText(file: string): Promise<string | null> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (cause) {
-    const { code, message: reason } = cause as NodeJS.ErrnoException;
-    if (code === 'ENOENT') {
-      return null;
-    }
-    const message = `${file} cannot be read: ${reason}. Make it readable, or move it away.`;
-    throw new InvalidEnvironmentError(message, { cause });
-  }
-}
-
-function parseObject(text: string): Entries | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && !Array.isArray(value) ? (value as Entries | null) : null;
-  } catch {
-    return null;
+    return {};
   }
 }
