@@ -4,3 +4,9 @@
  * address is returned as it is.
  */
 export function toDriverAddress(address: string): string;
+
+/**
+ * Returns the schema that `?schema=` of a connection string names, or null: then the first of the session's
+ * `search_path` is used.
+ */
+export function schemaOf(connectionString: string | undefined): string | null;

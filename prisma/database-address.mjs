@@ -26,3 +26,7 @@ export function toDriverAddress(address) {
   parameters.set('sslmode', 'verify-full');
   return url.href;
 }
+
+export function schemaOf(connectionString) {
+  return new URLSearchParams(connectionString?.split('?')[1]).get('schema') || null;
+}

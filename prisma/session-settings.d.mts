@@ -17,12 +17,6 @@ export interface SessionSetting {
 export const ENCODING_FAULT: string;
 
 /**
- * Returns the schema that `?schema=` of a connection string names, or null: then the first of the session's
- * `search_path` is used.
- */
-export function schemaOf(connectionString: string | undefined): string | null;
-
-/**
  * Returns the schema of the service's tables: the one that the connection string names, else the first of
  * `search_path` that exists.
  *

@@ -1,6 +1,8 @@
 // What a session of PostgreSQL must be like: for the service, and for the schema engine, which runs without a
 // build.
 
+import { schemaOf } from './database-address.mjs';
+
 /** The `value` is set where a session has one that the regular expression `accepted` does not match. */
 const SETTINGS = [
   // Otherwise a null in an array of parameters is the text "NULL".
@@ -31,10 +33,6 @@ export const ENCODING_FAULT = `SELECT format(
     current_database(), current_setting('server_encoding'), current_database() || '_utf8'
   ) AS fault
   WHERE current_setting('server_encoding') <> 'UTF8'`;
-
-export function schemaOf(connectionString) {
-  return new URLSearchParams(connectionString?.split('?')[1]).get('schema') || null;
-}
 
 export async function findSchema(pool, connectionString) {
   const named = schemaOf(connectionString);

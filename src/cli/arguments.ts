@@ -4,6 +4,7 @@ import { BUILT_IN_PLAN_NAMES } from '../auth/rules/built-in-plans.js';
 import { OVERLAP_MAX_SECONDS } from '../keys/key.schemas.js';
 import { instant } from '../schemas/instant.js';
 import { parseDuration } from '../process/settings/duration.js';
+import { wholeNumber } from '../process/settings/setting-types.js';
 
 const INT32_MAX = 2_147_483_647;
 /** For so many days usage is kept. */
@@ -36,19 +37,13 @@ export function listOrWord<Value>(schema: z.ZodType<Value>, word: string) {
   return (text: string) => ({ value: parse(text) });
 }
 
-/** Returns a parser of whole numbers from 1 to `max`. */
-export function wholeNumber(max: number) {
-  const message = `must be a whole number from 1 to ${max}`;
-  const isInRange = (value: number) => value >= 1 && value <= max;
-  return parsedBy(z.string().regex(/^\d+$/, message).transform(Number).refine(isInRange, message));
-}
-
-export const positiveInteger = wholeNumber(INT32_MAX);
+/** Parses a whole number from 1. */
+export const positiveInteger = parsedBy(wholeNumber(1, INT32_MAX));
 
 /** Returns the option for a number of UTC days. */
 export const daysOption = (byDefault: number) =>
   new Option('--days <n>', 'number of UTC days, today included')
-    .argParser(wholeNumber(DAYS_MAX))
+    .argParser(parsedBy(wholeNumber(1, DAYS_MAX)))
     .default(byDefault);
 
 /** Parses the overlap of a rotation, a duration, to seconds. */

@@ -6,7 +6,8 @@ import { instant } from '../schemas/instant.js';
 import { PERIODS } from '../usage/rules/periods.js';
 import { UsageRepository, type UsageSelection } from '../usage/usage.repository.js';
 import type { DeprecatedCaller, KeyUsage, TopUsage } from '../usage/usage.schemas.js';
-import { daysOption, parsedBy, wholeNumber } from './arguments.js';
+import { wholeNumber } from '../process/settings/setting-types.js';
+import { daysOption, parsedBy } from './arguments.js';
 import { command, group } from './command.js';
 import { everyPage } from './every-page.js';
 import { findId, idCell } from './record-id.js';
@@ -41,7 +42,7 @@ export const usageCommand = group('usage', 'the usage of keys; requests appear w
   )
     .option('--key <id>', 'only the usage of this key')
     .option('--quota <id>', 'only the usage of the keys of this quota')
-    .option('--limit <n>', 'maximum number of periods', wholeNumber(1000), 20),
+    .option('--limit <n>', 'maximum number of periods', parsedBy(wholeNumber(1, 1000)), 20),
   reportCommand(
     'top',
     'list the keys or quotas with the most requests, most first',
@@ -52,7 +53,7 @@ export const usageCommand = group('usage', 'the usage of keys; requests appear w
         .choices(['key', 'quota'])
         .default('key'),
     )
-    .option('--limit <n>', 'maximum number of keys or quotas', wholeNumber(100), 20)
+    .option('--limit <n>', 'maximum number of keys or quotas', parsedBy(wholeNumber(1, 100)), 20)
     .addHelpText('after', '\nExample:\n  animal-store usage top --since 2026-11-01T00:00:00Z'),
   reportCommand(
     'operations',

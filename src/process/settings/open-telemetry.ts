@@ -1,14 +1,10 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { z } from 'zod';
+import { wholeNumber } from './setting-types.js';
 
 /** The largest number that every SDK of OpenTelemetry accepts. */
 const MAX = 2 ** 31 - 1;
 
-const wholeNumber = (from: number) => {
-  const error = `must be a whole number from ${from} to ${MAX}`;
-  const isInRange = (text: string) => Number(text) >= from && Number(text) <= MAX;
-  return z.string().regex(/^\d+$/, { error, abort: true }).refine(isInRange, error);
-};
 const LIST = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 /** Words are case-insensitive. */
 const oneOf = (...words: [string, ...string[]]) =>
@@ -43,7 +39,7 @@ const headers = z.string().refine(isHeader, 'has an entry that is not a header')
  * The variables that the service or its SDK reads, and those that request what the service cannot do. The SDK
  * itself ignores malformed values of all others.
  */
-const VARIABLES: Record<string, z.ZodType<string, string>> = {
+const VARIABLES: Record<string, z.ZodType<string | number, string>> = {
   OTEL_SDK_DISABLED: oneOf('true', 'false'),
   OTEL_CONFIG_FILE: z.never({ error: 'is not supported' }),
   OTEL_PROPAGATORS: oneOf('tracecontext', 'tracecontext,baggage'),
@@ -60,18 +56,18 @@ const VARIABLES: Record<string, z.ZodType<string, string>> = {
   OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: protocol,
   OTEL_EXPORTER_OTLP_COMPRESSION: compression,
   OTEL_EXPORTER_OTLP_TRACES_COMPRESSION: compression,
-  OTEL_EXPORTER_OTLP_TIMEOUT: wholeNumber(1),
-  OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: wholeNumber(1),
-  OTEL_BSP_SCHEDULE_DELAY: wholeNumber(0),
-  OTEL_BSP_EXPORT_TIMEOUT: wholeNumber(1),
-  OTEL_BSP_MAX_QUEUE_SIZE: wholeNumber(1),
-  OTEL_BSP_MAX_EXPORT_BATCH_SIZE: wholeNumber(1),
-  OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT: wholeNumber(1),
-  OTEL_ATTRIBUTE_COUNT_LIMIT: wholeNumber(0),
-  OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT: wholeNumber(1),
-  OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT: wholeNumber(0),
-  OTEL_SPAN_EVENT_COUNT_LIMIT: wholeNumber(0),
-  OTEL_SPAN_LINK_COUNT_LIMIT: wholeNumber(0),
+  OTEL_EXPORTER_OTLP_TIMEOUT: wholeNumber(1, MAX),
+  OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: wholeNumber(1, MAX),
+  OTEL_BSP_SCHEDULE_DELAY: wholeNumber(0, MAX),
+  OTEL_BSP_EXPORT_TIMEOUT: wholeNumber(1, MAX),
+  OTEL_BSP_MAX_QUEUE_SIZE: wholeNumber(1, MAX),
+  OTEL_BSP_MAX_EXPORT_BATCH_SIZE: wholeNumber(1, MAX),
+  OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT: wholeNumber(1, MAX),
+  OTEL_ATTRIBUTE_COUNT_LIMIT: wholeNumber(0, MAX),
+  OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT: wholeNumber(1, MAX),
+  OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT: wholeNumber(0, MAX),
+  OTEL_SPAN_EVENT_COUNT_LIMIT: wholeNumber(0, MAX),
+  OTEL_SPAN_LINK_COUNT_LIMIT: wholeNumber(0, MAX),
 };
 
 /**
@@ -107,12 +103,8 @@ export function ignoreUnusable(variables: NodeJS.ProcessEnv, warnings: string[])
 }
 
 /** Returns whether no spans are to be sent. */
-export function isOff({
-  OTEL_SDK_DISABLED,
-  OTEL_TRACES_EXPORTER,
-}: {
-  OTEL_SDK_DISABLED?: string | undefined;
-  OTEL_TRACES_EXPORTER?: string | undefined;
-}): boolean {
-  return OTEL_SDK_DISABLED === 'true' || OTEL_TRACES_EXPORTER === 'none';
+export function isOff(
+  variables: Partial<Record<'OTEL_SDK_DISABLED' | 'OTEL_TRACES_EXPORTER', string | undefined>>,
+): boolean {
+  return variables.OTEL_SDK_DISABLED === 'true' || variables.OTEL_TRACES_EXPORTER === 'none';
 }
