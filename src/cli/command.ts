@@ -26,14 +26,20 @@ export class TerminalCommand extends Command {
       .configureOutput({ outputError: (text, write) => write(escapeLines(text)) });
   }
 
+  /** Rejects the command with this fault if its options and arguments do not fit together. */
+  rejectIf(isWrong: (options: never, args: string[]) => boolean, fault: string): this {
+    return this.hook('preAction', () => {
+      if (isWrong(this.opts() as never, this.args)) {
+        this.error(`error: ${fault}`);
+      }
+    });
+  }
+
   /** Rejects the command without any of the options with these flags. */
   requireOneOf(...flags: string[]): this {
     const names = flags.map((flag) => new Option(flag).attributeName());
-    return this.hook('preAction', () => {
-      if (names.every((name) => this.getOptionValueSource(name) !== 'cli')) {
-        this.error(`error: give ${ALTERNATIVES.format(flags)}`);
-      }
-    });
+    const isNoneGiven = () => names.every((name) => this.getOptionValueSource(name) !== 'cli');
+    return this.rejectIf(isNoneGiven, `give ${ALTERNATIVES.format(flags)}`);
   }
 
   /**

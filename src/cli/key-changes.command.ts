@@ -61,7 +61,7 @@ export const keyChanges: Command[] = [
     .option('--expires <when>', 'when it expires, such as 30d or 2027-01-01T00:00:00Z', expiry)
     .addHelpText('after', '\nExample:\n  animal-store keys issue --name "Ann\'s shop" --plan pro')
     .requireOneOf('--plan', '--quota')
-    .hook('preAction', requireBothLimitsOrNone)
+    .rejectIf((limits: OwnLimits) => missingLimit(limits) !== null, '--per-minute and --per-day go together')
     .run(async (services, { expires, quota, scopes: given, networks, as, ...options }: IssueOptions) => {
       const quotaId = await findId(services, 'quota', quota);
       const restrictions = { scopes: given?.value, allowedNetworks: networks?.value };
@@ -112,7 +112,10 @@ export const keyChanges: Command[] = [
         'its commands and others see those that run',
     )
     .option('--yes', 'do not ask for confirmation')
-    .hook('preAction', requireIdOrKey)
+    .rejectIf(
+      ({ leakedKey }: { leakedKey?: string }, [id]) => (id === undefined) === (leakedKey === undefined),
+      'give the id of a key, or --leaked-key',
+    )
     .run(async (services, text: string | undefined, options: ChangeOptions & { leakedKey?: string }) => {
       const keys = services.get(KeyService);
       const { leakedKey: given, as } = options;
@@ -126,15 +129,3 @@ export const keyChanges: Command[] = [
       return keyOutput(await (leaked ? keys.revokeLeaked(leaked, as) : keys.revoke(key.id, as)));
     }),
 ];
-
-function requireBothLimitsOrNone(issue: Command): void {
-  if (missingLimit(issue.opts<OwnLimits>()) !== null) {
-    issue.error('error: --per-minute and --per-day go together');
-  }
-}
-
-function requireIdOrKey(revoke: Command): void {
-  if ((revoke.args[0] === undefined) === (revoke.opts<{ leakedKey?: string }>().leakedKey === undefined)) {
-    revoke.error('error: give the id of a key, or --leaked-key');
-  }
-}

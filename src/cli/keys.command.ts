@@ -9,14 +9,15 @@ import {
   SORT_DEFAULT,
 } from '../keys/key-query.schemas.js';
 import { instant } from '../schemas/instant.js';
-import { parsedBy } from './arguments.js';
+import { SUGGESTION_DAYS } from '../usage/admin-usage.schemas.js';
+import { UsageService } from '../usage/usage.service.js';
+import { daysOption, parsedBy } from './arguments.js';
 import { command, group } from './command.js';
 import { everyPage } from './every-page.js';
 import { keyChanges } from './key-changes.command.js';
 import { findId, idCell } from './record-id.js';
 import { keyOutput } from './key-output.js';
-import { tableText } from './output/text.js';
-import { scopeSuggestionCommand } from './scope-suggestion.command.js';
+import { linesText, tableText } from './output/text.js';
 
 interface ListOptions extends Omit<KeyQuery, 'quotaId' | 'limit' | 'cursor'> {
   quota?: string;
@@ -65,7 +66,20 @@ const keyReads: Command[] = [
       keyOutput(await services.get(KeyReader).find(await findId(services, 'key', id))),
     ),
 
-  scopeSuggestionCommand,
+  command('scope-suggestion', 'show which scopes the requests of a key needed, and which not')
+    .argument('<id>', 'id of the key')
+    .addOption(daysOption(SUGGESTION_DAYS))
+    .run(async (services, text: string, { days }: { days: number }) => {
+      const usage = services.get(UsageService);
+      const id = await findId(services, 'key', text);
+      const suggestion = await usage.suggestScopes(id, { since: usage.firstDay(days) });
+      const rows = suggestion.scopes.map(({ lastRequestAt: last, clientErrors: errors, ...used }) => ({
+        ...used,
+        errors,
+        last,
+      }));
+      return { value: suggestion, text: () => tableText(rows) + linesText(`Since ${suggestion.since}.`) };
+    }),
 ];
 
 /** `keys …` */

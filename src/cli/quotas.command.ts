@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { planName, type Quota, type UpdateQuotaInput } from '../keys/quota.schemas.js';
 import { QuotaService } from '../keys/quota.service.js';
 import type { RateLimitStatus } from '../rate-limit/rate-limit-status.schema.js';
@@ -42,7 +41,11 @@ export const quotasCommand = group('quotas', 'quotas: the plan, limits, counts a
         '  animal-store quotas update 0f8f6a10 --plan enterprise --per-minute 5000 --per-day 1000000',
     )
     .requireOneOf('--plan', '--per-minute', '--per-day', '--no-limits')
-    .hook('preAction', requireConsistentLimits)
+    .rejectIf(
+      ({ perMinute, perDay, limits }: UpdateOptions) =>
+        !limits && (perMinute !== undefined || perDay !== undefined),
+      '--no-limits cannot be used with --per-minute or --per-day',
+    )
     .run(async (services, text: string, { limits, as, ...options }: UpdateOptions) => {
       const quotas = services.get(QuotaService);
       const id = await findId(services, 'quota', text);
@@ -74,13 +77,6 @@ export const quotasCommand = group('quotas', 'quotas: the plan, limits, counts a
   'after',
   '\nAn <id> is the id of a quota or its ending, as "keys list" and "keys show" print it.',
 );
-
-function requireConsistentLimits(update: Command): void {
-  const { perMinute, perDay, limits } = update.opts<UpdateOptions>();
-  if (!limits && (perMinute !== undefined || perDay !== undefined)) {
-    update.error('error: --no-limits cannot be used with --per-minute or --per-day');
-  }
-}
 
 /** Returns the output of a quota, and then these lines. */
 function quotaOutput(quota: Quota, ...lines: string[]): Output {

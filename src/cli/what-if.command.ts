@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { UsageService } from '../usage/usage.service.js';
 import type { WhatIf, WhatIfQuery } from '../usage/what-if.schemas.js';
 import { instant } from '../schemas/instant.js';
@@ -24,7 +23,11 @@ export const whatIfCommand = command(
     '\nDenied requests count as sent, those that repeat others included. Bans are left out.' +
       '\nExample:\n  animal-store quotas what-if 019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11 --plan pro',
   )
-  .hook('preAction', requireLimits)
+  .rejectIf(
+    ({ plan, perMinute, perDay }: WhatIfQuery) =>
+      plan === undefined && (perMinute === undefined || perDay === undefined),
+    'add --plan, or --per-minute and --per-day',
+  )
   .run(async (services, text: string, query: WhatIfQuery) => {
     const id = await findId(services, 'quota', text);
     const whatIf = await services.get(UsageService).whatIf(id, query);
@@ -32,13 +35,6 @@ export const whatIfCommand = command(
   });
 
 const countText = (count: number, unit: string) => `${count} ${unit}${count === 1 ? '' : 's'}`;
-
-function requireLimits(whatIf: Command): void {
-  const { plan, perMinute, perDay } = whatIf.opts<WhatIfQuery>();
-  if (plan === undefined && (perMinute === undefined || perDay === undefined)) {
-    whatIf.error('error: add --plan, or --per-minute and --per-day');
-  }
-}
 
 function whatIfText({ worstMinute, smallestPlans, ...whatIf }: WhatIf): string {
   const plans = smallestPlans.map(({ maxDeniedRatio, plan }) => [
