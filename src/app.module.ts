@@ -4,7 +4,6 @@ import { AccountModule } from './keys/account/account.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { KeysModule } from './keys/keys.module.js';
 import { WebhookDeliveryModule } from './webhooks/webhook-delivery.module.js';
-import { DecisionCheckHook } from './rate-limit/decision-check.hook.js';
 import { ErrorFilter } from './http/routes/error.filter.js';
 import { LargeBodyHook } from './http/responses/large-body.hook.js';
 import { HttpModule } from './http/http.module.js';
@@ -37,7 +36,6 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
 /** The steps of every response, errors included, in this order. Those of single routes follow. */
 export const RESPONSE_HOOKS = [
   SlotHook,
-  DecisionCheckHook,
   RevalidationHook,
   RateLimitHeadersHook,
   UsageHook,
@@ -77,8 +75,7 @@ export const RESPONSE_HOOKS = [
     // Then the handler of a controller, which is `NotFoundController` without a route.
     // The errors of all steps:
     { provide: APP_FILTER, useClass: ErrorFilter },
-    // The steps of responses that no other module provides:
-    DecisionCheckHook,
+    // A step of responses that no other module provides:
     RateLimitHeadersHook,
     // In the service only; not for a command of the terminal.
     BanIndexing,

@@ -13,7 +13,7 @@ import { Creates } from '../idempotency/creates.decorator.js';
 import { IdempotencyService } from '../idempotency/idempotency.service.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
 import { Tag } from '../openapi/tag.decorator.js';
-import { ServedWhileCounted, dataIfAllowed } from '../rate-limit/served-while-counted.js';
+import { type Allowed, ifAllowed, ServedWhileCounted } from '../rate-limit/served-while-counted.js';
 import { PetRepository } from './pet.repository.js';
 import { NewPet, Pet, PetQuery } from './pet.schemas.js';
 
@@ -43,11 +43,12 @@ export class PetsController {
     { id, limit = id === undefined ? LIMIT_DEFAULT : LIMIT_MAX, status, cursor }: PetQuery,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Pet[]> {
+  ): Promise<Allowed<Pet[]>> {
     const shown = { limit, status, after: cursor };
     const page = id === undefined ? this.pets.page(shown) : this.pets.pageByIds(id, shown);
-    const allowed = dataIfAllowed(request, page);
-    return respondWithPage(reply, allowed, PATH, { limit, status, id }, (last) => String(last.id));
+    return ifAllowed(request, page, (found) =>
+      respondWithPage(reply, found, PATH, { limit, status, id }, (last) => String(last.id)),
+    );
   }
 
   @Post()
@@ -95,12 +96,13 @@ export class PetsController {
     schema: { ...jsonSchema(int64, 'input'), examples: [7] },
   })
   @Responses({ status: 200, schema: Pet, description: 'The animal.', headers: ['ETag', 'Revalidate'] })
-  async getPet(@Param('petId') petId: string, @Req() request: FastifyRequest): Promise<Pet> {
+  async getPet(@Param('petId') petId: string, @Req() request: FastifyRequest): Promise<Allowed<Pet>> {
     const id = parseInt64(petId);
-    const pet = await dataIfAllowed(request, id === null ? Promise.resolve(null) : this.pets.find(id));
-    if (pet === null) {
-      throw new ApiError('not_found', `No animal has the id ${petId}.`);
-    }
-    return pet;
+    return ifAllowed(request, id === null ? Promise.resolve(null) : this.pets.find(id), (pet) => {
+      if (pet === null) {
+        throw new ApiError('not_found', `No animal has the id ${petId}.`);
+      }
+      return pet;
+    });
   }
 }

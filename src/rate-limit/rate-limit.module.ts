@@ -8,7 +8,6 @@ import { FallbackCounterStore } from './stores/fallback-counter-store.js';
 import { DocumentRateLimitHook } from './document-rate-limit.hook.js';
 import { PostgresCounterStore } from './stores/postgres-counter-store.js';
 import { RateLimitController } from './rate-limit.controller.js';
-import { RateLimiter } from './rate-limiter.js';
 import { throttlerOptions } from './throttler-options.js';
 
 /** The store of `COUNTER_STORE_URL`, else PostgreSQL. Without Redis its driver is not loaded. */
@@ -27,7 +26,7 @@ const counterStore = {
 @Module({
   imports: [ThrottlerModule.forRootAsync({ inject: [ENVIRONMENT], useFactory: throttlerOptions })],
   controllers: [RateLimitController],
-  providers: [counterStore, FallbackCounterStore, CounterCleanup, RateLimiter, DocumentRateLimitHook],
-  exports: [RateLimiter, CounterStore, FallbackCounterStore],
+  providers: [counterStore, FallbackCounterStore, CounterCleanup, DocumentRateLimitHook],
+  exports: [CounterStore, FallbackCounterStore],
 })
 export class RateLimitModule {}

@@ -8,33 +8,41 @@ declare module 'fastify' {
   interface FastifyRequest {
     /**
      * Of a read that is served while it is counted: resolves if it is allowed, and rejects if it is denied.
-     * Null for any other request, and once the handler has waited for it.
+     * Null for any other request.
      */
     pendingDecision: Promise<void> | null;
   }
 }
 
-/**
- * Lets a read run while it is counted, for an operation whose requests share their queries: serving a denied
- * one then costs nothing. The handler must return the data through `dataIfAllowed()`.
- */
-export const ServedWhileCounted = () => AddRouteConfig({ isServedWhileCounted: true });
+declare const allowed: unique symbol;
+/** A response that has waited for the rate-limit decision. Only `ifAllowed()` makes one. */
+export type Allowed<Body> = Body & { readonly [allowed]: true };
+
+type Read = (...args: never[]) => Promise<Allowed<unknown>>;
 
 /**
- * Waits for the rate-limit decision, and returns the data if the request is allowed.
+ * Lets a read run while it is counted, for an operation whose requests share their queries: serving a denied
+ * one then costs nothing. Its handler must respond by `ifAllowed()`, else it does not compile.
+ */
+export const ServedWhileCounted = () =>
+  AddRouteConfig({ isServedWhileCounted: true }) as <Handler extends Read>(
+    prototype: object,
+    name: string | symbol,
+    descriptor: TypedPropertyDescriptor<Handler>,
+  ) => void;
+
+/**
+ * Waits for the rate-limit decision and the data, and returns the response with the data.
  *
  * @throws the error of a denied request, else that of the data.
  */
-export async function dataIfAllowed<Data>(request: FastifyRequest, data: Promise<Data>): Promise<Data> {
+export async function ifAllowed<Data, Body>(
+  { pendingDecision }: FastifyRequest,
+  data: Promise<Data>,
+  respond: (data: Data) => Body | Promise<Body>,
+): Promise<Allowed<Body>> {
   // An error of the data is thrown below, unless the request is denied.
   data.catch(() => {});
-  await waitForDecision(request);
-  return data;
-}
-
-/** Waits for the rate-limit decision. @throws the error of a denied request. */
-export async function waitForDecision(request: FastifyRequest): Promise<void> {
-  const { pendingDecision } = request;
-  request.pendingDecision = null;
   await pendingDecision;
+  return (await respond(await data)) as Allowed<Body>;
 }

@@ -1,6 +1,12 @@
 import type { FastifyReply } from 'fastify';
 import { pageLinks } from '../../schemas/pagination.js';
 
+interface ReadPage<Entry, Last> {
+  entries: Entry[];
+  last: Last | null;
+  total?: number;
+}
+
 /** The `Link` headers of pages, because requests of the same parameters may share one. */
 const links = new WeakMap<object, string>();
 
@@ -13,7 +19,7 @@ const links = new WeakMap<object, string>();
  */
 export async function respondWithPage<Entry, Last>(
   reply: FastifyReply,
-  page: Promise<{ entries: Entry[]; last: Last | null; total?: number }>,
+  page: ReadPage<Entry, Last> | Promise<ReadPage<Entry, Last>>,
   path: string,
   query: object,
   position: (last: Last) => string,

@@ -14,7 +14,6 @@ import { ENVIRONMENT, type Environment } from '../../process/settings/environmen
 import { publicPrefix } from '../../process/settings/public-prefix.js';
 import { targetPath } from '../connections/request-line.js';
 import { schemaNotReady } from './schema.hook.js';
-import { waitForDecision } from '../../rate-limit/served-while-counted.js';
 
 /** Responds to every error that is thrown on the request path. */
 @Catch()
@@ -32,7 +31,7 @@ export class ErrorFilter implements ExceptionFilter {
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
     // If a read that failed was denied too, its client gets the denial.
-    const thrown = await waitForDecision(request).then(
+    const thrown = await Promise.resolve(request.pendingDecision).then(
       () => exception,
       (denial: unknown) => denial,
     );

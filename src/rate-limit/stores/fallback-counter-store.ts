@@ -98,20 +98,12 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
         }
       }
     }
-    return { ...this.local.peek(request), degraded: true };
+    return this.lastKnown(request);
   }
 
-  /** Whether a request would be allowed, by what this replica last knew. */
-  mayAllow(request: RateLimitRequest): boolean {
-    return this.local.peek(request).allowed;
-  }
-
-  /**
-   * Returns what this replica last knew, for the response to a request that is not counted, and so not denied
-   * either.
-   */
+  /** Returns the decision that a request would get now by what this replica last knew. */
   lastKnown(request: RateLimitRequest): RateLimitDecision {
-    return { ...this.local.peek(request), degraded: true, allowed: true };
+    return { ...this.local.peek(request), degraded: true };
   }
 
   ping(): Promise<void> {

@@ -1,0 +1,15 @@
+import type { RateLimitDecision } from './rate-limit-decision.js';
+import { retryAfterSeconds } from './windows.js';
+
+/** Returns what a denied client may read: what is allowed, and how long to wait. */
+export function exceededMessage(
+  allowance: string,
+  { windows, nowMs }: Pick<RateLimitDecision, 'windows' | 'nowMs'>,
+): string {
+  const wait = inWords(retryAfterSeconds(windows, nowMs), 'second');
+  return `Rate limit exceeded: ${allowance}. Wait ${wait} before the next request.`;
+}
+
+export function inWords(count: number, unit: string): string {
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+}
