@@ -29,7 +29,7 @@ export class TerminalCommand extends Command {
   /** Rejects the command with this fault if its options and arguments do not fit together. */
   rejectIf(isWrong: (options: never, args: string[]) => boolean, fault: string): this {
     return this.hook('preAction', () => {
-      if (isWrong(this.opts() as never, this.args)) {
+      if (isWrong(this.opts(), this.args)) {
         this.error(`error: ${fault}`);
       }
     });

@@ -88,7 +88,11 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
   }
 }
 
-/** Returns the metrics of the process, and of every provider that has some. */
+/**
+ * Returns the metrics of the process, and of every provider that has some.
+ *
+ * @public `dev/names.js` lists them.
+ */
 export function collectMetrics(discovery: DiscoveryService): Registry {
   const metrics = new MetricsRegistry();
   metrics.counter('log_lines_dropped_total', 'Lines of the log that were dropped.', [], () => [

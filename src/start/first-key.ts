@@ -23,6 +23,6 @@ export async function logMissingKeys(
       logger.warn(`There is no API key yet: ${HOW_TO_ISSUE}`);
     }
   } catch (error) {
-    logger.warn(`Whether there is an API key is unknown: ${databaseReason(error)}`);
+    logger.warn(`Could not check whether an API key exists: ${databaseReason(error)}`);
   }
 }

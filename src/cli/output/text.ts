@@ -40,7 +40,7 @@ export function linesText(...lines: string[]): string {
   return lines.map((line) => `${escapeControls(line)}\n`).join('');
 }
 
-/** Returns rows, of which each has the same columns, as a table; without rows, `None.` */
+/** Returns rows with the same columns as a table; without rows, `None.` */
 export function tableText(rows: Cells[]): string {
   const cells = rows.map(definedCells);
   const head = cells[0]?.map(([name]) => name.toUpperCase());

@@ -75,7 +75,7 @@ const VARIABLES: Record<string, z.ZodType<string | number, string>> = {
  * be set for a whole cluster and must not stop it (OpenTelemetry's specification of environment variables).
  *
  * @param variables gets words in lower case. Those of the process are changed: the SDK reads them too.
- * @param warnings gets a line for each removed variable, and for headers of which entries are removed.
+ * @param warnings gets a line for each removed variable, and for headers that lose an entry.
  */
 export function ignoreUnusable(variables: NodeJS.ProcessEnv, warnings: string[]): void {
   for (const [name, type] of Object.entries(VARIABLES)) {
