@@ -18,6 +18,21 @@ const resources = readdirSync('src', { withFileTypes: true })
 /** Each folder may import those of the floors below it: none above, and none beside it. */
 const floors = [...above, resources, ['rate-limit'], ...below];
 
+/** Returns the rules by which each folder in `parent` imports only those below it. */
+function wallsOf(parent, storeys) {
+  return storeys.flatMap((floor, index) => {
+    const higher = storeys.slice(0, index).flat();
+    return floor.map((folder) => ({
+      name: `${folder}-imports-what-is-below-it`,
+      severity: 'error',
+      from: { path: `^${parent}/${folder}(/|$)` },
+      to: {
+        path: `^${parent}/(${[...higher, ...floor.filter((other) => other !== folder)].join('|')})(/|$)`,
+      },
+    }));
+  });
+}
+
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
   forbidden: [
@@ -37,15 +52,9 @@ export default {
       from: { path: '^src', pathNot: '^src/(main|app|app\\.module|cli/services)\\.ts$' },
       to: { path: '^src/(main|app|app\\.module)\\.ts$' },
     },
-    ...floors.flatMap((floor, index) => {
-      const higher = floors.slice(0, index).flat();
-      return floor.map((folder) => ({
-        name: `${folder}-imports-what-is-below-it`,
-        severity: 'error',
-        from: { path: `^src/${folder}/` },
-        to: { path: `^src/(${[...higher, ...floor.filter((other) => other !== folder)].join('|')})/` },
-      }));
-    }),
+    ...wallsOf('src', floors),
+    // The module of `http` is above its rooms.
+    ...wallsOf('src/http', [['http\\.module\\.ts'], ['connections'], ['responses'], ['routes'], ['rules']]),
     {
       name: 'only-observability-imports-traces',
       comment: 'Modules publish diagnostics, which traces read.',

@@ -15,7 +15,7 @@ import type { Clock } from './process/clock.js';
 import { DatabaseModule } from './database/access/database.module.js';
 import type { Environment } from './process/settings/environment.js';
 import { RevalidationHook } from './http/responses/revalidation.hook.js';
-import { SlotHook } from './http/connections/slot.hook.js';
+import { ConcurrencyLimit } from './http/connections/concurrency-limit.js';
 import { RequestMetricsHook } from './observability/request-metrics.hook.js';
 import { UsageHook } from './usage/usage.hook.js';
 import { ValidationPipe } from './http/routes/validation.pipe.js';
@@ -35,7 +35,7 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
 
 /** The steps of every response, errors included, in this order. Those of single routes follow. */
 export const RESPONSE_HOOKS = [
-  SlotHook,
+  ConcurrencyLimit,
   RevalidationHook,
   RateLimitHeadersHook,
   UsageHook,

@@ -14,11 +14,11 @@ import { ApiKeyStrategy } from './auth/api-key.strategy.js';
 import { setRequiredRole } from './auth/required-role.hook.js';
 import { roleForPath } from './auth/rules/role.js';
 import { allowOrigins } from './http/responses/cors.hook.js';
-import { RequestBodyReader } from './http/connections/request-body.js';
+import { RequestBodyReader } from './http/connections/request-body-reader.js';
 import { setRequestContext } from './http/connections/request-context.hook.js';
 import { SchemaHook } from './http/routes/schema.hook.js';
-import { SlotHook } from './http/connections/slot.hook.js';
-import { routableTarget } from './http/connections/request-line.js';
+import { ConcurrencyLimit } from './http/connections/concurrency-limit.js';
+import { routableTarget } from './http/routes/request-line.js';
 import { prefixLinks } from './http/responses/prefix-links.hook.js';
 import type { ResponseHook } from './http/responses/response-hook.js';
 import { traceRequests } from './observability/tracing.js';
@@ -95,7 +95,7 @@ function decorateRequests(fastify: FastifyInstance, strategy: ApiKeyStrategy): v
     .decorateRequest('pendingDecision', null)
     .decorateRequest('requiredRole', null)
     .decorateRequest('traceFields', null)
-    .decorateRequest('load', undefined)
+    .decorateRequest('operationSlots', undefined)
     .decorateRequest('slotOwner', undefined)
     .decorateRequest('isShed', false)
     .decorateRequest('reportedWindow', null);
@@ -113,7 +113,7 @@ async function addRequestHooks(app: NestFastifyApplication, environment: Environ
   app.get(RequestBodyReader).addTo(fastify);
   // Once the body has arrived:
   fastify.addHook('preValidation', app.get(SchemaHook).preValidation);
-  fastify.addHook('preValidation', app.get(SlotHook).preValidation);
+  fastify.addHook('preValidation', app.get(ConcurrencyLimit).preValidation);
   fastify.addHook('preValidation', startDeadline);
 }
 

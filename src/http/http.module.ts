@@ -1,8 +1,7 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { ConcurrencyLimit } from './connections/concurrency-limit.js';
 import { Connections } from './connections/connections.js';
-import { RequestBodyReader } from './connections/request-body.js';
-import { SlotHook } from './connections/slot.hook.js';
+import { RequestBodyReader } from './connections/request-body-reader.js';
 import { LargeBodyHook } from './responses/large-body.hook.js';
 import { RevalidationHook } from './responses/revalidation.hook.js';
 import { AllowedMethods } from './routes/allowed-methods.js';
@@ -16,7 +15,6 @@ import { SchemaHook } from './routes/schema.hook.js';
   providers: [
     ConcurrencyLimit,
     RequestBodyReader,
-    SlotHook,
     SchemaHook,
     AllowedMethods,
     RevalidationHook,

@@ -10,7 +10,7 @@ import { DiscoveryService } from '@nestjs/core';
 import { type FastifyInstance, type FastifyReply, fastify as createFastify } from 'fastify';
 import type { Registry } from 'prom-client';
 import { ApiError } from '../http/routes/api-error.js';
-import { targetPath } from '../http/connections/request-line.js';
+import { targetPath } from '../http/routes/request-line.js';
 import { Connections } from '../http/connections/connections.js';
 import { listenOn } from '../http/connections/listen.js';
 import { serverOptions } from '../http/connections/server-options.js';

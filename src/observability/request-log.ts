@@ -1,5 +1,5 @@
 import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
-import { operationName } from '../http/connections/request-line.js';
+import { operationName } from '../http/routes/request-line.js';
 import type { Principal } from '../auth/principal.js';
 import { addressText } from '../http/rules/network.js';
 import type { RateLimitDecision } from '../rate-limit/rules/rate-limit-decision.js';

@@ -8,7 +8,7 @@ import {
   routePath,
   routeTemplate,
   urlScheme,
-} from '../http/connections/request-line.js';
+} from '../http/routes/request-line.js';
 import { OWN_LIMIT_REASONS } from '../rate-limit/own-limit.decorator.js';
 import type { RateLimitDecision } from '../rate-limit/rules/rate-limit-decision.js';
 import { WINDOW_NAMES } from '../rate-limit/rules/windows.js';

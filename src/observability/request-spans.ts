@@ -14,7 +14,7 @@ import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { loggablePath, withoutKeys } from './request-log.js';
 import { addressText } from '../http/rules/network.js';
-import { knownMethod, routePath, routeTemplate, urlScheme } from '../http/connections/request-line.js';
+import { knownMethod, routePath, routeTemplate, urlScheme } from '../http/routes/request-line.js';
 
 /** Reads the sender's headers, which spans repeat, but none that has an API key. */
 const HEADERS_WITHOUT_KEYS: TextMapGetter<FastifyRequest['headers']> = {

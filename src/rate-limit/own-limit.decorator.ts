@@ -2,7 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiExtension } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import type { Principal } from '../auth/principal.js';
-import { operationName } from '../http/connections/request-line.js';
+import { operationName } from '../http/routes/request-line.js';
 import type { DeclaredRoutes } from '../http/routes/declared-routes.js';
 import { AddRouteConfig } from '../http/routes/route-config.decorator.js';
 import { toNetwork } from '../http/rules/network.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { operationName } from '../http/connections/request-line.js';
+import { operationName } from '../http/routes/request-line.js';
 import type { ResponseHook } from '../http/responses/response-hook.js';
 import { Clock } from '../process/clock.js';
 import { UsageRecorder } from './usage.recorder.js';

@@ -54,7 +54,7 @@ describe('CONNECT', () => {
     const connect = 'CONNECT elsewhere.example:443 HTTP/1.1\r\nHost: elsewhere.example:443\r\n\r\n';
     const { status, headers, body } = await sendRaw(store.url, connect);
     expect([status, headers['connection']]).toEqual([405, 'close']);
-    expect(headers['allow']).toBe('GET, HEAD, POST, PUT, PATCH');
+    expect(headers['allow']).toBe('GET, HEAD, POST, PUT, PATCH, DELETE');
     expect(JSON.parse(body)).toEqual({
       code: 'method_not_allowed',
       message: 'This server is no proxy, so it does not allow CONNECT.',

@@ -65,7 +65,7 @@ describe('ConcurrencyLimit', () => {
   });
 
   it('gives slots again once they are released', () => {
-    ok(take('a', MAX_SLOTS)).forEach((request) => limit.freeSlot(request));
+    ok(take('a', MAX_SLOTS)).forEach((request) => limit.onSend(request));
     expect(ok(take('a', MAX_SLOTS))).toHaveLength(6);
   });
 
@@ -79,7 +79,7 @@ describe('ConcurrencyLimit', () => {
   it('frees each slot once, in whatever order requests end', () => {
     const [first, second, third] = ok(take('a', 3)) as [FastifyRequest, FastifyRequest, FastifyRequest];
     const left = [first, third, third, first, second, second].map((request) => {
-      limit.freeSlot(request);
+      limit.onSend(request);
       return taken();
     });
     expect(left).toEqual([2, 1, 1, 1, 0, 0]);

@@ -1,18 +1,17 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyRequest, preValidationHookHandler } from 'fastify';
+import type { ResponseHook } from '../responses/response-hook.js';
 import { ApiError } from '../routes/api-error.js';
 import type { MetricsRegistry, MetricsSource } from '../../process/metrics-registry.js';
 import { Connections, SHUTTING_DOWN } from './connections.js';
 import { ENVIRONMENT, type Environment } from '../../process/settings/environment.js';
-import { operationName } from './request-line.js';
+import { operationName } from '../routes/request-line.js';
 import { toNetwork } from '../rules/network.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /**
-     * The operation whose slot `ConcurrencyLimit` gave it; undefined before, and once its response is made.
-     */
-    load: OperationLoad | undefined;
+    /** The slots among which it has one; undefined before, and once its response is made. */
+    operationSlots: OperationSlots | undefined;
     /**
      * The id of the quota, or the network, that its slot counts for, as far as is known before it is
      * authenticated. Undefined until slots are short.
@@ -24,7 +23,7 @@ declare module 'fastify' {
 }
 
 /** The requests of one operation. */
-interface OperationLoad {
+interface OperationSlots {
   readonly operation: string;
   /**
    * Those that hold a slot, in no order. Not a Set, because outgrown tables of a Set keep its former items in
@@ -50,8 +49,8 @@ const TOO_MANY = new ApiError(
  * has less, but finds no slot, gets 503.
  */
 @Injectable()
-export class ConcurrencyLimit implements MetricsSource {
-  private readonly byOperation = new Map<string, OperationLoad>();
+export class ConcurrencyLimit implements MetricsSource, ResponseHook {
+  private readonly byOperation = new Map<string, OperationSlots>();
   private readonly maxSlots: number;
   /** The slots of an operation that a client may have while two thirds are taken. */
   private readonly share: number;
@@ -64,7 +63,7 @@ export class ConcurrencyLimit implements MetricsSource {
     this.share = Math.max(1, Math.floor(this.maxSlots / 3));
   }
 
-  all(): OperationLoad[] {
+  all(): OperationSlots[] {
     return [...this.byOperation.values()];
   }
 
@@ -77,6 +76,9 @@ export class ConcurrencyLimit implements MetricsSource {
     );
   }
 
+  /** Takes a slot for each request that has arrived. */
+  readonly preValidation: preValidationHookHandler = (request, _reply, done) => done(this.takeSlot(request));
+
   /** Takes a slot for a request that needs a key; returns the error of a request that gets none. */
   takeSlot(request: FastifyRequest): ApiError | undefined {
     if (this.connections.refusing.aborted) {
@@ -85,34 +87,34 @@ export class ConcurrencyLimit implements MetricsSource {
     if (request.requiredRole === null) {
       return undefined;
     }
-    const load = this.findLoad(operationName(request));
-    const error = this.findError(load, request);
+    const operation = this.findSlots(operationName(request));
+    const error = this.findError(operation, request);
     if (error !== undefined) {
       return this.shed(request, error);
     }
-    request.load = load;
-    load.slots.push(request);
+    request.operationSlots = operation;
+    operation.slots.push(request);
     return undefined;
   }
 
   /** Counts a request that is denied without being counted, and returns its error. */
   shed(request: FastifyRequest, error = OVERLOADED): ApiError {
-    this.findLoad(operationName(request)).shed += 1;
+    this.findSlots(operationName(request)).shed += 1;
     request.isShed = true;
     return error;
   }
 
   /** Frees the slot of a request whose response is made. */
-  freeSlot(request: FastifyRequest): void {
-    const index = request.load?.slots.indexOf(request) ?? -1;
+  onSend(request: FastifyRequest): void {
+    const index = request.operationSlots?.slots.indexOf(request) ?? -1;
     if (index !== -1) {
-      request.load?.slots.splice(index, 1);
+      request.operationSlots?.slots.splice(index, 1);
     }
-    request.load = undefined;
+    request.operationSlots = undefined;
   }
 
   /** Returns the error of a request for which there is no slot. */
-  private findError({ slots }: OperationLoad, request: FastifyRequest): ApiError | undefined {
+  private findError({ slots }: OperationSlots, request: FastifyRequest): ApiError | undefined {
     if (slots.length < (this.maxSlots * 2) / 3) {
       return undefined;
     }
@@ -122,13 +124,10 @@ export class ConcurrencyLimit implements MetricsSource {
     return slots.length < this.maxSlots ? undefined : OVERLOADED;
   }
 
-  private findLoad(operation: string): OperationLoad {
-    let load = this.byOperation.get(operation);
-    if (load === undefined) {
-      load = { operation, slots: [], shed: 0 };
-      this.byOperation.set(operation, load);
-    }
-    return load;
+  private findSlots(operation: string): OperationSlots {
+    const found = this.byOperation.get(operation) ?? { operation, slots: [], shed: 0 };
+    this.byOperation.set(operation, found);
+    return found;
   }
 }
 

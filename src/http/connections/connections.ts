@@ -7,10 +7,11 @@ import {
 } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyBaseLogger } from 'fastify';
+import { METHODS } from '../routes/allowed-methods.js';
 import { ApiError } from '../routes/api-error.js';
 import type { MetricsRegistry, MetricsSource } from '../../process/metrics-registry.js';
 import type { Environment } from '../../process/settings/environment.js';
-import { errorResponse, toApiError } from './parser-errors.js';
+import { errorResponse, parserError } from './parser-errors.js';
 import { addressText } from '../rules/network.js';
 
 const OPTIONS = {
@@ -45,7 +46,7 @@ export const SHUTTING_DOWN = new ApiError(
 const NO_PROXY = new ApiError(
   'method_not_allowed',
   'This server is no proxy, so it does not allow CONNECT.',
-  { headers: { Allow: 'GET, HEAD, POST, PUT, PATCH' } },
+  { headers: { Allow: METHODS } },
 );
 
 /** The state of a connection. */
@@ -161,7 +162,7 @@ export class Connections implements MetricsSource {
       socket.setTimeout(this.environment.KEEP_ALIVE_TIMEOUT);
       return;
     }
-    this.refuse(socket, toApiError(error), error.message);
+    this.refuse(socket, parserError(error), error.message);
   }
 
   private add(socket: Socket): void {

@@ -14,7 +14,7 @@ const PARSER_ERRORS: Record<string, ApiError> = {
 };
 
 /** Returns the error that a client gets for an error of Node's HTTP parser. */
-export function toApiError({ code = '' }: { code?: string }): ApiError {
+export function parserError({ code = '' }: { code?: string }): ApiError {
   return PARSER_ERRORS[code] ?? NOT_HTTP;
 }
 

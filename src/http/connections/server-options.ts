@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { type IncomingMessage, maxHeaderSize, type Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { FastifyHttpOptions } from 'fastify';
 import type { Environment } from '../../process/settings/environment.js';
+import { ROUTER_OPTIONS } from '../routes/allowed-methods.js';
 import type { Connections } from './connections.js';
-
-/** A path parameter may be as long as all headers, so that the router rejects none. */
-export const ROUTER_OPTIONS = { maxParamLength: maxHeaderSize };
 
 /** Returns the options of a server of this process. */
 export function serverOptions(

@@ -1,7 +1,8 @@
 import type { onRequestHookHandler } from 'fastify';
+import { METHODS } from '../routes/allowed-methods.js';
 
 const PREFLIGHT_HEADERS = {
-  'Access-Control-Allow-Methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
+  'Access-Control-Allow-Methods': METHODS,
   'Access-Control-Max-Age': '600',
 };
 /** What `*` stands for in an origin. */

@@ -1,8 +1,14 @@
+import { maxHeaderSize } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
 import type { RouteOptions } from 'fastify';
 import FindMyWay, { type HTTPMethod } from 'find-my-way';
-import { ROUTER_OPTIONS } from '../connections/server-options.js';
 import { ENVIRONMENT, type Environment } from '../../process/settings/environment.js';
+
+/** A path parameter may be as long as all headers, so that the router rejects none. */
+export const ROUTER_OPTIONS = { maxParamLength: maxHeaderSize };
+
+/** The methods that operations have. */
+export const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 
 /** The methods of each path, for `Allow`. */
 @Injectable()

@@ -2,7 +2,7 @@ import { RequestMethod, type Type } from '@nestjs/common';
 import { METHOD_METADATA, MODULE_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import { MetadataScanner } from '@nestjs/core';
 import type { FastifyContextConfig } from 'fastify';
-import { routeTemplate } from '../connections/request-line.js';
+import { routeTemplate } from './request-line.js';
 import { declaredConfig } from './route-config.decorator.js';
 
 interface DeclaredRoute extends FastifyContextConfig {

@@ -12,7 +12,7 @@ import { ApiError } from './api-error.js';
 import { UnavailableError } from '../../database/access/unavailable-error.js';
 import { ENVIRONMENT, type Environment } from '../../process/settings/environment.js';
 import { publicPrefix } from '../../process/settings/public-prefix.js';
-import { targetPath } from '../connections/request-line.js';
+import { targetPath } from './request-line.js';
 import { schemaNotReady } from './schema.hook.js';
 
 /** Responds to every error that is thrown on the request path. */

@@ -3,7 +3,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { ApiError } from './api-error.js';
 import { AllowedMethods } from './allowed-methods.js';
-import { targetPath } from '../connections/request-line.js';
+import { targetPath } from './request-line.js';
 import { AddRouteConfig } from './route-config.decorator.js';
 
 /** Handles requests without a route, behind the same guards as all others. Every route is more specific. */

@@ -1,7 +1,7 @@
 import { type ArgumentMetadata, Injectable, StandardSchemaValidationPipe } from '@nestjs/common';
 import { z } from 'zod';
 import { ApiError } from './api-error.js';
-import { RequestBody } from '../connections/request-body.js';
+import { RequestBody } from './request-body.js';
 
 /** Parses bodies, and validates what a parameter names a schema for; the message names every wrong field. */
 @Injectable()

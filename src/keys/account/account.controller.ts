@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { keyActor } from '../../audit/audit.js';
 import { hasScope } from '../../auth/rules/scope.js';
 import { HasOwnLimit, REVOCATION_LIMIT } from '../../rate-limit/own-limit.decorator.js';
-import { RequestBody } from '../../http/connections/request-body.js';
+import { RequestBody } from '../../http/routes/request-body.js';
 import { SUCCESSORS_PER_DAY_MAX } from '../key.repository.js';
 import { KeyService } from '../key.service.js';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator.js';

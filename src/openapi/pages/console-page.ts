@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
-import { targetPath } from '../../http/connections/request-line.js';
+import { targetPath } from '../../http/routes/request-line.js';
 import { pageHeaders } from '../../http/responses/security-headers.js';
 import { serveStaticDocument, type StaticDocument } from './static-document.js';
 

@@ -1,62 +1,20 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../routes/api-error.js';
 import { Connections, SHUTTING_DOWN } from './connections.js';
 import { ConcurrencyLimit } from './concurrency-limit.js';
-import { parseJsonBody } from './json-body.js';
+import { JSON_TYPE, RequestBody } from '../routes/request-body.js';
 import { toNetwork } from '../rules/network.js';
 
 const LIMIT_BYTES = 64 * 1024;
 /** The maximum of bodies that are arriving, so these take at most 64 MiB. */
 const MAX_ARRIVING = 1024;
-const JSON_TYPE = /^application\/json\s*(;|$)/i;
 /** A type that cannot be parsed counts as this one (RFC 9110, section 8.3). */
 const UNKNOWN_TYPE = 'application/octet-stream';
 
 const TOO_LARGE = new ApiError('payload_too_large', 'The body is larger than 64 KiB.');
-const NOT_JSON = new ApiError(
-  'unsupported_media_type',
-  'The body must be JSON, with the header Content-Type: application/json.',
-);
-const ENCODED = new ApiError(
-  'unsupported_media_type',
-  'The body must have no content coding: leave out the header Content-Encoding.',
-);
 const INCOMPLETE = new ApiError('invalid_request', 'The body did not arrive whole.');
-
-/** The body of a request, which has arrived whole. */
-export class RequestBody {
-  constructor(
-    readonly bytes: Buffer,
-    private readonly headers: IncomingHttpHeaders,
-  ) {}
-
-  /**
-   * Returns the JSON value of the body, or undefined if it is empty.
-   *
-   * @throws ApiError `unsupported_media_type` or `invalid_request`.
-   */
-  json(): unknown {
-    const { 'content-type': type = '', 'content-encoding': codings = '' } = this.headers;
-    if (!JSON_TYPE.test(type)) {
-      throw NOT_JSON;
-    }
-    // Many clients send the type without a body.
-    if (this.bytes.length === 0) {
-      return undefined;
-    }
-    // Besides `identity`, which is no coding, and empty elements (RFC 9110, section 8.4).
-    if (codings.split(',').some((coding) => !/^(identity)?$/i.test(coding.trim()))) {
-      throw ENCODED;
-    }
-    try {
-      return parseJsonBody(this.bytes);
-    } catch (error) {
-      throw new ApiError('invalid_request', `The body is not JSON: ${(error as SyntaxError).message}.`);
-    }
-  }
-}
 
 /**
  * Reads bodies before the guards run, so that nothing lies between the judgement of a request and its effect.
