@@ -31,6 +31,20 @@ import { DocumentRateLimitHook } from './rate-limit/document-rate-limit.hook.js'
 import { serveDocuments } from './openapi/documents.js';
 import { documentEvents } from './webhooks/document-events.js';
 
+/** What steps find out about a request for later ones. */
+const REQUEST_PROPERTIES = [
+  'statements',
+  'authentication',
+  'decision',
+  'ownLimit',
+  'pendingDecision',
+  'requiredRole',
+  'traceFields',
+  'operationSlots',
+  'slotOwner',
+  'reportedWindow',
+] as const;
+
 /** Builds the service, ready to listen. */
 export async function createApplication(
   environment: Environment,
@@ -82,23 +96,12 @@ function routeAllMethods(fastify: FastifyInstance): void {
 
 /** Declares the properties of requests, so that all requests have one shape. */
 function decorateRequests(fastify: FastifyInstance, strategy: ApiKeyStrategy): void {
-  fastify
-    .decorateRequest('statements', null)
-    .decorateRequest('authentication', null)
-    .decorateRequest('lastKnownPrincipal', {
-      getter() {
-        return strategy.lastKnownPrincipal(this);
-      },
-    })
-    .decorateRequest('decision', null)
-    .decorateRequest('ownLimit', null)
-    .decorateRequest('pendingDecision', null)
-    .decorateRequest('requiredRole', null)
-    .decorateRequest('traceFields', null)
-    .decorateRequest('operationSlots', undefined)
-    .decorateRequest('slotOwner', undefined)
-    .decorateRequest('isShed', false)
-    .decorateRequest('reportedWindow', null);
+  REQUEST_PROPERTIES.forEach((name) => fastify.decorateRequest(name, null));
+  fastify.decorateRequest('isShed', false).decorateRequest('lastKnownPrincipal', {
+    getter() {
+      return strategy.lastKnownPrincipal(this);
+    },
+  });
 }
 
 /** Adds the steps of every request before the guards, in this order. */

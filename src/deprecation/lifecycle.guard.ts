@@ -11,17 +11,10 @@ import { lifecycleError } from './rules/lifecycle.js';
  */
 @Injectable()
 export class LifecycleGuard implements CanActivate {
-  private readonly service: Parameters<typeof lifecycleError>[3];
-
   constructor(
-    @Inject(ENVIRONMENT) environment: Environment,
+    @Inject(ENVIRONMENT) private readonly environment: Environment,
     private readonly clock: Clock,
-  ) {
-    this.service = {
-      offersExperimental: environment.EXPERIMENTAL,
-      publicPrefix: publicPrefix(environment),
-    };
-  }
+  ) {}
 
   /** @throws ApiError `not_found`, or `endpoint_removed` from the removal on. */
   canActivate(context: ExecutionContext): boolean {
@@ -30,7 +23,10 @@ export class LifecycleGuard implements CanActivate {
       routeOptions.config,
       { method, parameters: params as Record<string, string> },
       this.clock.now(),
-      this.service,
+      {
+        offersExperimental: this.environment.EXPERIMENTAL,
+        publicPrefix: publicPrefix(this.environment),
+      },
     );
     if (error !== null) {
       throw error;

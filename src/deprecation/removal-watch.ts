@@ -11,12 +11,6 @@ const INTERVAL_MS = MINUTE_MS;
 const SOON_MS = 30 * DAY_MS;
 const CALLED_MS = 7 * DAY_MS;
 
-/** A warning about an operation that is soon removed. `GET /admin/deprecations` lists its callers. */
-interface RemovalWarning {
-  code: 'deprecated_operation_called';
-  message: string;
-}
-
 /**
  * Counts each minute the keys that still call operations which are soon removed, for the health and the
  * metrics.
@@ -61,15 +55,15 @@ export class RemovalWatch extends PeriodicDatabaseTask implements OnApplicationB
     this.task.runNow();
   }
 
-  /** One for each of these operations that is called. */
-  get warnings(): RemovalWarning[] {
+  /** One for each of these operations that is called. `GET /admin/deprecations` lists its callers. */
+  get warnings() {
     return this.soonRemoved
       .filter(({ callers }) => callers > 0)
       .map(({ operation, removal, callers }) => {
         const day = removal.toISOString().slice(0, 10);
         const keys = callers === 1 ? '1 key' : `${callers} keys`;
         const message = `${operation} will be removed on ${day}, but ${keys} called it in the last 7 days`;
-        return { code: 'deprecated_operation_called', message };
+        return { code: 'deprecated_operation_called' as const, message };
       });
   }
 

@@ -10,13 +10,13 @@ import { toNetwork } from '../rules/network.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The slots among which it has one; undefined before, and once its response is made. */
-    operationSlots: OperationSlots | undefined;
+    /** The slots among which it has one; null before, and once its response is made. */
+    operationSlots: OperationSlots | null;
     /**
      * The id of the quota, or the network, that its slot counts for, as far as is known before it is
-     * authenticated. Undefined until slots are short.
+     * authenticated. Null until slots are short.
      */
-    slotOwner: string | undefined;
+    slotOwner: string | null;
     /** Whether `ConcurrencyLimit` denied it. */
     isShed: boolean;
   }
@@ -110,7 +110,7 @@ export class ConcurrencyLimit implements MetricsSource, ResponseHook {
     if (index !== -1) {
       request.operationSlots?.slots.splice(index, 1);
     }
-    request.operationSlots = undefined;
+    request.operationSlots = null;
   }
 
   /** Returns the error of a request for which there is no slot. */

@@ -71,17 +71,10 @@ export class RequestBodyReader {
    * fail.
    */
   private findSurplus(): ArrivingBody {
-    const byNetwork = new Map<string, ArrivingBody[]>();
-    for (const body of this.arriving) {
-      const others = byNetwork.get(body.network);
-      if (others === undefined) {
-        byNetwork.set(body.network, [body]);
-      } else {
-        others.push(body);
-      }
-    }
-    const [most] = [...byNetwork.values()].toSorted((one, other) => other.length - one.length);
-    return most![0]!;
+    const counts = new Map<string, number>();
+    this.arriving.forEach(({ network }) => counts.set(network, (counts.get(network) ?? 0) + 1));
+    const most = Math.max(...counts.values());
+    return [...this.arriving].find(({ network }) => counts.get(network) === most)!;
   }
 }
 
