@@ -59,9 +59,6 @@ interface Connection {
   bytesRead: number;
   /** Whether it closes after an error, so that whatever follows is not read. */
   isRefused: boolean;
-  /** The last turn of the event loop in which a request started, and the number of those that did. */
-  turn: number;
-  startedInTurn: number;
 }
 
 /**
@@ -91,9 +88,12 @@ export class Connections implements MetricsSource {
   /** The unread bytes of responses, the oldest first. */
   private readonly unread = new Map<ServerResponse, number>();
   private unreadBytes = 0;
-  /** Counts the turns of the event loop in which a request started. */
-  private turn = 0;
-  private isTurnCounted = false;
+  /**
+   * How many requests of each connection have started in this turn of the event loop. These are in flight
+   * together, because the client sent them without waiting, even if each has its response before Node parses
+   * the next.
+   */
+  private readonly startedInTurn = new Map<Connection, number>();
 
   constructor(
     private readonly environment: Pick<Environment, 'KEEP_ALIVE_TIMEOUT' | 'SHUTDOWN_GRACE'>,
@@ -173,14 +173,7 @@ export class Connections implements MetricsSource {
         return;
       }
     }
-    this.connections.set(socket, {
-      pending: [],
-      unfinished: null,
-      bytesRead: 0,
-      isRefused: false,
-      turn: 0,
-      startedInTurn: 0,
-    });
+    this.connections.set(socket, { pending: [], unfinished: null, bytesRead: 0, isRefused: false });
     socket.once('close', () => this.remove(socket));
   }
 
@@ -220,33 +213,18 @@ export class Connections implements MetricsSource {
     if (connection === undefined || connection.pending.at(-1)?.shouldKeepAlive === false) {
       return false;
     }
-    const inFlight = Math.max(connection.pending.length, this.countInTurn(connection));
-    if (inFlight >= this.limits.inFlightPerConnection) {
+    if (this.startedInTurn.size === 0) {
+      setImmediate(() => this.startedInTurn.clear());
+    }
+    const started = this.startedInTurn.get(connection) ?? 0;
+    if (Math.max(connection.pending.length, started) >= this.limits.inFlightPerConnection) {
       this.destroy(socket, 'pipelined');
       return false;
     }
-    connection.startedInTurn += 1;
+    this.startedInTurn.set(connection, started + 1);
     connection.pending.push(response);
     response.once('close', () => this.onSent(response, connection));
     return true;
-  }
-
-  /**
-   * Returns how many requests of a connection have started in this turn of the event loop. These are in
-   * flight together, because the client sent them without waiting, even if each has its response before Node
-   * parses the next.
-   */
-  private countInTurn(connection: Connection): number {
-    if (!this.isTurnCounted) {
-      this.isTurnCounted = true;
-      this.turn += 1;
-      setImmediate(() => (this.isTurnCounted = false));
-    }
-    if (connection.turn !== this.turn) {
-      connection.turn = this.turn;
-      connection.startedInTurn = 0;
-    }
-    return connection.startedInTurn;
   }
 
   private onSent(response: ServerResponse, connection: Connection): void {
