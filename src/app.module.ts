@@ -17,7 +17,7 @@ import type { Environment } from './process/settings/environment.js';
 import { RevalidationHook } from './http/responses/revalidation.hook.js';
 import { ConcurrencyLimit } from './http/connections/concurrency-limit.js';
 import { RequestMetricsHook } from './observability/request-metrics.hook.js';
-import { UsageHook } from './usage/usage.hook.js';
+import { UsageRecorder } from './usage/usage.recorder.js';
 import { ValidationPipe } from './http/routes/validation.pipe.js';
 import { HealthModule } from './observability/health.module.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
@@ -38,7 +38,7 @@ export const RESPONSE_HOOKS = [
   ConcurrencyLimit,
   RevalidationHook,
   RateLimitHeadersHook,
-  UsageHook,
+  UsageRecorder,
   RequestMetricsHook,
   LargeBodyHook,
 ];

@@ -7,7 +7,7 @@ import { Operation } from '../openapi/operation.decorator.js';
 import { respondWithPage } from '../http/responses/respond-with-page.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
 import { ENVIRONMENT, type Environment } from '../process/settings/environment.js';
-import { KeyId } from '../schemas/key-id.decorator.js';
+import { KeyId } from '../schemas/path-ids.decorator.js';
 import {
   CreateKeyInput,
   IssuedKey,

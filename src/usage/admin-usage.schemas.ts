@@ -5,45 +5,17 @@ import { instant, instantParameter } from '../schemas/instant.js';
 import { enumParameter, limitParameter } from '../schemas/pagination.js';
 import { dateTime } from '../schemas/text-schemas.js';
 import { uuidParameter } from '../schemas/uuid.js';
-import type {
-  DeprecatedCallerPosition,
-  KeyUsagePosition,
-  OperationUsagePosition,
-} from './usage.repository.js';
-import {
-  count,
-  deprecatedPart,
-  keyIdPart,
-  operationPart,
-  positionCursor,
-  range,
-  requestsPart,
-  SEPARATOR,
-  type TopUsage,
-  totalsCursor,
-} from './usage.schemas.js';
+import { count, positionCursor, positionParts, range } from './usage.schemas.js';
 
 /** The UTC days from which scopes are suggested, if no range is given. */
 export const SUGGESTION_DAYS = 30;
 
-/** The positions of cursors' texts. */
-const KeyUsagePositionText = z
-  .tuple([
-    z.string().refine((text) => instant.safeParse(text).success),
-    keyIdPart,
-    operationPart,
-    deprecatedPart,
-  ])
-  .transform(([startsAt, keyId, operation, deprecated]) => ({ startsAt, keyId, operation, deprecated }));
-const DeprecatedCallerPositionText = z
-  .tuple([operationPart, keyIdPart])
-  .transform(([operation, keyId]) => ({ operation, keyId }));
-const TopUsagePositionText = z
-  .tuple([requestsPart, keyIdPart])
-  .transform(([requests, id]) => ({ requests, id }));
-const OperationUsagePositionText = z
-  .tuple([requestsPart, operationPart, deprecatedPart])
-  .transform(([requests, operation, deprecated]) => ({ requests, operation, deprecated }));
+const { startsAt, keyId, operation, deprecated, requests } = positionParts;
+export const keyUsageCursor = positionCursor({ startsAt, keyId, operation, deprecated });
+export const deprecatedCallersCursor = positionCursor({ operation, keyId });
+export const totalsCursor = positionCursor({ startsAt: instant });
+export const topUsageCursor = positionCursor({ requests, id: keyId });
+export const operationUsageCursor = positionCursor({ requests, operation, deprecated });
 
 const limit = limitParameter('Maximum number of entries returned.');
 /** The query parameters that select a key, or the keys of a quota. */
@@ -55,54 +27,34 @@ const selection = {
 export const KeyUsageQuery = z.object({
   limit,
   ...range,
-  cursor: positionCursor(KeyUsagePositionText),
+  cursor: keyUsageCursor.parameter,
 });
 export type KeyUsageQuery = z.infer<typeof KeyUsageQuery>;
 
-/** Returns the position of an entry as the text of a cursor. */
-export function keyUsagePosition({ startsAt, keyId, operation, deprecated }: KeyUsagePosition): string {
-  return [startsAt, keyId, operation, deprecated].join(SEPARATOR);
-}
-
 export const DeprecatedCallersQuery = z.object({
   limit,
-  cursor: positionCursor(DeprecatedCallerPositionText),
+  cursor: deprecatedCallersCursor.parameter,
 });
 export type DeprecatedCallersQuery = z.infer<typeof DeprecatedCallersQuery>;
 
-/** Returns the position of an entry as the text of a cursor. */
-export function deprecatedCallerPosition({ operation, keyId }: DeprecatedCallerPosition): string {
-  return [operation, keyId].join(SEPARATOR);
-}
-
-export const UsageTotalsQuery = z.object({ limit, ...range, ...selection, cursor: totalsCursor });
+export const UsageTotalsQuery = z.object({ limit, ...range, ...selection, cursor: totalsCursor.parameter });
 export type UsageTotalsQuery = z.infer<typeof UsageTotalsQuery>;
 
 export const TopUsageQuery = z.object({
   limit,
   ...range,
   by: enumParameter(['key', 'quota'], 'Groups the requests by key, the default, or by quota.'),
-  cursor: positionCursor(TopUsagePositionText),
+  cursor: topUsageCursor.parameter,
 });
 export type TopUsageQuery = z.infer<typeof TopUsageQuery>;
-
-/** Returns the position of an entry as the text of a cursor. */
-export function topUsagePosition({ requests, keyId, quotaId }: TopUsage): string {
-  return [requests, keyId ?? quotaId].join(SEPARATOR);
-}
 
 export const OperationUsageQuery = z.object({
   limit,
   ...range,
   ...selection,
-  cursor: positionCursor(OperationUsagePositionText),
+  cursor: operationUsageCursor.parameter,
 });
 export type OperationUsageQuery = z.infer<typeof OperationUsageQuery>;
-
-/** Returns the position of an entry as the text of a cursor. */
-export function operationUsagePosition({ requests, operation, deprecated }: OperationUsagePosition): string {
-  return [requests, operation, deprecated].join(SEPARATOR);
-}
 
 export const ScopeSuggestionQuery = z.object({
   since: instantParameter(

@@ -13,19 +13,19 @@ import {
   USAGE_KEPT,
   UsageTotals,
 } from './usage.schemas.js';
-import { KeyId } from '../schemas/key-id.decorator.js';
-import { QuotaId } from '../schemas/quota-id.decorator.js';
+import { KeyId, QuotaId } from '../schemas/path-ids.decorator.js';
 import {
-  deprecatedCallerPosition,
+  deprecatedCallersCursor,
   DeprecatedCallersQuery,
-  keyUsagePosition,
+  keyUsageCursor,
   KeyUsageQuery,
-  operationUsagePosition,
+  operationUsageCursor,
   OperationUsageQuery,
   ScopeSuggestion,
   ScopeSuggestionQuery,
-  topUsagePosition,
+  topUsageCursor,
   TopUsageQuery,
+  totalsCursor,
   UsageTotalsQuery,
 } from './admin-usage.schemas.js';
 import { UsageService } from './usage.service.js';
@@ -58,7 +58,7 @@ export class UsageController {
     @Query({ schema: KeyUsageQuery }) query: KeyUsageQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<KeyUsage[]> {
-    return respondWithPage(reply, this.usage.page(query), '/admin/usage', query, keyUsagePosition);
+    return respondWithPage(reply, this.usage.page(query), '/admin/usage', query, keyUsageCursor.textOf);
   }
 
   @Get('keys/:keyId/usage')
@@ -82,7 +82,7 @@ export class UsageController {
       this.usage.page(query, keyId),
       `/admin/keys/${keyId}/usage`,
       query,
-      keyUsagePosition,
+      keyUsageCursor.textOf,
     );
   }
 
@@ -118,7 +118,7 @@ export class UsageController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<DeprecatedCaller[]> {
     const page = this.repository.deprecatedCallers(limit, cursor);
-    return respondWithPage(reply, page, '/admin/deprecations', { limit }, deprecatedCallerPosition);
+    return respondWithPage(reply, page, '/admin/deprecations', { limit }, deprecatedCallersCursor.textOf);
   }
 
   @Get('usage/totals')
@@ -135,8 +135,8 @@ export class UsageController {
     @Query({ schema: UsageTotalsQuery }) { cursor, ...query }: UsageTotalsQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<UsageTotals[]> {
-    const page = this.repository.totals({ ...query, after: cursor && { startsAt: cursor } });
-    return respondWithPage(reply, page, '/admin/usage/totals', query, ({ startsAt }) => startsAt);
+    const page = this.repository.totals({ ...query, after: cursor });
+    return respondWithPage(reply, page, '/admin/usage/totals', query, totalsCursor.textOf);
   }
 
   @Get('usage/top')
@@ -154,7 +154,9 @@ export class UsageController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<TopUsage[]> {
     const page = this.repository.top({ ...query, after: cursor }, query.by);
-    return respondWithPage(reply, page, '/admin/usage/top', query, topUsagePosition);
+    return respondWithPage(reply, page, '/admin/usage/top', query, ({ requests, keyId, quotaId }) =>
+      topUsageCursor.textOf({ requests, id: keyId ?? quotaId }),
+    );
   }
 
   @Get('usage/operations')
@@ -172,7 +174,7 @@ export class UsageController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<OperationUsage[]> {
     const page = this.repository.byOperation({ ...query, after: cursor });
-    return respondWithPage(reply, page, '/admin/usage/operations', query, operationUsagePosition);
+    return respondWithPage(reply, page, '/admin/usage/operations', query, operationUsageCursor.textOf);
   }
 
   @Get('keys/:keyId/scope-suggestion')

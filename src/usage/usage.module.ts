@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { UsageCleanup } from './usage.cleanup.js';
 import { UsageController } from './usage.controller.js';
-import { UsageHook } from './usage.hook.js';
 import { UsageJournal } from './usage.journal.js';
 import { UsageRecorder } from './usage.recorder.js';
 import { UsageRepository } from './usage.repository.js';
@@ -9,7 +8,7 @@ import { UsageService } from './usage.service.js';
 
 @Module({
   controllers: [UsageController],
-  providers: [UsageJournal, UsageRepository, UsageRecorder, UsageHook, UsageCleanup, UsageService],
-  exports: [UsageJournal, UsageRepository, UsageRecorder, UsageHook, UsageService],
+  providers: [UsageJournal, UsageRepository, UsageRecorder, UsageCleanup, UsageService],
+  exports: [UsageJournal, UsageRepository, UsageRecorder, UsageService],
 })
 export class UsageModule {}

@@ -1,4 +1,8 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { operationName } from '../http/routes/request-line.js';
+import type { ResponseHook } from '../http/responses/response-hook.js';
+import { Clock } from '../process/clock.js';
 import { databaseReason } from '../database/access/availability.js';
 import { Batcher } from '../database/batches/batcher.js';
 import { isRequestDeadline } from '../database/access/request-deadline.js';
@@ -22,7 +26,7 @@ const MAX_BATCHES = 25;
  * unchanged.
  */
 @Injectable()
-export class UsageRecorder implements OnModuleInit, OnApplicationShutdown, MetricsSource {
+export class UsageRecorder implements ResponseHook, OnModuleInit, OnApplicationShutdown, MetricsSource {
   /** Requests that were not recorded because the batches were full. */
   dropped = 0;
   private readonly logger = new Logger(UsageRecorder.name);
@@ -44,7 +48,10 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown, Metri
   /** Requests dropped since the last successful write. */
   private recentlyDropped = 0;
 
-  constructor(private readonly journal: UsageJournal) {}
+  constructor(
+    private readonly journal: UsageJournal,
+    private readonly clock: Clock,
+  ) {}
 
   addMetrics(metrics: MetricsRegistry): void {
     metrics.gauge('usage_entries_queued', 'Usage entries that are not written yet.', [], () => [
@@ -74,7 +81,22 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown, Metri
     return this.queued.reduce((sum, { size }) => sum + size, 0);
   }
 
-  /** Records a request whose response is complete. */
+  onSend(request: FastifyRequest, { statusCode }: FastifyReply): void {
+    const principal = request.authentication?.principal;
+    if (principal) {
+      this.record({
+        keyId: principal.keyId,
+        quotaId: principal.quota.id,
+        operation: operationName(request),
+        deprecated: request.routeOptions.config.deprecation !== undefined,
+        status: statusCode,
+        // By the clock of the counter store, unless that was unavailable.
+        atMs: request.decision?.nowMs ?? this.clock.now(),
+      });
+    }
+  }
+
+  /** Counts a request. */
   record(request: CompletedRequest): void {
     if (this.queued.at(-1)?.add(request)) {
       return;

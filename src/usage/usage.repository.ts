@@ -85,7 +85,7 @@ interface PageSelection<Position> extends UsageSelection {
 }
 
 /** The position of a row in the sort order of a page. */
-export type KeyUsagePosition = Pick<KeyUsage, 'startsAt' | 'keyId' | 'operation' | 'deprecated'>;
+type KeyUsagePosition = Pick<KeyUsage, 'startsAt' | 'keyId' | 'operation' | 'deprecated'>;
 
 /** The position of totals in the sort order of a page, with what they are split by. */
 interface TotalsPosition extends Partial<Pick<KeyUsage, 'keyId' | 'operation' | 'deprecated'>> {
@@ -100,10 +100,10 @@ interface TopUsagePosition {
 }
 
 /** The position of an operation in the order of its requests. */
-export type OperationUsagePosition = Pick<OperationUsage, 'requests' | 'operation' | 'deprecated'>;
+type OperationUsagePosition = Pick<OperationUsage, 'requests' | 'operation' | 'deprecated'>;
 
 /** The position of a caller of a deprecated operation in the sort order of a page. */
-export type DeprecatedCallerPosition = Pick<DeprecatedCaller, 'operation' | 'keyId'>;
+type DeprecatedCallerPosition = Pick<DeprecatedCaller, 'operation' | 'keyId'>;
 
 /** Selects one page of the calls of a quota's keys to these deprecated operations. */
 interface CallsSelection {

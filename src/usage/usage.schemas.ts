@@ -152,19 +152,44 @@ export const range = {
   until: instantParameter('Only periods that started before this time.'),
 };
 
-/** The parts of cursors' texts, which a client may have forged. */
-export const SEPARATOR = '|';
-export const keyIdPart = z.string().refine(isUuid);
-export const operationPart = z.string().regex(/^\w+$/);
-export const deprecatedPart = z.enum(['true', 'false']).transform((text) => text === 'true');
-export const requestsPart = z
-  .string()
-  .regex(/^\d{1,16}$/)
-  .transform(Number);
+/** The parts of a position in a sorted list, as a cursor's text has them, which a client may have forged. */
+export const positionParts = {
+  startsAt: z.string().refine((text) => instant.safeParse(text).success),
+  keyId: z.string().refine(isUuid),
+  operation: z.string().regex(/^\w+$/),
+  deprecated: z.enum(['true', 'false']).transform((text) => text === 'true'),
+  requests: z
+    .string()
+    .regex(/^\d{1,16}$/)
+    .transform(Number),
+};
 
-/** Returns the query parameter `cursor` of a list, whose value is the position that has these parts. */
-export const positionCursor = <Position>(parts: z.ZodType<Position>) =>
-  cursorParameter((text) => parts.safeParse(text.split(SEPARATOR)).data ?? null);
+const SEPARATOR = '|';
+type Parts = Record<string, z.ZodType>;
+type Position<Each> = Each extends Parts ? { [Name in keyof Each]: z.output<Each[Name]> } : never;
 
-/** The query parameter `cursor` of totals: the page begins before the period that starts at this instant. */
-export const totalsCursor = cursorParameter((position) => instant.safeParse(position).data ?? null);
+/**
+ * Returns the query parameter `cursor` of a list, and what writes the position of an entry.
+ *
+ * @param forms the parts that a position may have.
+ */
+export function positionCursor<const Forms extends Parts[]>(...forms: Forms) {
+  const names = new Set(forms.flatMap(Object.keys));
+  const schemas = forms.map((parts) => ({ names: Object.keys(parts), schema: z.object(parts) }));
+  const read = (text: string) => {
+    const values = text.split(SEPARATOR);
+    const fitting = schemas.filter((form) => form.names.length === values.length);
+    const positions = fitting.map(
+      (form) =>
+        form.schema.safeParse(Object.fromEntries(form.names.map((name, at) => [name, values[at]]))).data,
+    );
+    return (positions.find((position) => position !== undefined) ?? null) as Position<Forms[number]> | null;
+  };
+  return {
+    parameter: cursorParameter(read),
+    textOf: (entry: object) => {
+      const values = [...names].map((name) => (entry as Record<string, string | undefined>)[name]);
+      return values.filter((value) => value !== undefined).join(SEPARATOR);
+    },
+  };
+}

@@ -22,10 +22,10 @@ import {
   CurrentKey,
   CurrentKeySuccessor,
   DeprecatedCalls,
-  deprecatedCallsPosition,
+  deprecatedCallsCursor,
   DeprecatedCallsQuery,
   RotateCurrentKeyInput,
-  usagePosition,
+  usageCursor,
   UsageQuery,
 } from './account.schemas.js';
 import { CurrentKeyRepository } from './current-key.repository.js';
@@ -121,7 +121,7 @@ export class AccountController {
   ): Promise<Usage[] | string> {
     const keyId = query.by === 'key' && !hasScope(scopes, 'keys:write') ? ownId : undefined;
     const page = this.usage.totals({ ...query, quotaId: quota.id, keyId, after: cursor }, query.by);
-    const entries = await respondWithPage(reply, page, '/v1/usage', query, usagePosition);
+    const entries = await respondWithPage(reply, page, '/v1/usage', query, usageCursor.textOf);
     return csvIfPreferred(reply, entries, totalsColumns(query.by));
   }
 
@@ -142,8 +142,15 @@ export class AccountController {
   ): Promise<DeprecatedCalls[]> {
     const declarations = deprecatedOperations(this.routes);
     const operations = declarations.map(({ operation }) => operation);
-    const page = this.usage.deprecatedCalls({ quotaId: quota.id, operations, limit, after: cursor });
-    const calls = await respondWithPage(reply, page, '/v1/deprecations', { limit }, deprecatedCallsPosition);
+    const page = this.usage.deprecatedCalls({
+      quotaId: quota.id,
+      operations,
+      limit,
+      after: cursor?.operation,
+    });
+    const calls = await respondWithPage(reply, page, '/v1/deprecations', { limit }, ({ operation }) =>
+      deprecatedCallsCursor.textOf({ operation, deprecated: true }),
+    );
     return calls.flatMap(({ operation, requests, lastCalledAt }) => {
       const declared = declarations.find((each) => each.operation === operation);
       if (declared === undefined) {

@@ -14,16 +14,7 @@ import {
   plainText,
   uuid,
 } from '../../schemas/text-schemas.js';
-import {
-  DeprecatedCaller,
-  deprecatedPart,
-  keyIdPart,
-  operationPart,
-  positionCursor,
-  range,
-  SEPARATOR,
-  type Usage,
-} from '../../usage/usage.schemas.js';
+import { DeprecatedCaller, positionCursor, positionParts, range } from '../../usage/usage.schemas.js';
 
 const PATH_MAX_LENGTH = 1024;
 const SUCCESSORS_MAX = 100;
@@ -125,51 +116,37 @@ export const CurrentKeySuccessor = IssuedKey.pick({ id: true, key: true })
   .meta({ id: 'CurrentKeySuccessor', description: 'The key that replaces the key of the request.' });
 export type CurrentKeySuccessor = z.infer<typeof CurrentKeySuccessor>;
 
-/** The positions of cursors' texts, by what splits the usage. */
-const UsagePositionText = z.union([
-  z.tuple([instant]).transform(([startsAt]) => ({ by: undefined, startsAt })),
-  z.tuple([instant, operationPart, deprecatedPart]).transform(([startsAt, operation, deprecated]) => ({
-    by: 'operation',
-    startsAt,
-    operation,
-    deprecated,
-  })),
-  z.tuple([instant, keyIdPart]).transform(([startsAt, keyId]) => ({ by: 'key', startsAt, keyId })),
-]);
+const { keyId, operation, deprecated } = positionParts;
+export const usageCursor = positionCursor(
+  { startsAt: instant },
+  { startsAt: instant, operation, deprecated },
+  { startsAt: instant, keyId },
+);
+
+const splitOf = (position: object) =>
+  'keyId' in position ? 'key' : 'operation' in position ? 'operation' : undefined;
 
 export const UsageQuery = z
   .object({
     limit: limitParameter('Maximum number of entries returned.'),
     ...range,
     by: enumParameter(['operation', 'key'], 'Splits each period by operation, or by key of your quota.'),
-    cursor: positionCursor(UsagePositionText),
+    cursor: usageCursor.parameter,
   })
-  .refine(({ by, cursor }) => cursor === undefined || cursor.by === by, {
+  .refine(({ by, cursor }) => cursor === undefined || splitOf(cursor) === by, {
     path: ['cursor'],
     error: CURSOR_MESSAGE,
   });
 export type UsageQuery = z.infer<typeof UsageQuery>;
 
-/** Returns the position of an entry as the text of a cursor. */
-export function usagePosition({ startsAt, operation, deprecated, keyId }: Usage): string {
-  return [startsAt, operation, deprecated, keyId].filter((part) => part !== undefined).join(SEPARATOR);
-}
-
 /** An operation as other lists have it, whose cursors differ from those of names. */
-const DeprecatedCallsPositionText = z
-  .tuple([operationPart, z.literal('true')])
-  .transform(([operation]) => operation);
+export const deprecatedCallsCursor = positionCursor({ operation, deprecated: z.literal('true') });
 
 export const DeprecatedCallsQuery = z.object({
   limit: limitParameter('Maximum number of operations returned.'),
-  cursor: positionCursor(DeprecatedCallsPositionText),
+  cursor: deprecatedCallsCursor.parameter,
 });
 export type DeprecatedCallsQuery = z.infer<typeof DeprecatedCallsQuery>;
-
-/** Returns the position of an entry as the text of a cursor. */
-export function deprecatedCallsPosition({ operation }: Pick<DeprecatedCalls, 'operation'>): string {
-  return [operation, true].join(SEPARATOR);
-}
 
 /** The calls of a quota's keys to a deprecated operation. */
 export const DeprecatedCalls = z

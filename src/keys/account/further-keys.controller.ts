@@ -7,7 +7,7 @@ import { respondWithPage } from '../../http/responses/respond-with-page.js';
 import { Operation } from '../../openapi/operation.decorator.js';
 import { PageResponse, Responses } from '../../openapi/responses.decorator.js';
 import { HasOwnLimit, REVOCATION_LIMIT } from '../../rate-limit/own-limit.decorator.js';
-import { KeyId } from '../../schemas/key-id.decorator.js';
+import { KeyId } from '../../schemas/path-ids.decorator.js';
 import { VALID_KEYS_MAX } from '../key.repository.js';
 import { KeysTag } from '../keys-tag.decorator.js';
 import { showOnce } from '../show-once.js';

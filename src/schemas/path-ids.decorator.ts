@@ -1,0 +1,12 @@
+import { ApiParam } from '@nestjs/swagger';
+
+const id = (name: string, what: string) => () =>
+  ApiParam({
+    name,
+    description: `Identifier of the ${what}.`,
+    schema: { type: 'string', format: 'uuid', maxLength: 36 },
+  });
+
+/** Describe the path parameter with the identifier of a key or a quota. */
+export const KeyId = id('keyId', 'key');
+export const QuotaId = id('quotaId', 'quota');
