@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import path from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
 import { targetPath } from '../../http/routes/request-line.js';
 import { pageHeaders } from '../../http/responses/security-headers.js';
@@ -14,13 +13,6 @@ const NONCE_PLACEHOLDER = '%NONCE%';
 const NONCE_BYTES = 16;
 /** Stands for the relative path to the folder of `/console`, in the page and in addresses of its files. */
 const ROOT_PLACEHOLDER = '%ROOT%';
-
-const TYPES: Record<string, string> = {
-  '.css': 'text/css; charset=utf-8',
-  '.js': 'application/javascript; charset=utf-8',
-  '.svg': 'image/svg+xml',
-  '.woff2': 'font/woff2',
-};
 
 /**
  * Serves the console: its page at `/console` and at every path below, which the page itself routes, and the
@@ -63,7 +55,6 @@ function relativeRoot({ originalUrl }: FastifyRequest): string {
 function readFiles(): StaticDocument[] {
   return readdirSync(new URL('assets/', BUILD)).map((name) => ({
     path: `${PATH}/assets/${name}`,
-    type: TYPES[path.extname(name)] ?? 'application/octet-stream',
     content: read(`assets/${name}`),
     // A font or icon of another release does no harm.
     ...(!name.endsWith('.js') && { headers: { 'Cache-Control': 'public, max-age=604800' } }),

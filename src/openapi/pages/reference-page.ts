@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { extname } from 'node:path';
 import { pageHeaders } from '../../http/responses/security-headers.js';
 import type { StaticDocument } from './static-document.js';
 
@@ -8,12 +7,6 @@ const { resolve } = createRequire(import.meta.url);
 /** The style sheet of the page, and what sets up Swagger UI. The policy forbids inline scripts and styles. */
 const OWN_FILES = new URL('reference/', import.meta.url);
 const SWAGGER_UI_FILES = ['swagger-ui.css', 'favicon-32x32.png', 'swagger-ui-bundle.js'];
-
-const TYPES: Record<string, string> = {
-  '.css': 'text/css; charset=utf-8',
-  '.js': 'application/javascript; charset=utf-8',
-  '.png': 'image/png',
-};
 
 /**
  * Returns the page, in which links are relative, because a proxy may have put a prefix before its path. It is
@@ -47,7 +40,6 @@ const html = (folder: string) => `<!doctype html>
 
 const file = (name: string, content: Buffer): StaticDocument => ({
   path: `/docs/${name}`,
-  type: TYPES[extname(name)] ?? '',
   content,
 });
 
