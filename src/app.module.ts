@@ -19,9 +19,8 @@ import { ConcurrencyLimit } from './http/connections/concurrency-limit.js';
 import { RequestMetricsHook } from './observability/request-metrics.hook.js';
 import { UsageRecorder } from './usage/usage.recorder.js';
 import { ValidationPipe } from './http/routes/validation.pipe.js';
-import { HealthModule } from './observability/health.module.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
-import { MetricsModule } from './observability/metrics.module.js';
+import { ObservabilityModule } from './observability/observability.module.js';
 import { OrdersModule } from './orders/orders.module.js';
 import { PetsModule } from './pets/pets.module.js';
 import { RateLimitHeadersHook } from './rate-limit/rate-limit-headers.hook.js';
@@ -62,8 +61,7 @@ export const RESPONSE_HOOKS = [
     AuditModule,
     WebhooksModule,
     WebhookDeliveryModule,
-    HealthModule,
-    MetricsModule,
+    ObservabilityModule,
   ],
   providers: [
     // 401, 429, 403; behind them, 410 by `@Deprecated()`, and 404 of an experimental `@Operation()`:
