@@ -1,11 +1,11 @@
 -- Starts an attempt of deliveries that are due, a few for each webhook that is not paused, and returns what
 -- their requests need.
 --
--- $1 webhooks that get none for now, $2 the most for each of the others, $3 the seconds from each attempt to
--- the next. The next attempt is planned before this one, so it follows even a crash, and other replicas keep
--- away meanwhile without a transaction that stays open. A fifth of the wait is random, so that deliveries
--- that failed together are not repeated together. SKIP LOCKED keeps concurrent claims from waiting for each
--- other, and from claiming the same rows.
+-- $1 webhooks that get no delivery now, $2 the maximum for every other webhook, $3 the seconds from each
+-- attempt to the next. The next attempt is planned before this one, so it follows even a crash, and other
+-- replicas keep away meanwhile without a transaction that stays open. A fifth of the wait is random, so that
+-- deliveries that failed together are not repeated together. SKIP LOCKED keeps concurrent claims from waiting
+-- for each other, and from claiming the same rows.
 WITH clock AS MATERIALIZED (
   SELECT statement_timestamp() AS now
 ),

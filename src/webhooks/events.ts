@@ -84,7 +84,7 @@ export type KeyEventFacts<Type extends EventType> = Omit<EventData<Type>, keyof 
 const EVENT_TYPES = Object.keys(EVENTS) as EventType[];
 /** The type of the event that an administrator sends to one webhook, whatever its events. */
 export const TEST_EVENT = 'webhook.test';
-/** Stands for every type, also for those of later versions. */
+/** Stands for every type, including those of later versions. */
 export const ALL_EVENTS = '*';
 /** What a webhook subscribes to. */
 export const SUBSCRIPTIONS = [...EVENT_TYPES.filter((type) => type !== TEST_EVENT), ALL_EVENTS] as const;

@@ -6,6 +6,9 @@ import { finished } from 'node:stream/promises';
 import { farConnection } from '../http/connections/far-connection.js';
 import { ALLOW_PRIVATE, isPublicAddress } from './rules/public-address.js';
 
+/** How long a receiver may take, the look-up of its name included. */
+export const DEADLINE_MS = 10_000;
+export const NO_RESPONSE = `No response within ${DEADLINE_MS / 1000} s`;
 /** How long the beginning of a body is awaited after the status. */
 const BODY_MS = 1000;
 /** How much is kept of what a receiver responds. */
@@ -20,6 +23,8 @@ export interface Post {
   body: string;
   /** Whether its address may be private. */
   allowsPrivate: boolean;
+  /** What is left of the deadline. */
+  timeoutMs: number;
 }
 
 /** A response, with the beginning of its body. */
@@ -32,10 +37,10 @@ export interface ReceivedResponse {
  * Sends a POST on a connection of its own, or by the proxy of Node's settings, which then finds the address
  * of a name. Follows no redirect.
  *
- * @param signal ends the request.
  * @throws the error of the connection, or of a host without a public address, unless `allowsPrivate`.
  */
-export async function postToReceiver(post: Post, signal: AbortSignal): Promise<ReceivedResponse> {
+export async function postToReceiver(post: Post): Promise<ReceivedResponse> {
+  const signal = AbortSignal.timeout(post.timeoutMs);
   const url = new URL(post.url);
   /** Checks the addresses that are connected to, whatever the name means later. */
   const select = (found: LookupAddress[]) => {
@@ -55,7 +60,7 @@ export async function postToReceiver(post: Post, signal: AbortSignal): Promise<R
     // Without an agent of ours, which would not use the proxies of Node's settings.
     const headers = { ...post.headers, Connection: 'close' };
     const sent = request(url, { method: 'POST', headers, signal, ...farConnection(select) }, resolve)
-      .on('error', reject)
+      .on('error', (error) => reject(signal.aborted ? new Error(NO_RESPONSE) : error))
       // If the receiver switches protocols, neither a response nor an error is emitted.
       .on('close', () => reject(new Error('The connection was closed without a response')))
       .on('socket', (socket) => {

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { Logger } from '@nestjs/common';
-import type { Post, ReceivedResponse } from './post-to-receiver.js';
+import { NO_RESPONSE, type Post, type ReceivedResponse } from './post-to-receiver.js';
 import type { ReceiverReply, ReceiverRequest } from './receiver-process.js';
 import { WEBHOOKS_MAX } from './webhook.service.js';
 
@@ -26,8 +26,8 @@ const withoutOmitted = (options: string[]) =>
   options.filter((option, i) => !OMITTED.test(option) && !OMITTED_WITH_NEXT.test(options[i - 1] ?? ''));
 /** The shortest time from one start to the next. */
 const RESTART_MS = 5000;
-/** A process that works replies at once that it has ended a request. */
-const ABORT_MS = 1000;
+/** How late a process that works may reply that there was no response in time. */
+const LATE_MS = 1000;
 const ERRORS_MAX_LENGTH = 1000;
 
 /** Sends requests to receivers from a process of its own, which the first of them starts. */
@@ -37,7 +37,7 @@ export class ReceiverProcess {
   private ended: Promise<unknown> = Promise.resolve();
   private startMs = -Infinity;
   private lastId = 0;
-  /** What receives the reply to each request, aborted or not. */
+  /** What receives the reply to each request. */
   private readonly inFlight = new Map<number, (reply: ReceiverReply) => void>();
 
   /** Whether requests can be sent: not soon after a start whose process ended. */
@@ -46,41 +46,38 @@ export class ReceiverProcess {
   }
 
   /**
-   * Returns the response to a POST. If the signal ends it, but the process does not reply, that is killed.
+   * Returns the response to a POST. If the process does not reply in time, it is killed.
    *
-   * @param signal ends the request.
-   * @throws the reason of the signal, or an error that says why there is no response.
+   * @throws an error that says why there is no response.
    */
-  async post(post: Post, signal: AbortSignal): Promise<ReceivedResponse> {
-    signal.throwIfAborted();
+  async post(post: Post): Promise<ReceivedResponse> {
+    if (post.timeoutMs <= 0) {
+      throw new Error(NO_RESPONSE);
+    }
     const child = (this.child ??= this.start());
     const id = (this.lastId += 1);
-    // A request that cannot be sent fails when the process is found to have ended.
-    const send = (request: ReceiverRequest) => child.connected && child.send(request, () => {});
-    const reply = await new Promise<ReceiverReply>((resolve, reject) => {
-      const abort = () => {
-        send({ id, aborted: true });
-        const timer = setTimeout(() => this.killHanging(child), ABORT_MS).unref();
-        this.inFlight.set(id, () => clearTimeout(timer));
-        reject(signal.reason as Error);
-      };
-      signal.addEventListener('abort', abort, { once: true });
-      this.inFlight.set(id, (received) => {
-        signal.removeEventListener('abort', abort);
-        resolve(received);
-      });
-      send({ id, post });
+    // Timers run before replies are read, and immediates after.
+    const late = () => setImmediate(() => this.inFlight.has(id) && this.killHanging(child));
+    const timer = setTimeout(late, post.timeoutMs + LATE_MS).unref();
+    const reply = await new Promise<ReceiverReply>((resolve) => {
+      this.inFlight.set(id, resolve);
+      if (child.connected) {
+        // A request that cannot be sent fails when the process is found to have ended.
+        child.send({ id, post } satisfies ReceiverRequest, () => {});
+      }
     });
+    clearTimeout(timer);
     if ('failure' in reply) {
       throw new Error(reply.failure);
     }
     return reply.response;
   }
 
-  /** Ends the process, once no request is in flight. */
-  async end(): Promise<void> {
+  /** Ends the process; requests in flight fail for this reason. */
+  async end(reason: string): Promise<void> {
     const { child } = this;
     this.child = null;
+    this.failAll(reason);
     child?.kill('SIGKILL');
     await this.ended;
   }
@@ -129,7 +126,10 @@ export class ReceiverProcess {
         `The process that sends webhooks ended, and is started again: ${reason}\n${errors}`.trim(),
       );
     }
-    const failure = `The process that sends webhooks ended: ${reason}`;
+    this.failAll(`The process that sends webhooks ended: ${reason}`);
+  }
+
+  private failAll(failure: string): void {
     this.inFlight.forEach((_, id) => this.receive({ id, failure }));
   }
 }

@@ -4,25 +4,23 @@
 import { constants, setPriority } from 'node:os';
 import { postToReceiver, type Post, type ReceivedResponse } from './post-to-receiver.js';
 
-/** What the service sends: a POST, or that it has aborted a POST. */
-export type ReceiverRequest = { id: number; post: Post } | { id: number; aborted: true };
+/** What the service sends. */
+export interface ReceiverRequest {
+  id: number;
+  post: Post;
+}
 /** What it gets for each POST: the response, or why there is no response. */
 export type ReceiverReply = { id: number; response: ReceivedResponse } | { id: number; failure: string };
 
-const inFlight = new Map<number, AbortController>();
-
-async function send(id: number, post: Post): Promise<void> {
-  const abort = new AbortController();
-  inFlight.set(id, abort);
+async function send({ id, post }: ReceiverRequest): Promise<void> {
   let reply: ReceiverReply;
   try {
-    reply = { id, response: await postToReceiver(post, abort.signal) };
+    reply = { id, response: await postToReceiver(post) };
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException;
     // A name with several addresses fails without a message.
     reply = { id, failure: message || String(code) };
   }
-  inFlight.delete(id);
   if (process.connected) {
     process.send?.(reply);
   }
@@ -37,10 +35,4 @@ try {
 // Ctrl-C and systemd send it their signals too, but the service decides when it ends.
 ['SIGTERM', 'SIGINT', 'SIGHUP'].forEach((signal) => process.on(signal, () => {}));
 process.on('disconnect', () => process.exit());
-process.on('message', (request: ReceiverRequest) => {
-  if ('post' in request) {
-    void send(request.id, request.post);
-  } else {
-    inFlight.get(request.id)?.abort();
-  }
-});
+process.on('message', (request: ReceiverRequest) => void send(request));

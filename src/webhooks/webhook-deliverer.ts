@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { Inject, Injectable } from '@nestjs/common';
 import type { WebhookDelivery, Webhook } from '../database/generated/client.js';
 import { databaseReason } from '../database/access/availability.js';
@@ -7,12 +6,12 @@ import { PrismaService } from '../database/access/prisma.service.js';
 import { loadSql } from '../database/access/statement.js';
 import type { MetricsRegistry, MetricsSource } from '../process/metrics-registry.js';
 import { ENVIRONMENT, type Environment } from '../process/settings/environment.js';
+import { DEADLINE_MS } from './post-to-receiver.js';
 import { ReceiverProcess } from './receiver-process.client.js';
 import { signedHeaders } from './rules/signed-headers.js';
 
 /** The maximum time until a due delivery is found. */
 const INTERVAL_MS = 500;
-const DEADLINE_MS = 10_000;
 /**
  * The waits between attempts, less than a day in all. Each is longer than the deadline, with its random fifth
  * too.
@@ -40,8 +39,8 @@ export class WebhookDeliverer extends PeriodicDatabaseTask implements MetricsSou
   private readonly receivers = new ReceiverProcess();
   /** Deliveries whose last attempt failed. */
   private failedDeliveries = 0;
-  /** The attempts in flight, each with its webhook and the controller that aborts its request. */
-  private readonly inFlight = new Map<Promise<void>, { webhookId: string; request: AbortController }>();
+  /** The attempts in flight, each with the id of its webhook. */
+  private readonly inFlight = new Map<Promise<void>, string>();
 
   constructor(
     private readonly prisma: PrismaService,
@@ -59,12 +58,11 @@ export class WebhookDeliverer extends PeriodicDatabaseTask implements MetricsSou
     ]);
   }
 
-  /** Aborts the attempts in flight before the connections to the database are closed. */
+  /** Ends the attempts in flight before the connections to the database are closed. */
   override async onApplicationShutdown(): Promise<void> {
     await super.onApplicationShutdown();
-    this.inFlight.forEach(({ request }) => request.abort(new Error('The service ended')));
+    await this.receivers.end('The service ended');
     await Promise.all(this.inFlight.keys());
-    await this.receivers.end();
   }
 
   /**
@@ -75,29 +73,21 @@ export class WebhookDeliverer extends PeriodicDatabaseTask implements MetricsSou
     if (!this.receivers.isAvailable) {
       return false;
     }
-    const busy = [...this.inFlight.values()].map(({ webhookId }) => webhookId);
-    const values = [busy, MAX_IN_FLIGHT_TO_ONE, WAITS_SECONDS];
-    const request = new AbortController();
-    // Each request of the claim has listeners, more than Node expects.
-    setMaxListeners(0, request.signal);
-    const startMs = performance.now();
-    const claimed = await this.prisma.query(CLAIM, ...values);
-    if (claimed.length > 0) {
-      const end = () => request.abort(new Error(`No response within ${DEADLINE_MS / 1000} s`));
-      // The time counts from before the claim, so that a process that was suspended during it sends nothing.
-      setTimeout(end, DEADLINE_MS - (performance.now() - startMs)).unref();
-    }
+    const busy = [...this.inFlight.values()];
+    // From before the claim, so that a process that was suspended during it sends nothing.
+    const endMs = performance.now() + DEADLINE_MS;
+    const claimed = await this.prisma.query(CLAIM, busy, MAX_IN_FLIGHT_TO_ONE, WAITS_SECONDS);
     for (const { delivery } of claimed) {
-      const attempt = this.attempt(delivery, request.signal).finally(() => this.inFlight.delete(attempt));
-      this.inFlight.set(attempt, { webhookId: delivery.webhookId, request });
+      const attempt = this.attempt(delivery, endMs).finally(() => this.inFlight.delete(attempt));
+      this.inFlight.set(attempt, delivery.webhookId);
     }
     return false;
   }
 
   /** Never rejects: without a stored outcome, the delivery is sent again at its next attempt. */
-  private async attempt(delivery: ClaimedDelivery, signal: AbortSignal): Promise<void> {
+  private async attempt(delivery: ClaimedDelivery, endMs: number): Promise<void> {
     const { id, attempts, attemptedAt } = delivery;
-    const result = await this.send(delivery, signal);
+    const result = await this.send(delivery, endMs);
     const outcome = result.lastFailure === null ? 'succeeded' : 'failed';
     const stateAfterFailure = attempts > WAITS_SECONDS.length ? 'failed' : 'pending';
     const state = outcome === 'succeeded' ? 'delivered' : stateAfterFailure;
@@ -116,12 +106,13 @@ export class WebhookDeliverer extends PeriodicDatabaseTask implements MetricsSou
   }
 
   /** Returns what an attempt stores: why it failed, if it did, and the response, if there was one. */
-  private async send(delivery: ClaimedDelivery, signal: AbortSignal): Promise<AttemptResult> {
+  private async send(delivery: ClaimedDelivery, endMs: number): Promise<AttemptResult> {
     const { eventId, url, secrets, body, attemptedAt } = delivery;
     try {
       const headers = signedHeaders(eventId, new Date(attemptedAt), body, secrets);
       const allowsPrivate = this.environment.WEBHOOK_ALLOW_PRIVATE_ADDRESSES;
-      const response = await this.receivers.post({ url, headers, body, allowsPrivate }, signal);
+      const timeoutMs = Math.ceil(endMs - performance.now());
+      const response = await this.receivers.post({ url, headers, body, allowsPrivate, timeoutMs });
       const isSuccess = response.status >= 200 && response.status <= 299;
       const lastFailure = isSuccess ? null : `The response was ${response.status}`;
       return { lastFailure, responseStatus: response.status, responseBody: response.body };

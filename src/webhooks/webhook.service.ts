@@ -114,7 +114,7 @@ export class WebhookService {
     const secret = generateSecret();
     return this.change(async (transaction) => {
       const old = await this.find(id, transaction);
-      const { secret: previousSecret } = await transaction.webhook.findUniqueOrThrow({ where: { id } });
+      const { secret: previousSecret } = await transaction.webhook.findFirstOrThrow({ where: { id } });
       const after = { previousSecretExpiresAt: new Date((await readServerTimeMs(transaction)) + DAY_MS) };
       const data = { ...after, previousSecret, secret };
       const changed = await transaction.webhook.update({ where: { id }, data, ...WEBHOOK });

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { getPriority } from 'node:os';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { ReceiverProcess } from '../../src/webhooks/receiver-process.client.js';
 import { until } from '../support/eventually.js';
 import { useReceiver } from '../support/programs/receiver.js';
 
-const NEVER = new AbortController().signal;
 const receiver = useReceiver();
 let receivers: ReceiverProcess;
 let warnings: unknown[];
@@ -17,13 +17,13 @@ beforeEach(() => {
   jest.spyOn(Logger.prototype, 'warn').mockImplementation((message: unknown) => warnings.push(message));
 });
 afterEach(async () => {
-  await receivers.end();
+  await receivers.end('It was ended');
   process.env = environment;
   jest.restoreAllMocks();
 });
 
-const post = (url = receiver.url, signal = NEVER, allowsPrivate = true) =>
-  receivers.post({ url, headers: {}, body: '{}', allowsPrivate }, signal);
+const post = ({ url = receiver.url, timeoutMs = 10_000, allowsPrivate = true } = {}) =>
+  receivers.post({ url, headers: {}, body: '{}', allowsPrivate, timeoutMs });
 const child = () => receivers['child'];
 
 const linuxIt = process.platform === 'linux' ? it : it.skip;
@@ -72,23 +72,19 @@ describe('the process that sends webhooks', () => {
     expect(child()?.spawnargs.slice(1, -1)).toEqual(['--no-deprecation', '--max-old-space-size=64']);
   });
 
-  it('ends a request whose signal is aborted', async () => {
+  it('ends a request without a response in time, and sends none whose time is over', async () => {
+    await post();
     let isClosed = false;
     receiver.respond = (response) => response.on('close', () => (isClosed = true));
-    const abort = new AbortController();
-    const outcome = Promise.allSettled([post(receiver.url, abort.signal)]);
-    await until(() => receiver.received.length === 1);
-    const reason = new Error('No response');
-    const [start, clear] = [jest.spyOn(globalThis, 'setTimeout'), jest.spyOn(globalThis, 'clearTimeout')];
-    abort.abort(reason);
-    const kill = start.mock.results.map(({ value }) => value as unknown);
-    expect(await outcome).toEqual([{ status: 'rejected', reason }]);
-    await until(() => isClosed && receivers['inFlight'].size === 0);
+    await expect(post({ timeoutMs: 500 })).rejects.toThrow('No response within 10 s');
+    await until(() => isClosed);
+    expect(receiver.received).toHaveLength(2);
+    const { pid } = child() ?? {};
+    await expect(post({ timeoutMs: 0 })).rejects.toThrow('No response within 10 s');
     // It has replied, so it is not killed.
-    expect(kill).toHaveLength(1);
-    expect(clear).toHaveBeenCalledWith(kill[0]);
-    await expect(post(receiver.url, abort.signal)).rejects.toThrow('No response');
-    expect(receiver.received).toHaveLength(1);
+    await pause(1100);
+    expect([child()?.pid, warnings]).toEqual([pid, []]);
+    expect(receiver.received).toHaveLength(2);
   });
 
   it('fails all its requests when it is killed, says so, and is started again by a later one', async () => {
@@ -112,15 +108,12 @@ describe('the process that sends webhooks', () => {
     await post();
     const hanging = child();
     process.kill(hanging?.pid ?? NaN, 'SIGSTOP');
-    const abort = new AbortController();
-    const outcomes = Promise.allSettled([post(receiver.url, abort.signal), post(receiver.url, abort.signal)]);
-    const reason = new Error('No response');
-    abort.abort(reason);
-    expect(await outcomes).toEqual([
+    const outcomes = await Promise.allSettled([post({ timeoutMs: 100 }), post({ timeoutMs: 100 })]);
+    const reason = new Error('The process that sends webhooks ended: SIGKILL');
+    expect(outcomes).toEqual([
       { status: 'rejected', reason },
       { status: 'rejected', reason },
     ]);
-    await until(() => child() === null);
     expect(warnings).toEqual([
       'The process that sends webhooks hangs, so it is killed.',
       'The process that sends webhooks ended, and is started again: SIGKILL',
@@ -141,10 +134,14 @@ describe('the process that sends webhooks', () => {
     expect(receivers.isAvailable).toBe(true);
   });
 
-  it('ends when it is no longer needed, and says nothing', async () => {
+  it('ends when it is no longer needed, with its requests, and logs nothing', async () => {
     await post();
+    receiver.respond = () => {};
+    const outcome = Promise.allSettled([post()]);
+    await until(() => receiver.received.length === 2);
     const ended = child();
-    await receivers.end();
+    await receivers.end('It was ended');
+    expect(await outcome).toEqual([{ status: 'rejected', reason: new Error('It was ended') }]);
     expect(ended?.signalCode).toBe('SIGKILL');
     expect(warnings).toStrictEqual([]);
   });
@@ -162,13 +159,20 @@ describeWithProxies('the proxy of the settings of Node', () => {
   });
 
   it('gets what is sent to a name, which it looks up', async () => {
-    expect(await post('http://webhooks.invalid/hook', NEVER, false)).toEqual({ status: 204, body: '' });
+    expect(await post({ url: 'http://webhooks.invalid/hook', allowsPrivate: false })).toEqual({
+      status: 204,
+      body: '',
+    });
     expect(receiver.received).toMatchObject([{ method: 'POST', path: 'http://webhooks.invalid/hook' }]);
   });
 
   it('does not get what is sent to a private address, or to a name of NO_PROXY', async () => {
-    await expect(post('http://10.0.0.1/', NEVER, false)).rejects.toThrow('has the private address');
-    await expect(post('http://direct.invalid/', NEVER, false)).rejects.toThrow(/ENOTFOUND|EAI_AGAIN/);
+    await expect(post({ url: 'http://10.0.0.1/', allowsPrivate: false })).rejects.toThrow(
+      'has the private address',
+    );
+    await expect(post({ url: 'http://direct.invalid/', allowsPrivate: false })).rejects.toThrow(
+      /ENOTFOUND|EAI_AGAIN/,
+    );
     expect(receiver.received).toStrictEqual([]);
   });
 });

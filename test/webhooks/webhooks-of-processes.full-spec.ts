@@ -133,7 +133,6 @@ describe('a replica that is stopped', () => {
     receiver.respond = () => {};
     const stopped = services.start();
     await stopped.ready();
-    // More than ten requests, of which Node warns if all listen to one signal.
     await insertDeliveries(database, `${receiver.url}/1`, 10);
     await insertDeliveries(database, `${receiver.url}/2`, 10);
     await until(() => receiver.received.length === 20);

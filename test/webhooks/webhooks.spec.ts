@@ -88,7 +88,7 @@ describe('POST /admin/webhooks', () => {
 });
 
 describe('GET /admin/webhooks', () => {
-  it('returns 200 with the webhooks over all pages, the oldest first, of which there may be 20', async () => {
+  it('returns 200 with up to 20 webhooks over all pages, the oldest first', async () => {
     const ids: string[] = [];
     while (ids.length < 19) {
       ids.push((await create()).id);
@@ -106,7 +106,7 @@ describe('GET /admin/webhooks', () => {
 });
 
 describe('PATCH /admin/webhooks/{webhookId}', () => {
-  it('returns 200 with the changed webhook, of which what is left out stays', async () => {
+  it('returns 200 with the changed webhook, and keeps what is left out', async () => {
     const { id, secret: _secret, ...shown } = await create();
     const url = 'https://new.example:8443/hook';
     const moved = await change(id, { url });
@@ -263,7 +263,7 @@ describe('two deletions at once', () => {
 });
 
 describe('GET /admin/webhooks/{webhookId}/deliveries', () => {
-  it('returns 200 with the deliveries over all pages, the newest first, also of one state', async () => {
+  it('returns 200 with the deliveries over all pages, the newest first, or those of one state', async () => {
     const { id } = await create();
     await admin.store.database.query(
       `INSERT INTO webhook_deliveries (
