@@ -23,7 +23,7 @@ export class AuditService {
       where: {
         ...(cursor !== undefined && { id: { lt: cursor } }),
         ...(action !== undefined && { action }),
-        AND: [...actorFilters(query), ...subjectFilters(query)],
+        AND: filters(query),
         createdAt: { ...(since && { gte: since }), ...(until && { lt: until }) },
       },
       orderBy: { id: 'desc' },
@@ -57,21 +57,15 @@ export class AuditService {
   }
 }
 
-function actorFilters({ actorType, actorId, actorName }: AuditQuery): Prisma.AuditEventWhereInput[] {
-  const ofType = { startsWith: `${actorType}:` };
+function filters({ actorType, actorId, actorName, keyId, quotaId }: AuditQuery) {
+  const subjects = [keyId && `key:${keyId.toLowerCase()}`, quotaId && `quota:${quotaId.toLowerCase()}`];
+  const wanted = subjects.filter((subject) => subject !== undefined);
   return [
-    ...(actorType === undefined ? [] : [{ actor: actorType === SERVICE ? SERVICE : ofType }]),
-    ...(actorId === undefined ? [] : [{ actor: keyActor(actorId.toLowerCase()) }]),
-    ...(actorName === undefined ? [] : [{ actor: terminalActor(actorName) }]),
-  ];
-}
-
-function subjectFilters({ keyId, quotaId }: AuditQuery): Prisma.AuditEventWhereInput[] {
-  const subjects = [
-    ...(keyId === undefined ? [] : [`key:${keyId.toLowerCase()}`]),
-    ...(quotaId === undefined ? [] : [`quota:${quotaId.toLowerCase()}`]),
-  ];
-  return subjects.length === 0 ? [] : [{ subject: { in: subjects } }];
+    actorType !== undefined && { actor: actorType === SERVICE ? SERVICE : { startsWith: `${actorType}:` } },
+    actorId !== undefined && { actor: keyActor(actorId.toLowerCase()) },
+    actorName !== undefined && { actor: terminalActor(actorName) },
+    wanted.length > 0 && { subject: { in: wanted } },
+  ].filter((filter) => filter !== false);
 }
 
 function actorView(stored: string, keys: KeysById): AuditEvent['actor'] {

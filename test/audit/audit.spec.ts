@@ -235,7 +235,7 @@ describe('the table audit_events', () => {
      ON CONFLICT (id) DO UPDATE SET actor = 'nobody'`,
   ];
 
-  it.each(CHANGES)('rejects every change, also of zero rows: %s', async (statement) => {
+  it.each(CHANGES)('rejects every change, even of zero rows: %s', async (statement) => {
     expect(await countEntries()).toBeGreaterThan(0);
     // Ordinary triggers are off during replication.
     for (const role of ['origin', 'replica']) {
@@ -303,7 +303,7 @@ describe('GET /admin/audit', () => {
     expect((await newest()).actor).toEqual(shown);
   });
 
-  it('returns ids exactly, also beyond 2^53', async () => {
+  it('returns ids exactly, even beyond 2^53', async () => {
     await admin.store.database.query(
       `INSERT INTO audit_events (id, actor, action, subject, after) VALUES (9007199254740993, ` +
         `'service', 'plan.updated', 'plan:free', '{}')`,
