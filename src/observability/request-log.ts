@@ -58,27 +58,17 @@ function findPrincipal(request: FastifyRequest): Principal | null {
   return request.authentication === null ? request.lastKnownPrincipal : request.authentication.principal;
 }
 
-/**
- * How the rate limiter decided on a request, in one word.
- *
- * - `allowed`: it took one from each window.
- * - `denied`: a window was full.
- * - `banned`: it started or met a ban.
- * - `degraded`: this replica allowed it by itself, because the counter store is unavailable.
- * - `uncounted`: it took nothing, such as `GET /v1/rate-limit`, or a request during a shutdown.
- * - `shed`: the server was overloaded.
- */
-type DecisionWord = 'allowed' | 'denied' | 'banned' | 'degraded' | 'uncounted' | 'shed';
-
-/** The facts that the word depends on; the decision is null for a request that was not counted. */
+/** The facts on which the word for a decision depends. */
 interface DecidedRequest {
+  /** Null for a request that was not counted. */
   decision: Pick<RateLimitDecision, 'allowed' | 'ban' | 'degraded'> | null;
   isShed: boolean;
   /** The limit of its own that counted it instead of the windows, if any. */
   ownLimit: object | null;
 }
 
-export function decisionWord({ decision, isShed, ownLimit }: DecidedRequest): DecisionWord {
+/** Returns how the rate limiter decided on a request, in a word that docs/observing.md explains. */
+export function decisionWord({ decision, isShed, ownLimit }: DecidedRequest): string {
   if (decision === null) {
     return isShed ? 'shed' : 'uncounted';
   }

@@ -97,7 +97,7 @@ describe('the trace of a request', () => {
     expect(await server('listPets')).toMatchObject(continued);
   });
 
-  it('has a span for each query, also when one query serves many requests', async () => {
+  it('has a span for each query, even when one query serves many requests', async () => {
     await send(`${store.url}/v1/pets`, { key });
     // The others queue behind the first query, if not with it.
     const holder = await hold(store.database.url, 'LOCK TABLE rate_limit_counters');
