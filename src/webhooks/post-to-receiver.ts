@@ -16,6 +16,9 @@ export const RESPONSE_BODY_MAX_BYTES = 1000;
 /** How much is read from a receiver: several responses of status 1xx, headers, and a part of the body. */
 const READ_MAX_BYTES = 128 * 1024;
 
+/** Returns the milliseconds of a clock that the processes of a machine share, and that is never set. */
+export const machineMs = () => Number(process.hrtime.bigint() / 1_000_000n);
+
 /** A POST to a receiver of webhooks. */
 export interface Post {
   url: string;
@@ -23,8 +26,8 @@ export interface Post {
   body: string;
   /** Whether its address may be private. */
   allowsPrivate: boolean;
-  /** What is left of the deadline. */
-  timeoutMs: number;
+  /** When its time is over, by `machineMs`. */
+  endMs: number;
 }
 
 /** A response, with the beginning of its body. */
@@ -40,7 +43,11 @@ export interface ReceivedResponse {
  * @throws the error of the connection, or of a host without a public address, unless `allowsPrivate`.
  */
 export async function postToReceiver(post: Post): Promise<ReceivedResponse> {
-  const signal = AbortSignal.timeout(post.timeoutMs);
+  const timeoutMs = post.endMs - machineMs();
+  if (timeoutMs <= 0) {
+    throw new Error(NO_RESPONSE);
+  }
+  const signal = AbortSignal.timeout(timeoutMs);
   const url = new URL(post.url);
   /** Checks the addresses that are connected to, whatever the name means later. */
   const select = (found: LookupAddress[]) => {

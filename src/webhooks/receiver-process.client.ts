@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { Logger } from '@nestjs/common';
-import { NO_RESPONSE, type Post, type ReceivedResponse } from './post-to-receiver.js';
+import { machineMs, type Post, type ReceivedResponse } from './post-to-receiver.js';
 import type { ReceiverReply, ReceiverRequest } from './receiver-process.js';
 import { WEBHOOKS_MAX } from './webhook.service.js';
 
@@ -51,14 +51,11 @@ export class ReceiverProcess {
    * @throws an error that says why there is no response.
    */
   async post(post: Post): Promise<ReceivedResponse> {
-    if (post.timeoutMs <= 0) {
-      throw new Error(NO_RESPONSE);
-    }
     const child = (this.child ??= this.start());
     const id = (this.lastId += 1);
     // Timers run before replies are read, and immediates after.
     const late = () => setImmediate(() => this.inFlight.has(id) && this.killHanging(child));
-    const timer = setTimeout(late, post.timeoutMs + LATE_MS).unref();
+    const timer = setTimeout(late, post.endMs - machineMs() + LATE_MS).unref();
     const reply = await new Promise<ReceiverReply>((resolve) => {
       this.inFlight.set(id, resolve);
       if (child.connected) {

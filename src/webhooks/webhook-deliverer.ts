@@ -6,7 +6,7 @@ import { PrismaService } from '../database/access/prisma.service.js';
 import { loadSql } from '../database/access/statement.js';
 import type { MetricsRegistry, MetricsSource } from '../process/metrics-registry.js';
 import { ENVIRONMENT, type Environment } from '../process/settings/environment.js';
-import { DEADLINE_MS } from './post-to-receiver.js';
+import { DEADLINE_MS, machineMs } from './post-to-receiver.js';
 import { ReceiverProcess } from './receiver-process.client.js';
 import { signedHeaders } from './rules/signed-headers.js';
 
@@ -75,7 +75,7 @@ export class WebhookDeliverer extends PeriodicDatabaseTask implements MetricsSou
     }
     const busy = [...this.inFlight.values()];
     // From before the claim, so that a process that was suspended during it sends nothing.
-    const endMs = performance.now() + DEADLINE_MS;
+    const endMs = machineMs() + DEADLINE_MS;
     const claimed = await this.prisma.query(CLAIM, busy, MAX_IN_FLIGHT_TO_ONE, WAITS_SECONDS);
     for (const { delivery } of claimed) {
       const attempt = this.attempt(delivery, endMs).finally(() => this.inFlight.delete(attempt));
@@ -111,8 +111,7 @@ export class WebhookDeliverer extends PeriodicDatabaseTask implements MetricsSou
     try {
       const headers = signedHeaders(eventId, new Date(attemptedAt), body, secrets);
       const allowsPrivate = this.environment.WEBHOOK_ALLOW_PRIVATE_ADDRESSES;
-      const timeoutMs = Math.ceil(endMs - performance.now());
-      const response = await this.receivers.post({ url, headers, body, allowsPrivate, timeoutMs });
+      const response = await this.receivers.post({ url, headers, body, allowsPrivate, endMs });
       const isSuccess = response.status >= 200 && response.status <= 299;
       const lastFailure = isSuccess ? null : `The response was ${response.status}`;
       return { lastFailure, responseStatus: response.status, responseBody: response.body };

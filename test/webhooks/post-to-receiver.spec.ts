@@ -8,7 +8,7 @@ import {
   setDefaultAutoSelectFamily,
   type Socket,
 } from 'node:net';
-import { postToReceiver } from '../../src/webhooks/post-to-receiver.js';
+import { machineMs, postToReceiver } from '../../src/webhooks/post-to-receiver.js';
 import { useReceiver } from '../support/programs/receiver.js';
 
 const receiver = useReceiver();
@@ -18,7 +18,7 @@ function postTo(found: string[], allowsPrivate = true, host = 'receiver.example'
   const addresses = found.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
   jest.spyOn(dns, 'lookup').mockResolvedValue(addresses as never);
   const url = `http://${host}:${receiver.port}/hook`;
-  return postToReceiver({ url, headers: {}, body: '{}', allowsPrivate, timeoutMs });
+  return postToReceiver({ url, headers: {}, body: '{}', allowsPrivate, endMs: machineMs() + timeoutMs });
 }
 afterEach(() => jest.restoreAllMocks());
 
@@ -104,7 +104,7 @@ describe('a receiver', () => {
       headers: {},
       body: '',
       allowsPrivate: true,
-      timeoutMs: 10_000,
+      endMs: machineMs() + 10_000,
     }).catch((error: Error) => error.message);
     server.close();
     await once(server, 'close');

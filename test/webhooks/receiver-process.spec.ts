@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { getPriority } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
+import { machineMs } from '../../src/webhooks/post-to-receiver.js';
 import { ReceiverProcess } from '../../src/webhooks/receiver-process.client.js';
 import { until } from '../support/eventually.js';
 import { useReceiver } from '../support/programs/receiver.js';
@@ -23,7 +24,7 @@ afterEach(async () => {
 });
 
 const post = ({ url = receiver.url, timeoutMs = 10_000, allowsPrivate = true } = {}) =>
-  receivers.post({ url, headers: {}, body: '{}', allowsPrivate, timeoutMs });
+  receivers.post({ url, headers: {}, body: '{}', allowsPrivate, endMs: machineMs() + timeoutMs });
 const child = () => receivers['child'];
 
 const linuxIt = process.platform === 'linux' ? it : it.skip;
