@@ -38,7 +38,7 @@ export const ACTIONS = [
   'webhook.deleted',
   'webhook.delivery_resent',
 ] as const;
-export type Action = (typeof ACTIONS)[number];
+type Action = (typeof ACTIONS)[number];
 
 /**
  * Records an action in the transaction of its change, so that neither is stored without the other.

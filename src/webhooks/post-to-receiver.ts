@@ -8,7 +8,7 @@ import { ALLOW_PRIVATE, isPublicAddress } from './rules/public-address.js';
 
 /** How long a receiver may take, the look-up of its name included. */
 export const DEADLINE_MS = 10_000;
-export const NO_RESPONSE = `No response within ${DEADLINE_MS / 1000} s`;
+const NO_RESPONSE = `No response within ${DEADLINE_MS / 1000} s`;
 /** How long the beginning of a body is awaited after the status. */
 const BODY_MS = 1000;
 /** How much is kept of what a receiver responds. */
