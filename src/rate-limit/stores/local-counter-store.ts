@@ -19,11 +19,23 @@ interface Counter extends Omit<BucketState, 'nowMs'> {
   dayLocal: number;
 }
 
+/** A bucket that was never counted, in windows that are over. */
+const UNUSED: Readonly<Counter> = {
+  minute: 0,
+  minuteUsed: 0,
+  minuteLocal: 0,
+  day: 0,
+  dayUsed: 0,
+  dayLocal: 0,
+  denials: 0,
+  bannedUntil: null,
+};
+
 /** Counts in the memory of this process, for this process alone. It starts no bans; a known one goes on. */
 export class LocalCounterStore {
   /**
-   * The least recently used is dropped. Addresses are apart: one person may have billions, which must not
-   * crowd out quotas.
+   * The least recently used is dropped. Addresses are kept separately, because
+   * one client can use billions of them.
    */
   private readonly counters: Record<'quotas' | 'addresses', LRUCache<string, Counter>>;
 
@@ -109,8 +121,15 @@ export class LocalCounterStore {
   /** Returns a copy of what is known of a bucket, in the windows that are open now. */
   private read(request: RateLimitRequest): { counter: Counter; nowMs: number } {
     const nowMs = Math.floor(this.now());
-    const before = this.countersLike(request).get(request.bucketKey) ?? newCounter(nowMs);
-    return { counter: rollOver(before, toMinute(nowMs), toDay(nowMs)), nowMs };
+    const [minute, day] = [toMinute(nowMs), toDay(nowMs)];
+    const before = this.countersLike(request).get(request.bucketKey) ?? UNUSED;
+    // A window never goes back.
+    const counter = {
+      ...before,
+      ...(minute > before.minute && { minute, minuteUsed: 0, minuteLocal: 0, denials: 0 }),
+      ...(day > before.day && { day, dayUsed: 0, dayLocal: 0 }),
+    };
+    return { counter, nowMs };
   }
 }
 
@@ -120,26 +139,4 @@ function isBanned({ bannedUntil }: Counter, nowMs: number): boolean {
 
 function usedIn(window: WindowState | undefined): number {
   return window === undefined ? 0 : window.limit - window.remaining;
-}
-
-function newCounter(nowMs: number): Counter {
-  return {
-    minute: toMinute(nowMs),
-    minuteUsed: 0,
-    minuteLocal: 0,
-    day: toDay(nowMs),
-    dayUsed: 0,
-    dayLocal: 0,
-    denials: 0,
-    bannedUntil: null,
-  };
-}
-
-/** Returns a copy with these windows if they are later: a window never goes back. */
-function rollOver(counter: Counter, minute: number, day: number): Counter {
-  return {
-    ...counter,
-    ...(minute > counter.minute && { minute, minuteUsed: 0, minuteLocal: 0, denials: 0 }),
-    ...(day > counter.day && { day, dayUsed: 0, dayLocal: 0 }),
-  };
 }
