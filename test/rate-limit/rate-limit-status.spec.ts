@@ -1,4 +1,7 @@
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
+import { RateLimitStatus } from '../../src/rate-limit/rate-limit-status.schema.js';
+import { banThreshold } from '../../src/rate-limit/rules/ban.js';
+import { Limits } from '../../src/schemas/limits.schema.js';
 import { denialsBeforeBan } from '../support/keys/bans.js';
 import { MINUTE_MS } from '../support/time/clock.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
@@ -129,5 +132,14 @@ describe('GET /v1/rate-limit', () => {
     const response = await fetchStatus(key, 'POST');
     expectError(response, 405, 'method_not_allowed');
     expect(limitHeaders(response)).toEqual([3, 2, minuteEnd()]);
+  });
+});
+
+describe('RateLimitStatus', () => {
+  it('documents a type that holds the denials until the ban of the largest limit', () => {
+    const { perMinute } = Limits.parse({ perMinute: 2_147_483_647n, perDay: 1n });
+    const threshold = banThreshold({ perMinute, perDay: 1 }, [1]);
+    expect(RateLimitStatus.shape.denialsUntilBan.parse(threshold)).toBe(threshold);
+    expect(Limits.safeParse({ perMinute: 2_147_483_648n, perDay: 1n }).success).toBe(false);
   });
 });
