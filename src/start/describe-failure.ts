@@ -8,7 +8,8 @@ import { HOW_TO_MIGRATE } from '../database/migrations/schema-faults.js';
 import { InvalidEnvironmentError } from '../process/settings/environment.js';
 import { ApiError } from '../http/routes/api-error.js';
 import { OperatorError } from '../process/operator-error.js';
-import { CounterStoreError } from '../rate-limit/stores/counter-store.js';
+import { UnavailableError } from '../database/access/unavailable-error.js';
+import { COUNTER_STORE } from '../rate-limit/stores/counter-store.js';
 
 const PERMISSION_DENIED = /^42501$/;
 
@@ -20,7 +21,7 @@ export function describeFailure(error: unknown): string {
   if (error instanceof ApiError || error instanceof OperatorError) {
     return error.message;
   }
-  if (error instanceof CounterStoreError) {
+  if (error instanceof UnavailableError && error.store === COUNTER_STORE) {
     // Only Redis: with counters in PostgreSQL, the error is PostgreSQL's own.
     return `${error.message} (check COUNTER_STORE_URL)`;
   }

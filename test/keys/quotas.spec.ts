@@ -1,6 +1,6 @@
 import type { IssuedKey, Key } from '../../src/keys/key.schemas.js';
 import type { Quota } from '../../src/keys/quota.schemas.js';
-import { CounterStoreError } from '../../src/rate-limit/stores/counter-store.js';
+import { counterStoreError } from '../../src/rate-limit/stores/counter-store.js';
 import { FallbackCounterStore } from '../../src/rate-limit/stores/fallback-counter-store.js';
 import { changingNothing } from '../support/database/stored-state.js';
 import { eventually } from '../support/eventually.js';
@@ -313,7 +313,7 @@ describe('a change after which the counter store is unavailable', () => {
     await ban(admin.store.database, freed, inFuture(HOUR_MS));
     const plan = { plan: 'pro' };
     const counters = admin.store.app.get(FallbackCounterStore);
-    const away = new CounterStoreError('refused', new Error('away'));
+    const away = counterStoreError(new Error('away'), false);
     for (const [action, key, expected] of [
       [() => revoke(revoked), revoked, { state: 'revoked' }],
       [() => update(moved, plan), moved, plan],

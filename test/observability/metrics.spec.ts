@@ -359,24 +359,20 @@ describe('metrics during an outage of the counter store', () => {
   it('show the outage, the requests counted locally, and the recovery', async () => {
     const proxy = await startDatabaseProxy(store.database.url);
     const shared = store.app.get<CounterStore, PostgresCounterStore>(CounterStore);
-    jest.replaceProperty(
-      shared['connection'] as unknown as { environment: object },
-      'environment',
-      Object.assign({}, shared['environment'], { DATABASE_URL: proxy.url }),
-    );
+    jest.replaceProperty(shared['connection']['pool'].options, 'connectionString', proxy.url);
     const { key } = store;
     // From now on it connects by the proxy.
     await store.database.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'animal-store ` +
         `counters'`,
     );
-    await until(() => shared['connection'].current === null);
+    await until(() => shared['connection']['pool'].totalCount === 0);
     expect(await call(key)).toEqual([200]);
     const isOpen = async () => (await metrics()).value('animal_store_rate_limit_degraded') === 1;
     expect(await isOpen()).toBe(false);
     proxy.goAway();
     const grown = await growth(/^rate_limit_degraded_decisions|^query_requests_failed/, async () => {
-      await until(() => shared['connection'].current === null);
+      await until(() => shared['connection']['pool'].totalCount === 0);
       expect(await call(key, 2)).toEqual([200, 200]);
     });
     expect(grown).toEqual({

@@ -31,11 +31,7 @@ beforeEach(async () => {
   replica = await startApplication();
   store = replica.app.get<CounterStore, PostgresCounterStore>(CounterStore);
   proxy = await startDatabaseProxy(replica.database.url);
-  jest.replaceProperty(
-    store['connection'] as unknown as { environment: object },
-    'environment',
-    Object.assign({}, store['environment'], { DATABASE_URL: proxy.url }),
-  );
+  jest.replaceProperty(store['connection']['pool'].options, 'connectionString', proxy.url);
   lines = jest.spyOn(replica.app.get(FallbackCounterStore)['logger'], 'warn').mockImplementation();
   key = await replica.issue();
 });
@@ -64,7 +60,7 @@ const stored = () =>
 /** Makes the store refuse connections, and waits until the replica has lost its own. */
 async function refuse(): Promise<void> {
   proxy.goAway();
-  await until(() => store['connection'].current === null);
+  await until(() => store['connection']['pool'].totalCount === 0);
 }
 
 /**

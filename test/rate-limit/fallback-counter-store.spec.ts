@@ -1,10 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { RateLimitDecision } from '../../src/rate-limit/rules/rate-limit-decision.js';
-import {
-  type CounterStore,
-  CounterStoreError,
-  type FailureKind,
-} from '../../src/rate-limit/stores/counter-store.js';
+import type { UnavailableError } from '../../src/database/access/unavailable-error.js';
+import { type CounterStore, counterStoreError } from '../../src/rate-limit/stores/counter-store.js';
 import { FallbackCounterStore } from '../../src/rate-limit/stores/fallback-counter-store.js';
 import { LocalCounterStore } from '../../src/rate-limit/stores/local-counter-store.js';
 import { MINUTE_MS, TestClock } from '../support/time/clock.js';
@@ -19,7 +16,7 @@ const AHEAD_MS = 5 * MINUTE_MS;
 describe('FallbackCounterStore', () => {
   let clock: TestClock;
   /** Why queries to the shared store fail; null while it replies. */
-  let failure: CounterStoreError | null;
+  let failure: UnavailableError | null;
   let shared: AnyCounterStore;
   let reconnect: jest.Mock;
   let rejectQueued: jest.Mock;
@@ -78,8 +75,8 @@ describe('FallbackCounterStore', () => {
     return { request, replica, end };
   }
 
-  const fail = (kind: FailureKind) => {
-    failure = new CounterStoreError(kind, new Error(kind));
+  const fail = (reason: string) => {
+    failure = counterStoreError(new Error(reason), true, reason);
   };
   const comeBack = async () => {
     failure = null;
@@ -220,7 +217,7 @@ describe('FallbackCounterStore', () => {
   });
 
   it('rejects reads without a reply, however many, and still counts in the shared store', async () => {
-    const errors = Array.from({ length: 9 }, () => new CounterStoreError('silent', new Error('silent')));
+    const errors = Array.from({ length: 9 }, () => counterStoreError(new Error('silent'), true, 'silent'));
     const peek = jest.spyOn(shared, 'peek');
     errors.forEach((error) => peek.mockRejectedValueOnce(error));
     const outcomes = await Promise.allSettled(errors.map(() => store.peek(newBucket())));
@@ -230,7 +227,7 @@ describe('FallbackCounterStore', () => {
   });
 
   it('counts locally once a connection refuses a read, as one master of a Cluster may', async () => {
-    const refused = new CounterStoreError('refused', new Error('refused'));
+    const refused = counterStoreError(new Error('refused'), true, 'refused');
     jest.spyOn(shared, 'peek').mockRejectedValueOnce(refused);
     expect(await store.peek(newBucket())).toMatchObject({ degraded: true, allowed: true });
     expect(store.outage?.error).toBe(refused);
@@ -243,7 +240,7 @@ describe('FallbackCounterStore', () => {
     const read = store.peek(newBucket());
     fail('refused');
     await store.consume(newBucket());
-    reject(new CounterStoreError('silent', new Error('silent')));
+    reject(counterStoreError(new Error('silent'), true, 'silent'));
     expect(await read).toMatchObject({ degraded: true, allowed: true });
   });
 

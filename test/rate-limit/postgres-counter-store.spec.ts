@@ -7,7 +7,6 @@ import { isDatabaseUnavailable } from '../../src/database/access/availability.js
 import { PrismaService } from '../../src/database/access/prisma.service.js';
 import { readEnvironment } from '../../src/process/settings/environment.js';
 import type { RateLimitDecision, RateLimitRequest } from '../../src/rate-limit/rules/rate-limit-decision.js';
-import type { CountingConnection } from '../../src/rate-limit/stores/postgres-connection.js';
 import { CounterCleanup } from '../../src/rate-limit/stores/counter-cleanup.js';
 import { PostgresCounterStore } from '../../src/rate-limit/stores/postgres-counter-store.js';
 import { denialsBeforeBan } from '../support/keys/bans.js';
@@ -51,8 +50,7 @@ beforeAll(() => ({ database } = home as ServiceHome));
 const findCounter = ({ bucketKey }: RateLimitRequest) => home.findCounter(bucketKey);
 
 /** Returns the connection that counts. */
-const countingClient = () =>
-  ((store as PostgresCounterStore)['connection'].current as CountingConnection)['client'];
+const countingClient = () => (store as PostgresCounterStore)['connection']['pool'];
 
 /** The server processes of the counting connections. */
 const countingBackends = () =>
@@ -327,7 +325,7 @@ describe('the connection of PostgresCounterStore', () => {
     const [lost, queued] = await outcomes;
     await lock.letGo();
     expect(lost.status === 'rejected' && isDatabaseUnavailable(lost.reason)).toBe(true);
-    expect(lost).toMatchObject({ reason: { kind: 'failed' } });
+    expect(lost).toMatchObject({ reason: { reason: 'failed' } });
     expect(queued).toMatchObject({ value: { allowed: true } });
     expect(remaining(await store.consume(request))).toEqual([58, 998]);
   });
@@ -335,7 +333,7 @@ describe('the connection of PostgresCounterStore', () => {
   it('is replaced when it is read-only, and its successor counts again', async () => {
     const name = new URL(database.url).pathname.slice(1);
     await database.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
-    const refused = { kind: 'refused', cause: { code: '25006' } };
+    const refused = { reason: 'refused', cause: { code: '25006' } };
     await expect(store.consume(newBucket())).rejects.toMatchObject(refused);
     await database.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
     expect((await store.consume(newBucket())).allowed).toBe(true);
@@ -345,14 +343,14 @@ describe('the connection of PostgresCounterStore', () => {
     const DATABASE_URL = `postgres://127.0.0.1:${await getPort({ host: '127.0.0.1' })}/x`;
     const environment = readEnvironment({ APP_ENV: 'staging', DATABASE_URL });
     const away = new PostgresCounterStore(environment, openPrisma(environment));
-    await expect(away.consume(newBucket())).rejects.toMatchObject({ kind: 'refused' });
+    await expect(away.consume(newBucket())).rejects.toMatchObject({ reason: 'refused' });
     const noSocket = Object.assign(new Error('connect EMFILE'), { code: 'EMFILE' });
     const connect = jest.spyOn(net.Socket.prototype, 'connect').mockImplementation(function (
       this: net.Socket,
     ) {
       return this.destroy(noSocket);
     });
-    await expect(away.consume(newBucket())).rejects.toMatchObject({ kind: 'failed' });
+    await expect(away.consume(newBucket())).rejects.toMatchObject({ reason: 'failed' });
     connect.mockRestore();
   });
 
@@ -363,7 +361,7 @@ describe('the connection of PostgresCounterStore', () => {
     await database.query(`GRANT ALL ON ALL TABLES IN SCHEMA public TO ${direct.username}`);
     const environment = readEnvironment({ APP_ENV: 'staging', DATABASE_URL: direct.href });
     const limited = new PostgresCounterStore(environment, openPrisma(environment));
-    await expect(limited.consume(newBucket())).rejects.toMatchObject({ kind: 'failed' });
+    await expect(limited.consume(newBucket())).rejects.toMatchObject({ reason: 'failed' });
     await database.query(`ALTER ROLE ${direct.username} CONNECTION LIMIT -1`);
     expect((await limited.consume(newBucket())).allowed).toBe(true);
     await limited.onApplicationShutdown();
@@ -375,7 +373,7 @@ describe('the connection of PostgresCounterStore', () => {
     await store.consume(request);
     const pid = await whileServerHangs(async () => {
       const reason = await store.consume(request).catch((error: unknown) => error);
-      expect(reason).toMatchObject({ kind: 'silent' });
+      expect(reason).toMatchObject({ reason: 'silent' });
       expect(isDatabaseUnavailable(reason)).toBe(true);
       expect(remaining(await store.consume(request))).toEqual([58, 998]);
     });

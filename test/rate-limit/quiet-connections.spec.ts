@@ -14,8 +14,10 @@ const onPostgres: Start = async () => {
   const service = await startApplication();
   const proxy = await startDatabaseProxy(service.database.url);
   const store: object = service.app.get(CounterStore);
-  const { connection } = store as { connection: { environment: object; quietMs: number } };
-  jest.replaceProperty(connection, 'environment', { ...connection.environment, DATABASE_URL: proxy.url });
+  const { connection } = store as {
+    connection: { pool: { options: { connectionString: string } }; quietMs: number };
+  };
+  jest.replaceProperty(connection.pool.options, 'connectionString', proxy.url);
   jest.replaceProperty(connection, 'quietMs', 0);
   return { service, proxy, stop: async () => {} };
 };

@@ -7,7 +7,7 @@ import { readEnvironment } from '../../src/process/settings/environment.js';
 import type { RateLimitRequest } from '../../src/rate-limit/rules/rate-limit-decision.js';
 import { FallbackCounterStore } from '../../src/rate-limit/stores/fallback-counter-store.js';
 import { Clock } from '../../src/process/clock.js';
-import { CounterStoreError } from '../../src/rate-limit/stores/counter-store.js';
+import { UnavailableError } from '../../src/database/access/unavailable-error.js';
 import { RedisCounterStore } from '../../src/rate-limit/stores/redis-counter-store.js';
 import { requestsBeforeBan } from '../support/keys/bans.js';
 import { DAY_MS, MINUTE_MS, TestClock } from '../support/time/clock.js';
@@ -106,7 +106,7 @@ describeOnMovableRedisAndValkey('RedisCounterStore', (program) => {
       [bad, good, bad, good].map((request) => store.consume(request)),
     );
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected', 'fulfilled']);
-    expect(outcomes[0]).toMatchObject({ reason: { kind: 'failed', constructor: CounterStoreError } });
+    expect(outcomes[0]).toMatchObject({ reason: { reason: 'failed', constructor: UnavailableError } });
   });
 
   let server: RedisServer;
@@ -218,7 +218,7 @@ describeOnMovableRedisAndValkey('RedisCounterStore', (program) => {
     await store.consume(request);
     expect(warn.mock.calls).toEqual([[failure]]);
     expect(await quickRejection(store.bans())).toMatchObject({
-      kind: 'failed',
+      reason: 'failed',
       message: expect.stringContaining('WRONGTYPE'),
     });
     await server.operator.del(BANS);
@@ -269,7 +269,7 @@ describeOnMovableRedisAndValkey('RedisCounterStore', (program) => {
     const [wrong, right] = await Promise.allSettled([store.consume(broken), consume(newBucket(1), 3, store)]);
     expect(wrong).toMatchObject({
       status: 'rejected',
-      reason: { kind: 'failed', message: expect.stringContaining('WRONGTYPE') },
+      reason: { reason: 'failed', message: expect.stringContaining('WRONGTYPE') },
     });
     expect(right).toMatchObject({ status: 'fulfilled' });
     await server.operator.del(redisKey(broken.bucketKey));
@@ -298,8 +298,8 @@ describeOnMovableRedisAndValkey('RedisCounterStore, while Redis is unavailable',
       () => store.liftBan('x'),
     ]) {
       const reason = await quickRejection(query());
-      expect(reason).toBeInstanceOf(CounterStoreError);
-      expect(reason).toMatchObject({ kind: 'refused' });
+      expect(reason).toBeInstanceOf(UnavailableError);
+      expect(reason).toMatchObject({ reason: 'refused' });
       expect((reason as Error).message).toContain('ECONNREFUSED');
     }
     await startServer(program, { port });
@@ -312,9 +312,9 @@ describeOnMovableRedisAndValkey('RedisCounterStore, while Redis is unavailable',
     await store.consume(newBucket());
     server.pause();
     const query = () => quickRejection(store.consume(newBucket()));
-    expect(await Promise.all([query(), query()])).toMatchObject([{ kind: 'silent' }, { kind: 'silent' }]);
+    expect(await Promise.all([query(), query()])).toMatchObject([{ reason: 'silent' }, { reason: 'silent' }]);
     expect(await quickRejection(store.ping())).toMatchObject({
-      kind: 'silent',
+      reason: 'silent',
       message: expect.stringMatching(/no response within 750 ms/),
     });
     server.goOn();
@@ -348,7 +348,7 @@ describeOnMovableRedisAndValkey('RedisCounterStore, while Redis is unavailable',
       proxy.loseReplies();
       proxy.refuse();
       expect(await quickRejection(store.consume(newBucket()))).toMatchObject({
-        kind: 'refused',
+        reason: 'refused',
         message: expect.stringContaining('ECONNREFUSED'),
       });
     } finally {
@@ -362,7 +362,7 @@ describeOnMovableRedisAndValkey('RedisCounterStore, while Redis is unavailable',
     const request = newBucket(60, 1000);
     await store.consume(request);
     server.pause();
-    expect(await quickRejection(store.consume(request))).toMatchObject({ kind: 'silent' });
+    expect(await quickRejection(store.consume(request))).toMatchObject({ reason: 'silent' });
     server.goOn();
     await eventually(async () => expect((await store.peek(request)).allowed).toBe(true));
     expect(remaining(await store.consume(request))).toEqual([58, 998]);
@@ -397,7 +397,7 @@ describeOnMovableRedisAndValkey('RedisCounterStore, while Redis is unavailable',
     await server.operator.client('KILL', 'USER', 'store');
     await eventually(async () =>
       expect(await quickRejection(store.consume(newBucket()))).toMatchObject({
-        kind: 'refused',
+        reason: 'refused',
         message: expect.stringContaining('WRONGPASS'),
       }),
     );
@@ -411,7 +411,7 @@ describeOnMovableRedisAndValkey('RedisCounterStore, while Redis is unavailable',
     await store.consume(newBucket());
     store.onApplicationShutdown();
     await until(async () => !String(await server.operator.client('LIST')).includes('animal-store-counters'));
-    expect(await quickRejection(store.consume(newBucket()))).toBeInstanceOf(CounterStoreError);
+    expect(await quickRejection(store.consume(newBucket()))).toBeInstanceOf(UnavailableError);
   });
 });
 

@@ -9,10 +9,8 @@ const MAX_MS = 2500;
 
 /** Thrown for items that were not loaded, because too many others were rejected before. */
 export class TooManyRejectedError extends UnavailableError {
-  readonly store = 'The database';
-
   constructor() {
-    super(`Values of other requests were rejected for ${MAX_MS} ms`);
+    super('The database', 'tooManyRejected', `Values of other requests were rejected for ${MAX_MS} ms`);
   }
 }
 

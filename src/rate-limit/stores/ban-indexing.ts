@@ -33,7 +33,7 @@ export class BanIndexing extends PeriodicDatabaseTask implements OnApplicationBo
   /**
    * Reads the bans of the next quotas, and returns whether there are more.
    *
-   * @throws the database's error; CounterStoreError.
+   * @throws the database's error; UnavailableError.
    */
   async readNext(): Promise<boolean> {
     if (this.environment.COUNTER_STORE_URL === undefined) {

@@ -31,55 +31,49 @@ export const CHECK_DEADLINE_MS = 200;
  */
 const NOT_REFUSED = /^(EMFILE|ENFILE|ENOBUFS|ENOMEM|EADDRNOTAVAIL|53\d{3})$/;
 
-/**
- * Why a query failed.
- *
- * - `refused`: the store refused the connection, or replied that it cannot count at all.
- * - `silent`: there was no reply within the deadline, though this process was not late.
- * - `notConnected`: the connection took too long. A row of silent queries neither ends nor grows.
- * - `failed`: anything else, such as a value that the store rejected. The store is there, or nothing is known
- *   about it.
- */
-export type FailureKind = 'refused' | 'silent' | 'notConnected' | 'failed';
-
 /** What an operator should know of a counter store that counts. */
 export interface CounterStoreWarning {
   code: 'eviction_policy_unknown';
   message: string;
 }
 
-/** A query to a counter store that failed. All requests of a batch have the same error. */
-export class CounterStoreError extends UnavailableError {
-  readonly store = 'The counter store, which holds the bans,';
-
-  constructor(
-    readonly kind: FailureKind,
-    override readonly cause: unknown,
-  ) {
-    super(databaseReason(cause));
-  }
-}
+/** The `store` of an UnavailableError. */
+export const COUNTER_STORE = 'The counter store, which holds the bans,';
 
 /**
- * Returns the error of a query that failed.
+ * Returns the error of a query that failed, which all requests of a batch have in common. Its reason is:
+ *
+ * - `refused`: the store refused the connection, or replied that it cannot count at all.
+ * - `silent`: there was no reply within the deadline, though this process was not late.
+ * - `notConnected`: the connection took too long. A row of silent queries neither ends nor grows.
+ * - `failed`: anything else, such as a value that the store rejected. The store is there, or nothing is known
+ *   about it.
  *
  * @param isConnected whether it failed after the connection was there.
  */
-export function counterStoreError(cause: unknown, isConnected: boolean): CounterStoreError {
+export function counterStoreError(
+  cause: unknown,
+  isConnected: boolean,
+  reason: string = reasonOf(cause, isConnected),
+): UnavailableError {
+  return new UnavailableError(COUNTER_STORE, reason, databaseReason(cause), { cause });
+}
+
+function reasonOf(cause: unknown, isConnected: boolean): string {
   if (cause instanceof DeadlineError) {
-    return new CounterStoreError(cause.wasLate ? 'failed' : 'silent', cause);
+    return cause.wasLate ? 'failed' : 'silent';
   }
   const { code } = cause as { code?: unknown };
   if (!isConnected && code === 'ETIMEDOUT') {
-    return new CounterStoreError('notConnected', cause);
+    return 'notConnected';
   }
-  return new CounterStoreError(isConnected || NOT_REFUSED.test(String(code)) ? 'failed' : 'refused', cause);
+  return isConnected || NOT_REFUSED.test(String(code)) ? 'failed' : 'refused';
 }
 
 /**
  * Where windows are counted, exactly across replicas. Requests that arrive while a batch is in flight go in
  * the next one, in which those of a bucket are counted together. `consume`, `peek` and `ping` throw
- * CounterStoreError if their query fails.
+ * UnavailableError if their query fails.
  */
 export abstract class CounterStore {
   private readonly batcher = new Batcher((requests: RateLimitRequest[]) => this.decide(requests), {
@@ -100,7 +94,7 @@ export abstract class CounterStore {
   }
 
   /** Rejects the queued requests of `consume`, which are not counted then. */
-  rejectQueued(reason: CounterStoreError): void {
+  rejectQueued(reason: Error): void {
     this.batcher.rejectQueued(reason);
   }
 

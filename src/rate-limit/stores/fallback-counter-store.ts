@@ -1,10 +1,11 @@
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { UnavailableError } from '../../database/access/unavailable-error.js';
 import { PeriodicTask } from '../../database/batches/periodic-task.js';
 import type { MetricsRegistry, MetricsSource } from '../../process/metrics-registry.js';
 import { Clock, ServerClock } from '../../process/clock.js';
 import { ENVIRONMENT, type Environment } from '../../process/settings/environment.js';
 import type { RateLimitDecision, RateLimitRequest } from '../rules/rate-limit-decision.js';
-import { CounterStore, CounterStoreError, type CounterStoreWarning } from './counter-store.js';
+import { CounterStore, type CounterStoreWarning } from './counter-store.js';
 import { LocalCounterStore } from './local-counter-store.js';
 
 /** Queries without a reply, in a row, after which the shared store is unavailable. */
@@ -14,7 +15,7 @@ const PING_INTERVAL_MS = 500;
 /** Since when the shared store is unavailable, and the failure that showed it. */
 interface Outage {
   since: Date;
-  error: CounterStoreError;
+  error: UnavailableError;
 }
 
 /**
@@ -35,7 +36,7 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
   /** Requests that this replica decided by itself. */
   decidedLocally = 0;
   private silentQueries = 0;
-  private lastFailure: CounterStoreError | null = null;
+  private lastFailure: UnavailableError | null = null;
   private pinger: PeriodicTask | null = null;
 
   constructor(
@@ -89,7 +90,7 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
       try {
         return await this.shared.peek(request);
       } catch (error) {
-        if (error instanceof CounterStoreError && error.kind === 'refused') {
+        if (error instanceof UnavailableError && error.reason === 'refused') {
           this.observe(error);
         }
         // A count may have begun an outage meanwhile.
@@ -135,25 +136,25 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
   /** Begins an outage if a failed query shows that the store is unavailable. */
   private observe(error: unknown): void {
     // All requests of a batch fail with the error of their query.
-    if (error instanceof CounterStoreError && error !== this.lastFailure) {
+    if (error instanceof UnavailableError && error !== this.lastFailure) {
       this.lastFailure = error;
-      if (error.kind === 'silent') {
+      if (error.reason === 'silent') {
         this.silentQueries += 1;
-      } else if (error.kind !== 'notConnected') {
+      } else if (error.reason !== 'notConnected') {
         this.silentQueries = 0;
       }
-      if (this.outage === null && (error.kind === 'refused' || this.silentQueries >= MAX_SILENT_QUERIES)) {
+      if (this.outage === null && (error.reason === 'refused' || this.silentQueries >= MAX_SILENT_QUERIES)) {
         this.startOutage(error);
       }
     }
   }
 
-  private startOutage(error: CounterStoreError): void {
+  private startOutage(error: UnavailableError): void {
     this.logger.warn(`The counter store is unavailable, so this replica counts locally: ${error.message}`);
     this.outage = { since: new Date(this.clock.now()), error };
     // Otherwise, the queued requests would wait for one more query, which would fail too.
     this.shared.rejectQueued(error);
-    if (error.kind === 'silent') {
+    if (error.reason === 'silent') {
       // The path of this connection may have lost the replies, and another one may still have them.
       this.shared.reconnect();
     }

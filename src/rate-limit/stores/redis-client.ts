@@ -34,11 +34,6 @@ export function createClient(addresses: readonly RedisAddress[]): RedisClient {
   return isCluster ? createCluster(addresses) : createServer(addresses);
 }
 
-/** Returns the connections to all masters. */
-function findMasters(client: Redis | Cluster): Redis[] {
-  return client instanceof Cluster ? client.nodes('master') : [client];
-}
-
 /** Returns, for each master, a key on it that begins with `prefix`. */
 export function findKeyOfEachMaster(client: RedisClient, prefix: string): string[] {
   if (client instanceof Redis) {
@@ -58,11 +53,15 @@ export function findKeyOfEachMaster(client: RedisClient, prefix: string): string
 /**
  * Connects a client if it is not connected, and checks its servers.
  *
- * @returns the client, or one of the Cluster that its server belongs to.
+ * @returns the client, or one of the Cluster that its server belongs to; and `host:port` of each master that
+ *   does not say whether it evicts keys.
  * @throws InvalidEnvironmentError if the addresses do not fit the server, or a master evicts keys; else the
  *   error of ioredis.
  */
-export async function connect(client: RedisClient, addresses: readonly RedisAddress[]): Promise<RedisClient> {
+export async function connect(
+  client: RedisClient,
+  addresses: readonly RedisAddress[],
+): Promise<{ client: RedisClient; unchecked: string[] }> {
   let reason: unknown;
   client.on('error', (error) => (reason = error));
   try {
@@ -88,12 +87,11 @@ export async function connect(client: RedisClient, addresses: readonly RedisAddr
     return connect(createCluster(addresses), addresses);
   }
   try {
-    await Promise.all(findMasters(client).map(expectNoEviction));
+    return { client, unchecked: await checkPolicies(client) };
   } catch (error) {
     client.disconnect();
     throw error;
   }
-  return client;
 }
 
 /**
@@ -132,30 +130,26 @@ async function isOfCluster(server: Redis): Promise<boolean> {
   return (await unlessRejected(server.cluster('INFO'))) !== null;
 }
 
-/** @throws InvalidEnvironmentError if the server evicts counts and bans once its memory is full. */
-async function expectNoEviction(server: Redis): Promise<void> {
-  const policy = await readPolicy(server);
-  if (policy !== null && policy !== 'noeviction') {
-    throw new InvalidEnvironmentError(
-      `COUNTER_STORE_URL: ${nameOf(server)} has the maxmemory-policy ${policy}, by which counts and bans ` +
-        'are forgotten when memory is full; set maxmemory-policy to noeviction',
-    );
-  }
-}
-
-/** Returns `host:port` of each master that does not say whether it evicts keys. */
-export async function findUncheckedPolicies(client: RedisClient): Promise<string[]> {
-  const servers = findMasters(client);
-  const policies = await Promise.all(servers.map(readPolicy));
-  return servers.filter((_server, index) => policies[index] === null).map(nameOf);
-}
-
-const nameOf = ({ options: { host, port } }: Redis): string => `${host}:${port}`;
-
-/** Returns the maxmemory-policy of a server, or null if it does not say. */
-async function readPolicy(server: Redis): Promise<string | null> {
-  const info = await unlessRejected(server.info('memory'));
-  return /^maxmemory_policy:(\S+)/m.exec(info ?? '')?.[1] ?? null;
+/**
+ * Returns `host:port` of each master that does not say whether it evicts keys.
+ *
+ * @throws InvalidEnvironmentError if one evicts counts and bans once its memory is full.
+ */
+async function checkPolicies(client: RedisClient): Promise<string[]> {
+  const masters: Redis[] = client instanceof Cluster ? client.nodes('master') : [client];
+  const unchecked = masters.map(async (server) => {
+    const info = await unlessRejected(server.info('memory'));
+    const policy = /^maxmemory_policy:(\S+)/m.exec(info ?? '')?.[1];
+    const name = `${server.options.host}:${server.options.port}`;
+    if (policy !== undefined && policy !== 'noeviction') {
+      throw new InvalidEnvironmentError(
+        `COUNTER_STORE_URL: ${name} has the maxmemory-policy ${policy}, by which counts and bans ` +
+          'are forgotten when memory is full; set maxmemory-policy to noeviction',
+      );
+    }
+    return policy === undefined ? [name] : [];
+  });
+  return (await Promise.all(unchecked)).flat();
 }
 
 /** Returns a reply, or null if it is an error. */

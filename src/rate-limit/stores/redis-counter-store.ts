@@ -4,25 +4,18 @@ import { Cluster } from 'ioredis';
 import { LRUCache } from 'lru-cache';
 import { databaseReason } from '../../database/access/availability.js';
 import { DeadlineError, withinDeadline } from '../../database/access/deadline.js';
+import type { UnavailableError } from '../../database/access/unavailable-error.js';
 import { type Environment, InvalidEnvironmentError } from '../../process/settings/environment.js';
 import { LEVEL_FALLS_AFTER_MS } from '../rules/ban.js';
 import type { BucketRequests, CountedBucket, RateLimitRequest } from '../rules/rate-limit-decision.js';
 import {
   CHECK_DEADLINE_MS,
   CounterStore,
-  CounterStoreError,
   counterStoreError,
   DEADLINE_MS,
   QUIET_MS,
 } from './counter-store.js';
-import {
-  type Call,
-  connect,
-  createClient,
-  findKeyOfEachMaster,
-  findUncheckedPolicies,
-  type RedisClient,
-} from './redis-client.js';
+import { type Call, connect, createClient, findKeyOfEachMaster, type RedisClient } from './redis-client.js';
 
 /** The time for all checks of all servers at the start. */
 const CONNECT_DEADLINE_MS = 3000;
@@ -101,7 +94,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     try {
       await this.send(() => this.countPing());
     } catch (error) {
-      if ((error as Error).cause instanceof DeadlineError) {
+      if ((error as UnavailableError).reason === 'silent') {
         this.reconnect();
       }
       throw error;
@@ -123,10 +116,8 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     return untilMs === null ? null : new Date(untilMs as number);
   }
 
-  protected async read(request: RateLimitRequest): Promise<CountedBucket> {
-    const call = this.consumeCall({ ...request, count: 0, banThreshold: null });
-    const reply = await this.send(() => this.client.consumeRequests(...call));
-    return parseReply(reply as Reply);
+  protected read(request: RateLimitRequest): Promise<CountedBucket> {
+    return this.send(() => this.countBucket({ ...request, count: 0, banThreshold: null }));
   }
 
   /**
@@ -156,43 +147,37 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
   }
 
   protected async count(buckets: Map<string, BucketRequests>): Promise<Map<string, CountedBucket | Error>> {
-    const counted = new Map<string, CountedBucket | Error>();
-    const rejected: [bucketKey: string, error: unknown][] = [];
-    const countOne = async ([key, bucket]: [string, BucketRequests]) => {
-      try {
-        counted.set(
-          key,
-          parseReply((await this.client.consumeRequests(...this.consumeCall(bucket))) as Reply),
-        );
-      } catch (error) {
-        rejected.push([key, error]);
-      }
-    };
     let isConnected = false;
-    await this.send(() => {
+    const outcomes = await this.send(() => {
       isConnected = this.client.status === 'ready';
-      return Promise.all([...buckets].map(countOne));
+      // One that Redis rejects fails alone.
+      const countOne = (bucket: BucketRequests) => this.countBucket(bucket).catch((error: Error) => error);
+      return Promise.all([...buckets.values()].map(countOne));
     });
-    const refusal = rejected.some(([, error]) => isReply(error)) ? await this.findRefusal() : null;
-    for (const [key, error] of rejected) {
-      counted.set(key, (isReply(error) && refusal) || this.failure(error, isConnected));
-    }
+    const refusal = outcomes.some(isReply) ? await this.findRefusal() : null;
+    const counted = new Map<string, CountedBucket | Error>();
+    [...buckets.keys()].forEach((bucketKey, index) => {
+      const outcome = outcomes[index] as CountedBucket | Error;
+      const isFailure = outcome instanceof Error;
+      const failure = isFailure && ((isReply(outcome) && refusal) || this.failure(outcome, isConnected));
+      counted.set(bucketKey, failure || outcome);
+    });
     await this.indexBans(
-      [...counted].flatMap(([key, bucket]) => {
+      [...counted].flatMap(([bucketKey, bucket]) => {
         const untilMs = bucket instanceof Error ? 0 : Number(bucket.bannedUntil);
-        return !(bucket instanceof Error) && untilMs > bucket.nowMs ? [[key, untilMs]] : [];
+        return !(bucket instanceof Error) && untilMs > bucket.nowMs ? [[bucketKey, untilMs]] : [];
       }),
     );
     return counted;
   }
 
   private async connect(): Promise<void> {
-    const client = await connect(this.client, this.environment.COUNTER_STORE_URL ?? []);
+    const { client, unchecked } = await connect(this.client, this.environment.COUNTER_STORE_URL ?? []);
     if (client !== this.client) {
       this.follow(client);
       this.client = client;
     }
-    this.warnings = (await findUncheckedPolicies(client)).map((server) => {
+    this.warnings = unchecked.map((server) => {
       const message =
         `COUNTER_STORE_URL: the maxmemory-policy of ${server} could not be checked. Allow the user to run ` +
         'INFO and restart, or make sure that the policy is noeviction; with any other, counts and bans are ' +
@@ -222,7 +207,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     });
   }
 
-  /** @throws CounterStoreError if the reply is an error, or does not arrive in time. */
+  /** @throws UnavailableError if the reply is an error, or does not arrive in time. */
   private async send<T>(query: () => Promise<T>, deadlineMs = DEADLINE_MS): Promise<T> {
     // Until then, only a new connection can fail.
     let isConnected = false;
@@ -269,7 +254,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
    * Returns the error of a store that cannot count, or null if it can. After a reply that is an error, this
    * tells whether all buckets are affected or only those of that query, whose values Redis rejected.
    */
-  private async findRefusal(): Promise<CounterStoreError | null> {
+  private async findRefusal(): Promise<UnavailableError | null> {
     const isConnected = this.client.status === 'ready';
     const ping = () => withinDeadline(this.countPing(), DEADLINE_MS);
     try {
@@ -278,21 +263,20 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
       return null;
     } catch (error) {
       const failure = isReply(error)
-        ? new CounterStoreError('refused', error)
+        ? counterStoreError(error, false, 'refused')
         : this.failure(error, isConnected);
-      return failure.kind === 'refused' ? failure : null;
+      return failure.reason === 'refused' ? failure : null;
     }
   }
 
   private countPing(): Promise<unknown> {
     const keys = findKeyOfEachMaster(this.client, `${this.prefix}ping`);
     const request = { bucketKey: '', count: 1, perMinute: PINGS_MAX, perDay: null, banThreshold: null };
-    const [, ...values] = this.consumeCall(request);
-    return Promise.all(keys.map((key) => this.client.consumeRequests(key, ...values)));
+    return Promise.all(keys.map((key) => this.countBucket(request, key)));
   }
 
   /** @param isConnected whether the client was connected when it got the call. */
-  private failure(error: unknown, isConnected: boolean): CounterStoreError {
+  private failure(error: unknown, isConnected: boolean): UnavailableError {
     if (error instanceof DeadlineError) {
       return counterStoreError(error, isConnected);
     }
@@ -331,16 +315,17 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     }
   }
 
-  private consumeCall({ bucketKey, count, perMinute, perDay, banThreshold }: BucketRequests): Call {
-    return [
-      this.toKey(bucketKey),
-      count,
-      perMinute,
-      perDay ?? '',
-      banThreshold ?? '',
-      LEVEL_FALLS_AFTER_MS,
-      ...this.environment.BAN_DURATIONS,
-    ];
+  private async countBucket(
+    bucket: BucketRequests,
+    key = this.toKey(bucket.bucketKey),
+  ): Promise<CountedBucket> {
+    const { count, perMinute, perDay, banThreshold } = bucket;
+    const limits = [perMinute, perDay ?? '', banThreshold ?? '', LEVEL_FALLS_AFTER_MS];
+    const call: Call = [key, count, ...limits, ...this.environment.BAN_DURATIONS];
+    const [allowed, denied, denials, untilMs, minute, minuteUsed, day, dayUsed, nowMs] =
+      (await this.client.consumeRequests(...call)) as Reply;
+    const bannedUntil = untilMs === null ? null : new Date(untilMs);
+    return { allowed, denied, denials, bannedUntil, minute, minuteUsed, day, dayUsed, nowMs };
   }
 
   /**
@@ -362,10 +347,4 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
 }
 
 /** Returns whether Redis replied with an error: the call was not executed, or not to its end. */
-const isReply = (error: unknown): error is Error => (error as Error).name === 'ReplyError';
-
-function parseReply(reply: Reply): CountedBucket {
-  const [allowed, denied, denials, untilMs, minute, minuteUsed, day, dayUsed, nowMs] = reply;
-  const bannedUntil = untilMs === null ? null : new Date(untilMs);
-  return { allowed, denied, denials, bannedUntil, minute, minuteUsed, day, dayUsed, nowMs };
-}
+const isReply = (outcome: unknown): outcome is Error => (outcome as Error).name === 'ReplyError';
