@@ -44,11 +44,12 @@ export class PostgresConnection {
   ) {
     // Behind a pooler, settings and prepared statements would not belong to the connection.
     const connectionString = DIRECT_DATABASE_URL ?? DATABASE_URL;
-    const onConnect = async (client: pg.ClientBase) => {
+    // The pool waits for it, though its type does not show that.
+    const onConnect = (async (client) => {
       this.isOpen = true;
       this.lastReplyMs = performance.now();
       this.isDirect = await configureSession(client, connectionString, ...SETTINGS);
-    };
+    }) as (client: pg.ClientBase) => void;
     this.pool = new pg.Pool({
       connectionString,
       application_name: 'animal-store counters',
@@ -59,8 +60,7 @@ export class PostgresConnection {
         this.isOpen = false;
         return (this.socket = new net.Socket());
       },
-      // The pool waits for it, though its type does not show that.
-      onConnect: onConnect as (client: pg.ClientBase) => void,
+      onConnect,
     });
     // The query in flight, or the next one, rejects with the same error.
     this.pool.on('error', () => {});
@@ -136,7 +136,7 @@ export class PostgresConnection {
   }
 }
 
-/** Returns whether another connection may do better: after a failover, the address leads to another server. */
+/** Returns whether another connection may do better: its address may lead to another server by then. */
 function isOfConnection(error: unknown): boolean {
   return !isConflict(error) && !isRejectedValue(error) && !isSchemaFault(error);
 }
