@@ -30,6 +30,7 @@ function columns({ models, enums }) {
       .filter(({ kind }) => kind !== 'object')
       .map((field) => ({
         relation,
+        field: field.name,
         name: field.dbName ?? field.name,
         type: typeOf(field),
         mayBeNull: !field.isRequired,

@@ -146,7 +146,7 @@ export class ApiKeyCache implements MetricsSource {
 
   private async findAll(hashes: Buffer[]): Promise<(Row | null)[]> {
     const sentMs = this.clock.monotonicMs();
-    const rows = await this.prisma.query(FIND, hashes);
+    const rows = await this.prisma.sql.query(FIND, hashes);
     const [first] = rows;
     if (first !== undefined) {
       this.serverClock.observe(first.nowMs, sentMs);

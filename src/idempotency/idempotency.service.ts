@@ -6,7 +6,10 @@ import { RequestBody } from '../http/routes/request-body.js';
 import { targetPath } from '../http/routes/request-line.js';
 import { requirePrincipal } from '../auth/principal.js';
 import type { MetricsRegistry, MetricsSource } from '../process/metrics-registry.js';
-import { conflict, type CreationResponse, type IdempotentRequest } from './creation-batcher.js';
+import type { z } from 'zod';
+import { serializerSchema } from '../schemas/json-schema.js';
+import { jsonWriter } from '../schemas/json-writer.js';
+import { conflict, Created, type IdempotentRequest } from './creation-batcher.js';
 
 /**
  * 1 to 255 visible ASCII characters. Node joins a repeated header with a comma and a space, so it is
@@ -14,8 +17,19 @@ import { conflict, type CreationResponse, type IdempotentRequest } from './creat
  */
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
+/** What has an identifier. */
+interface Identified {
+  id: bigint;
+}
+
 /** Creates a record, or returns the response stored for an earlier request with the same key. */
-type Create = (idempotent: IdempotentRequest | null) => Promise<CreationResponse>;
+type Create<Record> = (idempotent: IdempotentRequest<Record> | null) => Promise<Record | Created>;
+
+/** Returns what writes the response to the creation of a record, which is read below `path`, unless null. */
+export function createdResponse(schema: z.ZodType, path: string | null) {
+  const write = jsonWriter(serializerSchema(schema));
+  return (record: Identified) => new Created(write(record), path && `${path}/${record.id}`);
+}
 
 /**
  * Responds to requests that create a record. Of those with the same `Idempotency-Key`, one creates; the
@@ -35,14 +49,21 @@ export class IdempotencyService implements MetricsSource {
   /**
    * Sets the headers of the response.
    *
+   * @param write returns the response that shows a record (`createdResponse`).
    * @returns its body.
    * @throws ApiError `invalid_request`, `idempotency_conflict`, `idempotency_key_reused`; what `create`
    *   throws.
    */
-  async respond(request: FastifyRequest, reply: FastifyReply, create: Create): Promise<string> {
+  async respond<Record extends Identified>(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    write: (record: Record) => Created,
+    create: Create<Record>,
+  ): Promise<string> {
     const key = readIdempotencyKey(request);
-    const { body, location, isReplay } =
-      key === null ? await create(null) : await this.createOnce(request, key, create);
+    const result = key === null ? await create(null) : await this.createOnce(request, key, write, create);
+    const isReplay = result instanceof Created;
+    const { body, location } = isReplay ? result : write(result);
     if (location !== null) {
       reply.header('Location', location);
     }
@@ -54,7 +75,12 @@ export class IdempotencyService implements MetricsSource {
     return body;
   }
 
-  private async createOnce(request: FastifyRequest, key: string, create: Create): Promise<CreationResponse> {
+  private async createOnce<Record extends Identified>(
+    request: FastifyRequest,
+    key: string,
+    write: (record: Record) => Created,
+    create: Create<Record>,
+  ): Promise<Record | Created> {
     const quotaId = requirePrincipal(request).quota.id;
     const name = `${quotaId} ${key}`;
     if (this.inFlight.has(name)) {
@@ -62,7 +88,7 @@ export class IdempotencyService implements MetricsSource {
     }
     this.inFlight.add(name);
     try {
-      return await create({ quotaId, key, fingerprint: hashRequest(request) });
+      return await create({ quotaId, key, fingerprint: hashRequest(request), respondWith: write });
     } finally {
       this.inFlight.delete(name);
     }

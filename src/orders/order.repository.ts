@@ -1,52 +1,32 @@
 import { Injectable } from '@nestjs/common';
 import type { MetricsRegistry, MetricsSource } from '../process/metrics-registry.js';
-import type { Prisma } from '../database/generated/client.js';
+import type { Order as Row } from '../database/generated/client.js';
 import { PrismaService } from '../database/access/prisma.service.js';
 import {
+  type Created,
   CreationBatcher,
-  type CreationResponse,
   type IdempotentRequest,
   type Resource,
 } from '../idempotency/creation-batcher.js';
 import { type Page, toPage } from '../schemas/pagination.js';
-import { type NewOrder, Order, type OrderQuery } from './order.schemas.js';
+import type { NewOrder, Order, OrderQuery } from './order.schemas.js';
 import { declareTables } from '../database/access/tables.js';
 
 declareTables({
   orders: { privileges: 'SELECT, INSERT', sequence: 'orders_id_seq', indexed: 'quantity >= 1' },
 });
 
-const FIELDS = { id: true, petId: true, quantity: true, shipDate: true, status: true, complete: true };
-
-/** What every new order is. */
-const NEW = { status: 'placed', complete: false } as const;
-
-type OrderInput = NewOrder & typeof NEW & { quotaId: string };
-
-const CREATION: Resource<OrderInput> = {
+const CREATION: Resource<Row, Order> = {
   name: 'place-orders',
   table: 'orders',
-  path: null,
-  schema: Order,
-  record: (order, id) => toOrder({ ...order, id }),
-  columns: {
-    quotaId: { name: 'quota_id', type: 'uuid' },
-    petId: { name: 'pet_id', type: 'bigint' },
-    quantity: { name: 'quantity', type: 'int' },
-    shipDate: { name: 'ship_date', type: 'timestamptz' },
-    status: { name: 'status', type: 'text' },
-    complete: { name: 'complete', type: 'boolean' },
-  },
-  reference: { column: 'pet_id', table: 'pets', field: 'petId', noun: 'animal' },
+  toRecord: toOrder,
+  reference: { field: 'petId', table: 'pets', noun: 'animal' },
 };
-
-type Row = Prisma.OrderGetPayload<{ select: typeof FIELDS }>;
-type OrderRecord = Omit<Row, 'shipDate'> & { shipDate?: Date | null | undefined };
 
 /** Stores and lists orders. An order belongs to a quota, and only keys of that quota can list it. */
 @Injectable()
 export class OrderRepository implements MetricsSource {
-  private readonly creations: CreationBatcher<OrderInput>;
+  private readonly creations: CreationBatcher<Row, Order>;
 
   constructor(private readonly prisma: PrismaService) {
     this.creations = new CreationBatcher(CREATION, prisma);
@@ -63,7 +43,6 @@ export class OrderRepository implements MetricsSource {
    */
   async page(quotaId: string, { limit, status, cursor }: OrderQuery): Promise<Page<Order>> {
     const rows = await this.prisma.order.findMany({
-      select: FIELDS,
       where: { quotaId, ...(status && { status }), ...(cursor !== undefined && { id: { gt: cursor } }) },
       orderBy: { id: 'asc' },
       take: limit + 1,
@@ -75,20 +54,21 @@ export class OrderRepository implements MetricsSource {
    * Places an order.
    *
    * @param idempotent set for a request with an `Idempotency-Key`.
-   * @returns the response, or that to an earlier request with the same key.
+   * @returns the order, or the response to an earlier request with the same key.
    * @throws ApiError `invalid_request` if there is no such animal, `idempotency_conflict`,
    *   `idempotency_key_reused`; the database's error.
    */
   create(
     quotaId: string,
-    order: NewOrder,
-    idempotent: IdempotentRequest | null = null,
-  ): Promise<CreationResponse> {
-    return this.creations.load({ input: { ...order, ...NEW, quotaId }, idempotent });
+    { petId, quantity, shipDate }: NewOrder,
+    idempotent: IdempotentRequest<Order> | null = null,
+  ): Promise<Order | Created> {
+    const row = { quotaId, petId, quantity, shipDate: shipDate ?? null, status: 'placed', complete: false };
+    return this.creations.load({ row, idempotent });
   }
 }
 
-function toOrder({ id, petId, quantity, shipDate, status, complete }: OrderRecord): Order {
+function toOrder({ id, petId, quantity, shipDate, status, complete }: Row): Order {
   // A constraint of the table allows no other.
   const order = { id, petId, quantity, status: status as Order['status'], complete };
   return shipDate ? { ...order, shipDate: shipDate.toISOString() } : order;

@@ -5,7 +5,7 @@ import { Operation } from '../openapi/operation.decorator.js';
 import { respondWithPage } from '../http/responses/respond-with-page.js';
 import { Revalidated } from '../http/responses/revalidation.hook.js';
 import { Creates } from '../idempotency/creates.decorator.js';
-import { IdempotencyService } from '../idempotency/idempotency.service.js';
+import { createdResponse, IdempotencyService } from '../idempotency/idempotency.service.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
 import { Tag } from '../openapi/tag.decorator.js';
 import type { Principal } from '../auth/principal.js';
@@ -17,6 +17,8 @@ const PATH = '/v1/store/orders';
 @Tag('store', 'Orders of animals.')
 @Controller(PATH)
 export class OrdersController {
+  private readonly created = createdResponse(Order, null);
+
   constructor(
     private readonly orders: OrderRepository,
     private readonly idempotency: IdempotencyService,
@@ -61,7 +63,7 @@ export class OrdersController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    return this.idempotency.respond(request, reply, (idempotent) =>
+    return this.idempotency.respond(request, reply, this.created, (idempotent) =>
       this.orders.create(quota.id, order, idempotent),
     );
   }

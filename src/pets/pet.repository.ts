@@ -1,67 +1,17 @@
 import { Injectable } from '@nestjs/common';
+import { PrismaService } from '../database/access/prisma.service.js';
 import { Batcher } from '../database/batches/batcher.js';
 import type { Pet as Row } from '../database/generated/client.js';
-import { PrismaService } from '../database/access/prisma.service.js';
-import { loadSql, namedStatement } from '../database/access/statement.js';
+import { type Created, CreationBatcher, type IdempotentRequest } from '../idempotency/creation-batcher.js';
 import type { MetricsRegistry, MetricsSource } from '../process/metrics-registry.js';
 import { MIN_INT64 } from '../schemas/int64.js';
 import { type Page, toPage } from '../schemas/pagination.js';
-import {
-  CreationBatcher,
-  type CreationResponse,
-  type IdempotentRequest,
-  type Resource,
-} from '../idempotency/creation-batcher.js';
-import { type NewPet, Pet, type PetStatus } from './pet.schemas.js';
 import { declareTables } from '../database/access/tables.js';
+import type { NewPet, Pet, PetStatus } from './pet.schemas.js';
 
 declareTables({ pets: { privileges: 'SELECT, INSERT', sequence: 'pets_id_seq' } });
 
-/** The columns by the fields of a row. */
-const COLUMNS: Record<keyof Row, string> = {
-  id: 'id',
-  name: 'name',
-  categoryId: 'category_id',
-  status: 'status',
-};
-const SELECTED = Object.entries(COLUMNS)
-  .map(([field, column]) => `pet.${column} AS "${field}"`)
-  .join(', ');
-const SELECT = `SELECT ${SELECTED} FROM pets AS pet`;
-// A parameter in a SELECT of its own, here and in pages-of-pets.sql, has PostgreSQL keep one plan for all its
-// values.
-const FIND = namedStatement<Row>('find-pets', `${SELECT} WHERE id = ANY ((SELECT $1::bigint[])::bigint[])`);
-const PAGE = namedStatement<Row>(
-  'page-of-pets',
-  `${SELECT} WHERE id > (SELECT $1::bigint) ORDER BY id LIMIT (SELECT $2::int)`,
-);
-/** Compares both columns of the index, as `pages-of-pets.sql` does. */
-const PAGE_OF_STATUS = namedStatement<Row>(
-  'page-of-pets-of-status',
-  `${SELECT} WHERE (status, id) > ((SELECT $3::pet_status), (SELECT $1::bigint))
-    AND status <= (SELECT $3::pet_status)
-   ORDER BY status, id LIMIT (SELECT $2::int)`,
-);
-/** Many pages in one statement. */
-const PAGES = namedStatement<Row & { number: number }>(
-  'pages-of-pets',
-  loadSql(import.meta.url, 'pages-of-pets').text.replace('pet.*', () => SELECTED),
-);
-
-const CREATION: Resource<NewPet> = {
-  name: 'add-pets',
-  table: 'pets',
-  path: '/v1/pets',
-  schema: Pet,
-  record: (pet, id) => ({ id, ...pet }),
-  columns: {
-    name: { name: COLUMNS.name, type: 'text' },
-    categoryId: { name: COLUMNS.categoryId, type: 'bigint' },
-    status: { name: COLUMNS.status, type: 'pet_status' },
-  },
-};
-
-/** Pages of one query. */
+/** The maximum of pages that a batch reads, one after the other. */
 const PAGES_AT_ONCE = 64;
 
 /** Which animals a page shows: `limit` of them, after the one of identifier `after`, oldest first. */
@@ -76,19 +26,20 @@ export interface PageRequest {
 export class PetRepository implements MetricsSource {
   private readonly pages: Batcher<PageRequest, Page<Pet>>;
   private readonly finds: Batcher<bigint, Pet | null>;
-  private readonly creations: CreationBatcher<NewPet>;
+  private readonly creations: CreationBatcher<Row, Pet>;
 
   constructor(private readonly prisma: PrismaService) {
     this.pages = new Batcher((requests) => this.readPages(requests), {
-      name: PAGE.name,
+      name: 'page-of-pets',
       maxBatch: PAGES_AT_ONCE,
       maxInFlight: prisma.batchesInFlight(),
     });
     this.finds = new Batcher((ids) => this.findAll(ids), {
-      name: FIND.name,
+      name: 'find-pets',
       maxInFlight: prisma.batchesInFlight(),
     });
-    this.creations = new CreationBatcher(CREATION, prisma);
+    const resource = { name: 'add-pets', table: 'pets', toRecord: toPet };
+    this.creations = new CreationBatcher<Row, Pet>(resource, prisma);
   }
 
   addMetrics(metrics: MetricsRegistry): void {
@@ -119,11 +70,7 @@ export class PetRepository implements MetricsSource {
     return toPage(status === undefined ? pets : pets.filter((pet) => pet.status === status), limit);
   }
 
-  /**
-   * Returns the animal, or null if there is none.
-   *
-   * @throws the database's error.
-   */
+  /** Returns the animal, or null if there is none. @throws the database's error. */
   find(id: bigint): Promise<Pet | null> {
     return this.finds.load(id);
   }
@@ -132,51 +79,42 @@ export class PetRepository implements MetricsSource {
    * Creates an animal.
    *
    * @param idempotent of a request with an `Idempotency-Key`.
-   * @returns the response, or that to an earlier request with the same key.
+   * @returns the animal, or the response to an earlier request with the same key.
    * @throws ApiError `idempotency_conflict`, `idempotency_key_reused`; the database's error.
    */
-  create(input: NewPet, idempotent: IdempotentRequest | null = null): Promise<CreationResponse> {
-    return this.creations.load({ input, idempotent });
+  create(input: NewPet, idempotent: IdempotentRequest<Pet> | null = null): Promise<Pet | Created> {
+    return this.creations.load({ row: { ...input, status: input.status ?? null }, idempotent });
   }
 
   private async readPages(requests: PageRequest[]): Promise<Page<Pet>[]> {
-    const numbers = new Map<string, number>();
-    const distinct: PageRequest[] = [];
-    const indexes = requests.map((request) => {
-      const name = pageKey(request);
-      const number = numbers.get(name) ?? distinct.push(request) - 1;
-      numbers.set(name, number);
-      return number;
-    });
-    const rows = await this.readRows(distinct);
-    const pages = distinct.map(({ limit }, number) => toPage((rows[number] ?? []).map(toPet), limit));
-    return indexes.map((number) => pages[number] as Page<Pet>);
+    const pages = new Map<string, Page<Pet>>();
+    for (const request of requests) {
+      const key = pageKey(request);
+      pages.set(key, pages.get(key) ?? (await this.readPage(request)));
+    }
+    return requests.map((request) => pages.get(pageKey(request))!);
   }
 
-  /** Returns the rows of each page, and one more if another page follows. */
-  private async readRows(pages: PageRequest[]): Promise<Row[][]> {
-    const [first] = pages as [PageRequest];
-    if (pages.length === 1) {
-      const values = [first.after ?? MIN_INT64, first.limit + 1];
-      const rows = await (first.status === undefined
-        ? this.prisma.query(PAGE, ...values)
-        : this.prisma.query(PAGE_OF_STATUS, ...values, first.status));
-      return [rows];
-    }
-    const rows = await this.prisma.query(
-      PAGES,
-      pages.map((_page, number) => number),
-      pages.map(({ after }) => after ?? MIN_INT64),
-      pages.map(({ status }) => status ?? null),
-      pages.map(({ limit }) => limit + 1),
-    );
-    const rowsOfPages: Row[][] = pages.map(() => []);
-    rows.forEach((row) => rowsOfPages[row.number]?.push(row));
-    return rowsOfPages;
+  private async readPage({ limit, status, after = MIN_INT64 }: PageRequest): Promise<Page<Pet>> {
+    const take = limit + 1;
+    // Prisma casts a status in a way that keeps the planner from every index on it. The comparison has both
+    // columns of the index: by the status alone, a page would start at its first animal. A parameter in a
+    // SELECT of its own has PostgreSQL keep one plan for all its values.
+    const rows =
+      status === undefined
+        ? await this.prisma.pet.findMany({ where: { id: { gt: after } }, orderBy: { id: 'asc' }, take })
+        : await this.prisma.$queryRaw<Row[]>`
+            SELECT id, name, category_id AS "categoryId", status FROM pets
+            WHERE (status, id) > ((SELECT ${status}::pet_status), (SELECT ${after}::bigint))
+              AND status <= (SELECT ${status}::pet_status)
+            ORDER BY status, id LIMIT (SELECT ${take}::int)`;
+    return toPage(rows.map(toPet), limit);
   }
 
   private async findAll(ids: bigint[]): Promise<(Pet | null)[]> {
-    const rows = await this.prisma.query(FIND, ids);
+    // A power of two, so that few statements are prepared: Prisma writes one for each number of ids.
+    const padded = Array.from({ length: 2 ** Math.ceil(Math.log2(ids.length)) }, (_, i) => ids[i] ?? ids[0]!);
+    const rows = await this.prisma.pet.findMany({ where: { id: { in: padded } } });
     const found = new Map(rows.map((row) => [row.id, toPet(row)]));
     return ids.map((id) => found.get(id) ?? null);
   }

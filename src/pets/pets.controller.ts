@@ -10,7 +10,7 @@ import { int64, parseInt64 } from '../schemas/int64.js';
 import { jsonSchema } from '../schemas/json-schema.js';
 import { LIMIT_DEFAULT, LIMIT_MAX } from '../schemas/pagination.js';
 import { Creates } from '../idempotency/creates.decorator.js';
-import { IdempotencyService } from '../idempotency/idempotency.service.js';
+import { createdResponse, IdempotencyService } from '../idempotency/idempotency.service.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
 import { Tag } from '../openapi/tag.decorator.js';
 import { type Allowed, ifAllowed, ServedWhileCounted } from '../rate-limit/served-while-counted.js';
@@ -22,6 +22,8 @@ const PATH = '/v1/pets';
 @Tag('pets', 'The animals that the store offers.')
 @Controller(PATH)
 export class PetsController {
+  private readonly created = createdResponse(Pet, PATH);
+
   constructor(
     private readonly pets: PetRepository,
     private readonly idempotency: IdempotencyService,
@@ -70,7 +72,9 @@ export class PetsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    return this.idempotency.respond(request, reply, (idempotent) => this.pets.create(newPet, idempotent));
+    return this.idempotency.respond(request, reply, this.created, (idempotent) =>
+      this.pets.create(newPet, idempotent),
+    );
   }
 
   @Get(':petId')

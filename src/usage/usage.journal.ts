@@ -52,7 +52,7 @@ export class UsageJournal extends PeriodicDatabaseTask {
 
   /** @throws the database's error. */
   async append({ id, size, entries }: Pick<UsageCounts, 'id' | 'size' | 'entries'>): Promise<void> {
-    await this.prisma.execute(APPEND, id, size, JSON.stringify(entries));
+    await this.prisma.sql.execute(APPEND, id, size, JSON.stringify(entries));
   }
 
   /**
@@ -73,7 +73,7 @@ export class UsageJournal extends PeriodicDatabaseTask {
    */
   async aggregateSome(until: 'now' | 'this minute' = 'now'): Promise<boolean> {
     const values = [MAX_ENTRIES, until === 'now'];
-    const [row] = await this.prisma.query(AGGREGATE, ...values);
+    const [row] = await this.prisma.sql.query(AGGREGATE, ...values);
     return row?.more ?? false;
   }
 }

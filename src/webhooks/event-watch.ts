@@ -70,7 +70,7 @@ export class WebhookEventWatch extends PeriodicDatabaseTask {
     const removals = Object.fromEntries(
       deprecatedOperations(this.routes).map(({ operation, removal }) => [operation, removal]),
     );
-    const events = await this.prisma.query(
+    const events = await this.prisma.sql.query(
       FIND_EVENTS,
       this.environment.COUNTER_STORE_URL === undefined,
       JSON.stringify(bans),

@@ -76,7 +76,7 @@ export class WebhookDeliverer extends PeriodicDatabaseTask implements MetricsSou
     const busy = [...this.inFlight.values()];
     // From before the claim, so that a process that was suspended during it sends nothing.
     const endMs = machineMs() + DEADLINE_MS;
-    const claimed = await this.prisma.query(CLAIM, busy, MAX_IN_FLIGHT_TO_ONE, WAITS_SECONDS);
+    const claimed = await this.prisma.sql.query(CLAIM, busy, MAX_IN_FLIGHT_TO_ONE, WAITS_SECONDS);
     for (const { delivery } of claimed) {
       const attempt = this.attempt(delivery, endMs).finally(() => this.inFlight.delete(attempt));
       this.inFlight.set(attempt, delivery.webhookId);

@@ -294,8 +294,8 @@ describe('ApiKeyCache', () => {
 
   /** Has the next query for keys run `after` before its rows are used. */
   function onceFound(after: () => unknown): void {
-    const run = prisma.query.bind(prisma);
-    jest.spyOn(prisma, 'query').mockImplementationOnce(async (...args: Parameters<typeof run>) => {
+    const run = prisma.sql.query.bind(prisma.sql);
+    jest.spyOn(prisma.sql, 'query').mockImplementationOnce(async (...args: Parameters<typeof run>) => {
       const rows = await run(...args);
       await after();
       return rows;
@@ -306,7 +306,7 @@ describe('ApiKeyCache', () => {
 
   it('combines concurrent look-ups into one query, and returns to each its own result', async () => {
     const issued = await Promise.all(Array.from({ length: 5 }, () => issueKey(database)));
-    const queries = jest.spyOn(prisma, 'query');
+    const queries = jest.spyOn(prisma.sql, 'query');
     const unknownHashes = Array.from({ length: 20 }, () => randomBytes(32));
     const found = await Promise.all([
       ...issued.map(async ({ key }) => apiKeyCache.find(hashApiKey(key))),
@@ -369,7 +369,7 @@ describe('ApiKeyCache', () => {
 
   it('does not delay a look-up behind a slow one', async () => {
     const { id, key } = await issueKey(database);
-    jest.spyOn(prisma, 'query').mockReturnValueOnce(new Promise(() => {}));
+    jest.spyOn(prisma.sql, 'query').mockReturnValueOnce(new Promise(() => {}));
     void apiKeyCache.find(randomBytes(32));
     await nextTurn();
     expect((await apiKeyCache.find(hashApiKey(key)))?.principal.keyId).toBe(id);

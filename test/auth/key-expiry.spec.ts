@@ -157,9 +157,9 @@ describe('a key that expires while the process is suspended', () => {
     const other = await store.issue();
     const fetchStatus = async (key: string) => (await send(`${store.url}/v1/pets`, { key })).status;
     await eventually(async () => expect(await fetchStatus(expiring.key)).toBe(200));
-    const database = store.app.get(PrismaService);
-    const query = database.query.bind(database);
-    jest.spyOn(database, 'query').mockImplementationOnce(async (...args: Parameters<typeof query>) => {
+    const { sql } = store.app.get(PrismaService);
+    const query = sql.query.bind(sql);
+    jest.spyOn(sql, 'query').mockImplementationOnce(async (...args: Parameters<typeof query>) => {
       const rows = await query(...args);
       store.clock.travel(5000);
       return rows;

@@ -1,6 +1,7 @@
+import { stringify } from 'lossless-json';
 import { PrismaService } from '../../src/database/access/prisma.service.js';
 import { IdempotencyCleanup } from '../../src/idempotency/idempotency.cleanup.js';
-import type { IdempotentRequest } from '../../src/idempotency/creation-batcher.js';
+import { Created } from '../../src/idempotency/creation-batcher.js';
 import { OrderRepository } from '../../src/orders/order.repository.js';
 import { PetRepository } from '../../src/pets/pet.repository.js';
 import { DAY_MS } from '../support/time/clock.js';
@@ -213,11 +214,13 @@ describe('concurrent requests with the same key', () => {
 });
 
 describe('creations in one batch', () => {
-  const idempotent = (idempotencyKey: string): IdempotentRequest => ({
+  const idempotent = (idempotencyKey: string) => ({
     quotaId,
     key: idempotencyKey,
     fingerprint: Buffer.alloc(32),
+    respondWith,
   });
+  const respondWith = (record: { id: bigint }) => new Created(stringify(record)!, `/v1/pets/${record.id}`);
 
   it('are one statement, with and without a key', async () => {
     const pets = store.app.get(PetRepository);
@@ -236,13 +239,7 @@ describe('creations in one batch', () => {
       const fields = `"id":${number + 1},"name":"${name(number)}","categoryId":${categoryId}`;
       return `{${fields}${status === undefined ? '' : `,"status":"${status}"`}}`;
     };
-    expect(created).toEqual(
-      numbers.map((number) => ({
-        body: expectedBody(number),
-        location: `/v1/pets/${number + 1}`,
-        isReplay: false,
-      })),
-    );
+    expect(created).toEqual(numbers.map((number) => ({ id: BigInt(number + 1), ...makePet(number) })));
     const stored = await store.database.query<{ name: string; body: string | null }>(
       `SELECT name, body FROM pets LEFT JOIN stored_responses ON location = '/v1/pets/' || id ORDER BY id`,
     );
@@ -267,9 +264,9 @@ describe('creations in one batch', () => {
       pets.create(rex, null),
     ]);
     expect(outcomes).toMatchObject([
-      { value: { isReplay: false } },
-      { value: { body: '{"id":1,"name":"Rex","categoryId":1}', location: '/v1/pets/1', isReplay: true } },
-      { value: { isReplay: false } },
+      { value: { id: expect.any(BigInt) } },
+      { value: { body: '{"id":1,"name":"Rex","categoryId":1}', location: '/v1/pets/1' } },
+      { value: { id: expect.any(BigInt) } },
     ]);
     const makeOrder = (petId: bigint) => ({ petId, quantity: 1 });
     expect(
@@ -281,11 +278,11 @@ describe('creations in one batch', () => {
         orders.create(quotaId, makeOrder(1n), idempotent('e')),
       ]),
     ).toMatchObject([
-      { value: { isReplay: false } },
+      { value: { id: expect.any(BigInt) } },
       { reason: { code: 'invalid_request' } },
       { reason: { code: 'invalid_request' } },
       { reason: { code: 'idempotency_key_reused' } },
-      { value: { isReplay: false } },
+      { value: { id: expect.any(BigInt) } },
     ]);
     expect([await count('pets'), await count('orders')]).toEqual([3, 2]);
     const storedKeys = await store.database.query<{ key: string }>(
@@ -322,8 +319,11 @@ describe('creations in one batch', () => {
     }
     const plans = await plansMade(single, '^(add-pets|place-orders)');
     await single.close();
-    expect(plans).toHaveLength(4);
-    expect(plans.map(([, ...counts]) => counts)).toEqual(plans.map(() => [5, 15]));
+    expect(plans).toHaveLength(6);
+    expect(plans.map(([, ...counts]) => counts)).toEqual(
+      // The identifiers are drawn for creations with and without a key.
+      plans.map(([name]) => [5, name.endsWith('-ids') ? 35 : 15]),
+    );
   });
 });
 

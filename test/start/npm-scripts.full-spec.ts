@@ -96,10 +96,10 @@ describe('npm run build', () => {
     expect(await build()).toBe('4');
     expect(await build()).toBe('0');
 
-    await change(at('src', 'pets', 'pages-of-pets.sql'), '-- changed\n');
+    await change(at('src', 'auth', 'find-keys.sql'), '-- changed\n');
     await change(at('src', 'process', 'clock.ts'), 'export const CHANGED = true;\n');
     expect(await build()).toBe('2');
-    expect(await readFile(at('dist', 'pets', 'pages-of-pets.sql'), 'utf8')).toContain('-- changed');
+    expect(await readFile(at('dist', 'auth', 'find-keys.sql'), 'utf8')).toContain('-- changed');
     expect(await readFile(at('dist', 'settings', 'clock.js'), 'utf8')).toContain('CHANGED');
 
     await rm(at('dist'), { recursive: true });
@@ -138,9 +138,9 @@ describe('npm run dev', () => {
     const demoKeys = JSON.parse(await readFile(at('data', 'demo-keys.json'), 'utf8'));
     expect(run.output).toContain(demoKeys.free);
 
-    await change(at('src', 'pets', 'pages-of-pets.sql'), '-- again\n');
+    await change(at('src', 'auth', 'find-keys.sql'), '-- again\n');
     await until(() => starts() === 2, 60_000);
-    expect(await readFile(at('build', 'pets', 'pages-of-pets.sql'), 'utf8')).toContain('-- again');
+    expect(await readFile(at('build', 'auth', 'find-keys.sql'), 'utf8')).toContain('-- again');
 
     await change(at('src', 'main.ts'), 'const = 1;\n');
     await until(() => run.output.includes('const = 1;'), 60_000);

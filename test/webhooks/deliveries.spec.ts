@@ -359,7 +359,7 @@ describe('a paused webhook', () => {
 describe('a service with nothing to deliver', () => {
   it('sets no deadline', async () => {
     const timers = jest.spyOn(globalThis, 'setTimeout');
-    const run = jest.spyOn(admin.store.app.get(PrismaService), 'query');
+    const run = jest.spyOn(admin.store.app.get(PrismaService).sql, 'query');
     await until(() => run.mock.calls.filter(([{ name }]) => name === 'claim-deliveries').length >= 2);
     expect(timers.mock.calls.map(([, ms]) => ms)).not.toContain(10_000);
     jest.restoreAllMocks();

@@ -1,11 +1,12 @@
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
+import { Logger } from '@nestjs/common';
 import pg from 'pg';
 import type { Environment } from '../../process/settings/environment.js';
-import { isReadOnly } from './availability.js';
+import { hasCode, isReadOnly, isRejectedValue } from './availability.js';
 import { findBorrower, lastStartMs, RequestDeadlineError, SILENCE_TIMEOUT_MS } from './request-deadline.js';
-import { configureOnConnect } from './session.js';
-import { singleStatements } from './single-statement.js';
+import { retryConflicts } from './retry-conflicts.js';
+import { configureOnConnect, types } from './session.js';
 import { Turns } from './turns.js';
 
 const CONNECT_TIMEOUT_SECONDS = 2;
@@ -16,6 +17,13 @@ const STATEMENT_TIMEOUT = { name: 'statement_timeout', value: '3500ms', accepted
 const IDLE_TIMEOUT_MS = 30_000;
 /** A connection is replaced after this time, in case its address leads to another server by then. */
 const LIFETIME_SECONDS = 600;
+
+/** SQLSTATEs of a prepared statement that is missing, or already exists (PostgreSQL, Appendix A). */
+const PREPARED_ELSEWHERE = /^(26000|42P05)$/;
+/** The SQLSTATE of a statement whose columns a migration has changed. Its connection is not used again. */
+const PREPARED_BEFORE = /^0A000$/;
+
+const logger = new Logger('Database');
 
 /**
  * Options of a client. Load balancers and NAT forget a quiet connection without a word, some after a minute;
@@ -37,6 +45,9 @@ type Lend = (
   done: (broken?: Error | boolean) => void,
 ) => void;
 
+/** The pools of the service. */
+export type Pools = Record<'transactions' | 'queries', ConnectionPool>;
+
 /**
  * Lends a connection to a request only while it has time left for a statement. A quota has one at a time, so
  * that its requests wait for each other rather than others for them. Clients together leave one to
@@ -44,6 +55,8 @@ type Lend = (
  */
 export class ConnectionPool extends pg.Pool {
   private readonly turns: Record<'client' | 'reader', Turns>;
+  /** False once a pooler turned out to be in the way. */
+  private arePrepared = true;
 
   constructor(options: pg.PoolConfig & { max: number }) {
     super(options);
@@ -101,6 +114,71 @@ export class ConnectionPool extends pg.Pool {
       giveUp = this.turns[borrower.kind].take(borrow, borrower.owner);
     }
   }
+
+  /**
+   * Runs a statement that is a transaction of its own. It is repeated after a conflict, and if only its
+   * preparation failed; a transaction of several statements could not be.
+   */
+  override query<Row extends pg.QueryResultRow>(
+    query: pg.QueryConfig | string,
+    values?: unknown[],
+  ): Promise<pg.QueryResult<Row>>;
+  /** Other forms of pg, which are not used. */
+  override query(query: unknown, values?: unknown): never;
+  override query(query: pg.QueryConfig | string, values: unknown[] = []): unknown {
+    const config = typeof query === 'string' ? { text: query, values } : query;
+    return retryConflicts(() => this.runPrepared(config));
+  }
+
+  private async runPrepared({ name, ...unnamed }: pg.QueryConfig): Promise<pg.QueryResult> {
+    if (!name || !this.arePrepared) {
+      return this.run(unnamed);
+    }
+    try {
+      return await this.run({ name, ...unnamed });
+    } catch (error) {
+      if (hasCode(error, PREPARED_ELSEWHERE)) {
+        if (this.arePrepared) {
+          this.arePrepared = false;
+          logger.warn('A pooler without prepared statements is in the way, so each is planned anew');
+        }
+      } else if (!hasCode(error, PREPARED_BEFORE)) {
+        throw error;
+      }
+      return this.run(unnamed);
+    }
+  }
+
+  /**
+   * Runs a query by callbacks: what the driver keeps of one by promise burdens the garbage collector. The
+   * method of `pg.Pool` would end the connection after every error.
+   */
+  private run(query: pg.QueryConfig): Promise<pg.QueryResult> {
+    return new Promise((resolve, reject) => {
+      this.connect((failure, client, release) => {
+        if (client === undefined) {
+          reject(failure);
+          return;
+        }
+        client.query(query, (error: Error | null, result) => {
+          if (error === null) {
+            release();
+            resolve(result);
+          } else if (isRejectedValue(error) && !hasCode(error, PREPARED_BEFORE)) {
+            // PostgreSQL reports the error before it releases the locks that another try may need. It replies
+            // to an empty query once they are released.
+            client.query('', (lost: Error | null) => {
+              release(lost ?? undefined);
+              reject(error);
+            });
+          } else {
+            release(error);
+            reject(error);
+          }
+        });
+      });
+    });
+  }
 }
 
 /**
@@ -114,6 +192,7 @@ export function createPool({ DATABASE_URL }: Pick<Environment, 'DATABASE_URL'>, 
     max,
     connectionTimeoutMillis: connectTimeoutMs(DATABASE_URL),
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
+    types,
     ...KEEP_ALIVE,
     maxLifetimeSeconds: LIFETIME_SECONDS,
     onConnect: configureOnConnect(DATABASE_URL, STATEMENT_TIMEOUT),
@@ -134,7 +213,7 @@ export function createPool({ DATABASE_URL }: Pick<Environment, 'DATABASE_URL'>, 
     });
     endSilent(connected);
   });
-  return Object.assign(pool, { query: singleStatements(pool) as pg.Pool['query'] });
+  return pool;
 }
 
 /** Returns the `connect_timeout` of an address, which libpq and Prisma have too, in milliseconds. */

@@ -5,20 +5,27 @@ const TIMEOUT_MS = 2000;
 /** The SQLSTATE of a write to a read-only server. */
 const READ_ONLY = '25006';
 
-/** PostgreSQL's numbers of the types `timestamp` and `timestamptz`. */
-const TIME_TYPES = [1114, 1184];
+const { INT8, TIMESTAMP, TIMESTAMPTZ } = pg.types.builtins;
 
-// The driver's own parser returns null for a date in another style: a ban would be read as none.
-for (const type of TIME_TYPES) {
-  const parse = pg.types.getTypeParser(type);
-  pg.types.setTypeParser(type, (text) => {
-    const time = parse(text) as Date | number | null;
-    if (time === null || Number.isNaN(Number(time))) {
-      throw new RangeError(`The database sent a time that cannot be read: ${text}`);
-    }
-    return time;
-  });
+/** The driver's own parser returns null for a date in another style: a ban would be read as none. */
+function parseTime(text: string): Date | number {
+  const time = (pg.types.getTypeParser(TIMESTAMPTZ) as (text: string) => Date | number | null)(text);
+  if (time === null || Number.isNaN(Number(time))) {
+    throw new RangeError(`The database sent a time that cannot be read: ${text}`);
+  }
+  return time;
 }
+
+const parsers = new Map<number, (text: string) => unknown>([
+  [INT8, BigInt],
+  [TIMESTAMP, parseTime],
+  [TIMESTAMPTZ, parseTime],
+]);
+
+/** How the driver reads values: as `$queryRaw` does. Prisma brings its own. */
+export const types: pg.CustomTypesConfig = {
+  getTypeParser: (type, format) => parsers.get(type) ?? pg.types.getTypeParser(type, format),
+};
 
 /**
  * Sets what statements and parsers rely on (`sessionSettings`), and further settings, which poolers would

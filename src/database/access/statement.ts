@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { SqlQuery } from '@prisma/driver-adapter-utils';
+import type pg from 'pg';
 
 /**
  * A statement of SQL that PostgreSQL plans once per connection. Its name is that of its metrics and traces.
@@ -14,20 +14,9 @@ export interface Statement<Row = unknown> {
   row?: Row;
 }
 
-/** The names of all statements by their text: Prisma passes on the text alone. */
-const preparedNames = new Map<string, string>();
-
-/**
- * Returns a statement of this text. Its prepared name has a hash of the text, because two releases may share
- * a pooler's sessions.
- *
- * @param name at most 50 bytes, because PostgreSQL keeps 63 with the hash.
- */
+/** @param name at most 50 bytes, because PostgreSQL keeps 63 with the hash. */
 export function namedStatement<Row>(name: string, text: string): Statement<Row> {
-  const hash = createHash('sha256').update(text).digest('hex').slice(0, 12);
-  const statement = { name, text, preparedName: `${name}-${hash}` };
-  preparedNames.set(text, statement.preparedName);
-  return statement;
+  return { name, text, preparedName: preparedName(name, text) };
 }
 
 /** Returns the statement of the file `NAME.sql` beside the module of this URL. */
@@ -35,11 +24,25 @@ export function loadSql<Row>(module: string, name: string): Statement<Row> {
   return namedStatement(name, readFileSync(new URL(`./${name}.sql`, module), 'utf8'));
 }
 
+/** Returns a name with a hash of the text, because two releases may share a pooler's sessions. */
+export function preparedName(name: string, text: string): string {
+  return `${name}-${hash('sha256', text).slice(0, 12)}`;
+}
+
 /**
- * Returns the prepared name of a query if it is a statement, else an empty text, by which the driver prepares
- * no statement. Prisma's own queries are not prepared: their number is not bounded, and one plan may not suit
- * all of their values.
+ * Runs statements below Prisma's client, by its pool and driver: what is too busy for the client, or needs
+ * more SQL than its calls express (record 6 in docs/decisions). They are read by the `types` of the pool.
  */
-export function findPreparedName({ sql }: SqlQuery): string {
-  return preparedNames.get(sql) ?? '';
+export class SqlRunner {
+  constructor(private readonly pool: pg.Pool) {}
+
+  /** Returns the rows. @throws the driver's error. */
+  async query<Row>({ preparedName: name, text }: Statement<Row>, ...values: unknown[]): Promise<Row[]> {
+    return (await this.pool.query({ name, text, values })).rows as Row[];
+  }
+
+  /** Returns the number of rows that the statement changed. @throws the driver's error. */
+  async execute({ preparedName: name, text }: Statement, ...values: unknown[]): Promise<number> {
+    return (await this.pool.query({ name, text, values })).rowCount ?? 0;
+  }
 }

@@ -39,7 +39,7 @@ export abstract class Cleanup extends PeriodicDatabaseTask {
   async deleteExpired(): Promise<boolean> {
     let more = false;
     for (const statement of this.deletions) {
-      const deleted = await this.prisma.execute(statement, DELETE_BATCH);
+      const deleted = await this.prisma.sql.execute(statement, DELETE_BATCH);
       more ||= deleted === DELETE_BATCH;
     }
     return more;

@@ -82,12 +82,12 @@ export class PostgresCounterStore extends CounterStore implements OnApplicationS
   }
 
   async liftBan(bucketKey: string): Promise<Date | null> {
-    const [ban] = await this.prisma.query(LIFT_BAN, bucketKey);
+    const [ban] = await this.prisma.sql.query(LIFT_BAN, bucketKey);
     return ban === undefined ? null : new Date(ban.bannedUntilMs);
   }
 
   protected async read({ bucketKey }: RateLimitRequest): Promise<BucketState> {
-    const [row] = await this.prisma.query(PEEK, bucketKey).catch((error: unknown) => {
+    const [row] = await this.prisma.sql.query(PEEK, bucketKey).catch((error: unknown) => {
       // Whether counting works is unknown: this is another connection.
       throw counterStoreError(error, true);
     });
@@ -100,8 +100,8 @@ export class PostgresCounterStore extends CounterStore implements OnApplicationS
 
   protected async readBans(bucketKeys?: readonly string[]): Promise<Map<string, Date>> {
     const bans = await (bucketKeys === undefined
-      ? this.prisma.query(BANS)
-      : this.prisma.query(BANS_OF, bucketKeys));
+      ? this.prisma.sql.query(BANS)
+      : this.prisma.sql.query(BANS_OF, bucketKeys));
     return new Map(bans.map(({ bucketKey, bannedUntilMs }) => [bucketKey, new Date(bannedUntilMs)]));
   }
 

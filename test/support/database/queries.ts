@@ -17,7 +17,7 @@ export async function plansMade({ app }: TestApplication, statements: string) {
     text: `SELECT
         regexp_replace(name, '-\\w{12}$', '') AS name,
         custom_plans::int AS custom, generic_plans::int AS generic
-      FROM pg_prepared_statements WHERE name ~ $1 ORDER BY name`,
+      FROM pg_prepared_statements WHERE name ~ $1 OR statement ~ $1 ORDER BY name`,
     values: [statements],
   });
   return rows.map(({ name, custom, generic }) => [name, custom, generic] as const);
