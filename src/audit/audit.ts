@@ -1,7 +1,4 @@
 import type { Prisma } from '../database/generated/client.js';
-import { declareTables } from '../database/access/tables.js';
-
-declareTables({ audit_events: { privileges: 'SELECT, INSERT', sequence: 'audit_events_id_seq' } });
 
 /** The types of actors: a key of an administrator or a holder, a person at the terminal, the service. */
 export const ACTOR_TYPES = ['key', 'terminal', 'service'] as const;

@@ -1,9 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Cleanup, deletion } from '../database/batches/cleanup.js';
 import { PrismaService } from '../database/access/prisma.service.js';
-import { declareTables, EVERY_PRIVILEGE } from '../database/access/tables.js';
-
-declareTables({ stored_responses: { privileges: EVERY_PRIVILEGE } });
 
 /** Deletes stored responses that are older than 24 hours. */
 @Injectable()

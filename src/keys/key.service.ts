@@ -36,12 +36,6 @@ import { type KeyRecord, keyState, keyView, type Restrictions } from './key.view
 import { findBanEnd, lockQuotaId, quotaColumns } from './quota.repository.js';
 import { quotaFields } from './quota.view.js';
 import { narrow } from './account/rules/further-key.js';
-import { declareTables } from '../database/access/tables.js';
-
-declareTables({
-  api_keys: { privileges: 'SELECT, INSERT, UPDATE' },
-  quotas: { privileges: 'SELECT, INSERT, UPDATE' },
-});
 
 const OVERLAP_DEFAULT_SECONDS = 24 * 60 * 60;
 

@@ -8,9 +8,6 @@ import type { Limits } from '../schemas/limits.schema.js';
 import { isPlanName } from '../rate-limit/rules/plan-name.js';
 import type { Plan, SetPlanInput } from './plan.schemas.js';
 import { limitWarnings } from './warnings.js';
-import { declareTables } from '../database/access/tables.js';
-
-declareTables({ plans: { privileges: 'SELECT, INSERT, UPDATE' } });
 
 const NAME_MESSAGE =
   'The name of the plan must have 1 to 63 lower-case letters, digits and hyphens, and begin with a letter.';

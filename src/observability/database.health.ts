@@ -8,7 +8,7 @@ import { PrismaService } from '../database/access/prisma.service.js';
 import { findSchemaFaults, HOW_TO_MIGRATE, HOW_TO_REPAIR } from '../database/migrations/schema-faults.js';
 import { SchemaState } from '../database/migrations/schema-state.js';
 import { loadSql, namedStatement, type Statement } from '../database/access/statement.js';
-import { declaredTables, EVERY_PRIVILEGE } from '../database/access/tables.js';
+import { EVERY_PRIVILEGE, TABLES } from '../database/access/tables.js';
 import { ENVIRONMENT, type Environment } from '../process/settings/environment.js';
 import type { Health } from './health.schema.js';
 
@@ -48,7 +48,7 @@ export class DatabaseHealth {
   ) {
     this.needs = [
       { role: null, relation: '_prisma_migrations', privileges: 'SELECT' },
-      ...declaredTables().map(([relation, { privileges }]) => ({ role: null, relation, privileges })),
+      ...Object.entries(TABLES).map(([relation, { privileges }]) => ({ role: null, relation, privileges })),
     ];
     const { COUNTER_STORE_URL, DIRECT_DATABASE_URL } = environment;
     if (COUNTER_STORE_URL === undefined) {
@@ -82,7 +82,7 @@ export class DatabaseHealth {
   private async find(): Promise<DatabaseParts> {
     const faults = await this.query(CHECK, [
       JSON.stringify(this.needs),
-      declaredTables().flatMap(([, { sequence }]) => sequence ?? []),
+      Object.values(TABLES).flatMap(({ sequence }) => sequence ?? []),
       ...settingColumns(sessionSettings(this.environment.DATABASE_URL)),
     ]);
     if (faults.length > 0) {

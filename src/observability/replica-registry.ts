@@ -6,14 +6,11 @@ import { PeriodicDatabaseTask } from '../database/batches/periodic-task.js';
 import { PrismaService } from '../database/access/prisma.service.js';
 import { SchemaState } from '../database/migrations/schema-state.js';
 import { readServerTimeMs } from '../database/access/server-time.js';
-import { declareTables, EVERY_PRIVILEGE } from '../database/access/tables.js';
 import { Connections } from '../http/connections/connections.js';
 import { MINUTE_MS } from '../process/time-units.js';
 import { VERSION } from '../process/version.js';
 import { DatabaseHealth } from './database.health.js';
 import type { Health, Replica } from './health.schema.js';
-
-declareTables({ replicas: { privileges: EVERY_PRIVILEGE } });
 
 const INTERVAL_MS = 5000;
 /** A replica that reported last longer ago, or as long in the future, is gone: a clock may be set back. */

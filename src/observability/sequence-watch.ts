@@ -2,7 +2,7 @@ import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { PeriodicDatabaseTask } from '../database/batches/periodic-task.js';
 import { PrismaService } from '../database/access/prisma.service.js';
 import { SchemaState } from '../database/migrations/schema-state.js';
-import { declaredTables } from '../database/access/tables.js';
+import { TABLES } from '../database/access/tables.js';
 import { DatabaseHealth } from './database.health.js';
 import type { Health } from './health.schema.js';
 
@@ -35,7 +35,7 @@ export class SequenceWatch extends PeriodicDatabaseTask implements OnApplication
     if (this.schema.isUsable !== true) {
       return false;
     }
-    const uses = declaredTables().flatMap(([table, { sequence, indexed }]) =>
+    const uses = Object.entries(TABLES).flatMap(([table, { sequence, indexed }]) =>
       sequence === undefined ? [] : [{ table, sequence, indexed }],
     );
     const names = uses.map(({ sequence }) => sequence);

@@ -10,11 +10,6 @@ import {
 } from '../idempotency/creation-batcher.js';
 import { type Page, toPage } from '../schemas/pagination.js';
 import type { NewOrder, Order, OrderQuery } from './order.schemas.js';
-import { declareTables } from '../database/access/tables.js';
-
-declareTables({
-  orders: { privileges: 'SELECT, INSERT', sequence: 'orders_id_seq', indexed: 'quantity >= 1' },
-});
 
 const CREATION: Resource<Row, Order> = {
   name: 'place-orders',

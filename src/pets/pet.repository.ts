@@ -6,10 +6,7 @@ import { type Created, CreationBatcher, type IdempotentRequest } from '../idempo
 import type { MetricsRegistry, MetricsSource } from '../process/metrics-registry.js';
 import { MIN_INT64 } from '../schemas/int64.js';
 import { type Page, toPage } from '../schemas/pagination.js';
-import { declareTables } from '../database/access/tables.js';
 import type { NewPet, Pet, PetStatus } from './pet.schemas.js';
-
-declareTables({ pets: { privileges: 'SELECT, INSERT', sequence: 'pets_id_seq' } });
 
 /** The maximum of pages that a batch reads, one after the other. */
 const PAGES_AT_ONCE = 64;

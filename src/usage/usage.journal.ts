@@ -4,12 +4,6 @@ import { PeriodicDatabaseTask } from '../database/batches/periodic-task.js';
 import { PrismaService } from '../database/access/prisma.service.js';
 import { loadSql, namedStatement } from '../database/access/statement.js';
 import type { UsageCounts } from './rules/usage-counts.js';
-import { declareTables, EVERY_PRIVILEGE } from '../database/access/tables.js';
-
-declareTables({
-  usage: { privileges: EVERY_PRIVILEGE },
-  usage_batches: { privileges: EVERY_PRIVILEGE },
-});
 
 /**
  * A batch that is sent again, because its outcome was unknown, is stored once, also after it was aggregated.

@@ -3,12 +3,6 @@ import type { Prisma } from '../database/generated/client.js';
 import type { Database } from '../database/access/in-transaction.js';
 import { readServerTimeMs } from '../database/access/server-time.js';
 import { ALL_EVENTS, type EventData, type EventType, type KeyEventFacts, TEST_EVENT } from './events.js';
-import { declareTables, EVERY_PRIVILEGE } from '../database/access/tables.js';
-
-declareTables({
-  webhooks: { privileges: EVERY_PRIVILEGE },
-  webhook_deliveries: { privileges: EVERY_PRIVILEGE },
-});
 
 /** What happened, to what, and the data. An event of one type about one subject is queued once. */
 export interface WebhookEvent<Type extends EventType = EventType> {

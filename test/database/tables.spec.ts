@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { declaredTables } from '../../src/database/access/tables.js';
+import { readFileSync } from 'node:fs';
+import { TABLES } from '../../src/database/access/tables.js';
 
 /** The health check compares its privileges with those of the role that counts. */
 const COUNTERS = 'rate_limit_counters';
@@ -13,30 +13,16 @@ function tablesOfModels(): [table: string, sequence: string | undefined][] {
   });
 }
 
-// A file declares its tables when it is loaded.
-beforeAll(async () => {
-  const names = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) =>
-    name.endsWith('.ts'),
-  );
-  const declaring = names.filter((name) => /^declareTables\(/m.test(readFileSync(`src/${name}`, 'utf8')));
-  expect(declaring.length).toBeGreaterThan(5);
-  await Promise.all(declaring.map((name) => import(`../../src/${name.replace(/\.ts$/, '.js')}`)));
-});
-
-describe('declareTables', () => {
-  it('is called for the table of each model, with its sequence if it has one', () => {
-    const declared = new Map(declaredTables().map(([table, { sequence }]) => [table, sequence]));
+describe('TABLES', () => {
+  it('has the table of each model, with its sequence if it has one', () => {
     const models = tablesOfModels().filter(([table]) => table !== COUNTERS);
     const toAdd = models
-      .filter(([table, sequence]) => !declared.has(table) || declared.get(table) !== sequence)
+      .filter(([table, sequence]) => !(table in TABLES) || TABLES[table]?.sequence !== sequence)
       .map(([table, sequence]) => {
         const use = sequence === undefined ? '' : `, sequence: '${sequence}'`;
-        return (
-          `declareTables({ ${table}: { privileges: 'SELECT, INSERT'${use} } }); ` +
-          'in the module that uses it'
-        );
+        return `${table}: { privileges: 'SELECT, INSERT'${use} }, in src/database/access/tables.ts`;
       });
     expect(toAdd).toStrictEqual([]);
-    expect([...declared.keys()]).toEqual(models.map(([table]) => table).toSorted());
+    expect(Object.keys(TABLES)).toEqual(models.map(([table]) => table).toSorted());
   });
 });

@@ -127,7 +127,7 @@ function findFaults(operation: Operation, { status, headers, text }: HttpRespons
   const denied = exceptions.mock.calls.map(([error]) => databaseReason(error)).filter(isDenial);
   const faults = denied.length > 0 ? [] : api.findFaults(operation, status, headers, text);
   return [
-    ...denied.map((reason) => `${reason}: name the privilege in the declareTables() of its module`),
+    ...denied.map((reason) => `${reason}: name the privilege in src/database/access/tables.ts`),
     ...(status < 400 ? [] : [`it returns ${status}: ${text}`]),
     ...faults.map((fault) => `${fault}${adviceOn(fault)}`),
     ...(headers.has('x-ratelimit-degraded') ? ['it is counted locally'] : []),

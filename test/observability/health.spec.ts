@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { Logger } from '@nestjs/common';
 import { generateApiKey } from '../../src/auth/rules/api-key.js';
 import { PrismaService } from '../../src/database/access/prisma.service.js';
-import { declaredTables } from '../../src/database/access/tables.js';
+import { TABLES } from '../../src/database/access/tables.js';
 import { Connections } from '../../src/http/connections/connections.js';
 import { SequenceWatch } from '../../src/observability/sequence-watch.js';
 import { parseRedisAddresses } from '../../src/process/settings/redis-address.js';
@@ -103,7 +103,7 @@ describe('a service whose sequences are behind their tables, as after logical re
       // Then pg_sequences has no last value either.
       await database.query('ALTER SEQUENCE pets_id_seq RESTART WITH 1000');
       expect(await getWarnings()).toStrictEqual([]);
-      const sequences = declaredTables().flatMap(([table, { sequence }]) =>
+      const sequences = Object.entries(TABLES).flatMap(([table, { sequence }]) =>
         sequence ? [{ table, sequence }] : [],
       );
       expect(sequences.map(({ table }) => table)).toEqual(['audit_events', 'orders', 'pets']);

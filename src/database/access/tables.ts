@@ -11,17 +11,21 @@ interface TableUse {
 /** The privileges on a table whose rows are changed and deleted. */
 export const EVERY_PRIVILEGE = 'SELECT, INSERT, UPDATE, DELETE';
 
-const declared: Record<string, TableUse> = {};
-
 /**
- * Declares the tables of a module, by their names. The health check reports what the service may not do with
- * them.
+ * The tables of the models. The health check reports what the service may not do with them. The counters are
+ * not among them, as another role may count.
  */
-export function declareTables(tables: Record<string, TableUse>): void {
-  Object.assign(declared, tables);
-}
-
-/** Returns the tables of all modules that are loaded. */
-export function declaredTables(): [name: string, use: TableUse][] {
-  return Object.entries(declared).toSorted(([one], [other]) => (one < other ? -1 : 1));
-}
+export const TABLES: Readonly<Record<string, TableUse>> = {
+  api_keys: { privileges: 'SELECT, INSERT, UPDATE' },
+  audit_events: { privileges: 'SELECT, INSERT', sequence: 'audit_events_id_seq' },
+  orders: { privileges: 'SELECT, INSERT', sequence: 'orders_id_seq', indexed: 'quantity >= 1' },
+  pets: { privileges: 'SELECT, INSERT', sequence: 'pets_id_seq' },
+  plans: { privileges: 'SELECT, INSERT, UPDATE' },
+  quotas: { privileges: 'SELECT, INSERT, UPDATE' },
+  replicas: { privileges: EVERY_PRIVILEGE },
+  stored_responses: { privileges: EVERY_PRIVILEGE },
+  usage: { privileges: EVERY_PRIVILEGE },
+  usage_batches: { privileges: EVERY_PRIVILEGE },
+  webhook_deliveries: { privileges: EVERY_PRIVILEGE },
+  webhooks: { privileges: EVERY_PRIVILEGE },
+};
