@@ -120,7 +120,7 @@ export class UsageRecorder implements ResponseHook, OnModuleInit, OnApplicationS
   /**
    * Writes everything recorded so far. A failure is logged.
    *
-   * @throws RequestDeadlineError if the current request has no time left.
+   * @throws UnavailableError if the current request has no time left.
    */
   flush(): Promise<void> {
     return this.flushes.load();

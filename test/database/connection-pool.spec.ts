@@ -1,18 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import { type ConnectionPool, createPool } from '../../src/database/access/connection-pool.js';
-import {
-  RequestDeadlineError,
-  startDeadline,
-  type Statements,
-  withLastStart,
-} from '../../src/database/access/request-deadline.js';
+import { startDeadline, type Statements, withLastStart } from '../../src/database/access/request-deadline.js';
 import { startApplication } from '../support/service/application.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { hold } from '../support/database/holding.js';
 import { expectLocksWaitedFor } from '../support/database/locks.js';
 import { eventually } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
+
+const OVERDUE = { reason: 'REQUEST_DEADLINE' };
 
 describe('createPool', () => {
   it.each([
@@ -68,8 +65,8 @@ describe('a connection of createPool', () => {
   const from = (ms: number) => performance.now() + ms;
 
   it('is not lent to a request without time for a statement', async () => {
-    await expect(withLastStart(from(0), () => pool.query('SELECT 1'))).rejects.toThrow(RequestDeadlineError);
-    await expect(withLastStart(from(0), () => pool.connect())).rejects.toThrow(RequestDeadlineError);
+    await expect(withLastStart(from(0), () => pool.query('SELECT 1'))).rejects.toMatchObject(OVERDUE);
+    await expect(withLastStart(from(0), () => pool.connect())).rejects.toMatchObject(OVERDUE);
     await withLastStart(from(10_000), () => pool.query('SELECT 1'));
   });
 
@@ -77,7 +74,7 @@ describe('a connection of createPool', () => {
     const borrowed = await pool.connect();
     const impatient = withLastStart(from(20), () => pool.query('SELECT 1'));
     const patient = withLastStart(from(10_000), () => pool.query('SELECT 2 AS two'));
-    await expect(impatient).rejects.toThrow(RequestDeadlineError);
+    await expect(impatient).rejects.toMatchObject(OVERDUE);
     borrowed.release();
     expect((await patient).rows).toEqual([{ two: 2 }]);
     expect([pool.totalCount, pool.idleCount, pool.waitingCount]).toEqual([1, 1, 0]);
@@ -130,7 +127,7 @@ describe('a pool with several borrowers', () => {
     const first = await borrowFor('a');
     const impatient = borrowFor('a', 20);
     const patient = borrowFor('a');
-    await expect(impatient).rejects.toThrow(RequestDeadlineError);
+    await expect(impatient).rejects.toMatchObject(OVERDUE);
     expect(pool.pendingCount).toBe(1);
     first.release();
     (await patient).release();
@@ -141,7 +138,7 @@ describe('a pool with several borrowers', () => {
     const unbound = [await pool.connect(), await pool.connect(), await pool.connect()];
     const impatient = borrowFor('a', 20);
     const patient = borrowFor('a');
-    await expect(impatient).rejects.toThrow(RequestDeadlineError);
+    await expect(impatient).rejects.toMatchObject(OVERDUE);
     unbound.forEach((each) => each.release());
     (await patient).release();
     expect([used(), pool.pendingCount]).toEqual([0, 0]);

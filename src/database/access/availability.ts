@@ -8,7 +8,7 @@ const UNAVAILABLE_CODES = [
   /^(CERT_|CRL_|DEPTH_ZERO_|ERR_SSL_|ERR_TLS_|HOSTNAME_MISMATCH|INVALID_CA|SELF_SIGNED_|UNABLE_TO_)/,
   // Prisma reports these: no connection or transaction in time, conflicting transactions.
   /^(P2024|P2028|P2034)$/,
-  // No time is left for another statement (`RequestDeadlineError`).
+  // No time is left for another statement (`requestDeadlineError`).
   /^REQUEST_DEADLINE$/,
   // Prisma's adapter reports these for errors of a socket.
   /^(DatabaseNotReachable|SocketTimeout|ConnectionClosed|TlsConnectionError)$/,

@@ -4,7 +4,7 @@ import { Logger } from '@nestjs/common';
 import pg from 'pg';
 import type { Environment } from '../../process/settings/environment.js';
 import { hasCode, isReadOnly, isRejectedValue } from './availability.js';
-import { findBorrower, lastStartMs, RequestDeadlineError, SILENCE_TIMEOUT_MS } from './request-deadline.js';
+import { findBorrower, lastStartMs, requestDeadlineError, SILENCE_TIMEOUT_MS } from './request-deadline.js';
 import { retryConflicts } from './retry-conflicts.js';
 import { configureOnConnect, types } from './session.js';
 import { Turns } from './turns.js';
@@ -83,7 +83,7 @@ export class ConnectionPool extends pg.Pool {
     const end = () => {
       isOver = true;
       giveUp?.();
-      lend(new RequestDeadlineError(), undefined, () => {});
+      lend(requestDeadlineError(), undefined, () => {});
     };
     if (isOver) {
       end();

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { preValidationHookHandler } from 'fastify';
+import { UnavailableError } from './unavailable-error.js';
 
 /** The longest time of a statement, even if PostgreSQL does not respond. */
 export const SILENCE_TIMEOUT_MS = 4000;
@@ -28,16 +29,13 @@ const current = new AsyncLocalStorage<Statements>();
 
 const CODE = 'REQUEST_DEADLINE';
 
-/** A request has no time left for another statement. */
-export class RequestDeadlineError extends Error {
-  readonly code = CODE;
-
-  constructor() {
-    super('The request has no time left for another statement');
-  }
+/** Returns the error of a request that has no time left for another statement. */
+export function requestDeadlineError(): UnavailableError {
+  const message = 'The request has no time left for another statement';
+  return Object.assign(new UnavailableError('The database', CODE, message), { code: CODE });
 }
 
-/** Returns whether an error is a `RequestDeadlineError`, of which Prisma passes on the code alone. */
+/** Returns whether an error is a `requestDeadlineError`, of which Prisma passes on the code alone. */
 export function isRequestDeadline(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === CODE;
 }
@@ -58,10 +56,10 @@ export function lastStartMs(): number {
   return current.getStore()?.lastStartMs ?? Infinity;
 }
 
-/** @throws RequestDeadlineError once the current request has no time left for a statement. */
+/** @throws UnavailableError once the current request has no time left for a statement. */
 export function requireTimeLeft(): void {
   if (performance.now() >= lastStartMs()) {
-    throw new RequestDeadlineError();
+    throw requestDeadlineError();
   }
 }
 

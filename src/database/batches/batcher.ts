@@ -5,7 +5,7 @@ import { loadApart } from './load-apart.js';
 import {
   isRequestDeadline,
   lastStartMs,
-  RequestDeadlineError,
+  requestDeadlineError,
   withLastStart,
 } from '../access/request-deadline.js';
 
@@ -126,7 +126,7 @@ export class Batcher<Item, Result> {
     if (!queued.some(isOverdue)) {
       return queued;
     }
-    this.reject(queued.filter(isOverdue), new RequestDeadlineError());
+    this.reject(queued.filter(isOverdue), requestDeadlineError());
     return queued.filter((one) => !isOverdue(one));
   }
 

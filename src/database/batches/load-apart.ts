@@ -7,13 +7,6 @@ import { isRejectedValue } from '../access/availability.js';
  */
 const MAX_MS = 2500;
 
-/** Thrown for items that were not loaded, because too many others were rejected before. */
-export class TooManyRejectedError extends UnavailableError {
-  constructor() {
-    super('The database', 'tooManyRejected', `Values of other requests were rejected for ${MAX_MS} ms`);
-  }
-}
-
 /**
  * How to load items. `load` changes nothing when it rejects because of a value; `settle` and `fail` get each
  * item once.
@@ -55,7 +48,8 @@ export async function loadApart<Item, Results>(
       endMs = Math.min(endMs, performance.now() + MAX_MS);
     }
     if (performance.now() > endMs) {
-      const error = new TooManyRejectedError();
+      const message = `Values of other requests were rejected for ${MAX_MS} ms`;
+      const error = new UnavailableError('The database', 'tooManyRejected', message);
       parts.splice(0).forEach((left) => fail(left, error));
     }
   }
