@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { networkText, parseNetwork } from '../http/rules/network.js';
-import { SCOPES } from '../auth/rules/scope.js';
+import { LISTED_SCOPES, SCOPES } from '../auth/rules/scope.js';
 import { jsonSchema } from '../schemas/json-schema.js';
 import { openEnumList } from '../schemas/open-enum.js';
 import { NETWORKS_MAX } from './account/rules/further-key.js';
 
 const SCOPES_DESCRIPTION =
-  'What the key may do: null for everything that its role may, except `keys:write`; an empty list for ' +
-  'nothing that needs a scope.';
+  'What the key may do: null for everything that its role may, except ' +
+  `${LISTED_SCOPES.map((scope) => `\`${scope}\``).join(', ')}; an empty list for nothing that needs a scope.`;
 
 const NETWORK_MAX_LENGTH = 43;
 const NETWORK_MESSAGE = 'must be a network such as 203.0.113.0/24 or 2001:db8::/32, or an address';

@@ -6,8 +6,15 @@ describe('hasScope', () => {
     expect(hasScope(['pets:read'], 'pets:write')).toBe(false);
   });
 
-  it('is true without a set, except for keys:write, which must be named', () => {
-    expect(SCOPES.filter((scope) => !hasScope(null, scope))).toEqual(['keys:write']);
+  it('is true without a list for what such a key could do in 1.0.0, and for nothing else', () => {
+    expect(SCOPES.filter((scope) => hasScope(null, scope))).toEqual([
+      'pets:read',
+      'pets:write',
+      'orders:read',
+      'orders:write',
+      'admin:read',
+      'admin:write',
+    ]);
   });
 });
 

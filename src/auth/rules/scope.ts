@@ -15,6 +15,21 @@ export const SCOPES = [
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
+/**
+ * What a key without a list of scopes may do, within its role. Nothing is ever added, so that such a key
+ * keeps what it could do: an administrator gives it a later scope by a list.
+ */
+const SCOPES_WITHOUT_LIST: readonly Scope[] = [
+  'pets:read',
+  'pets:write',
+  'orders:read',
+  'orders:write',
+  'admin:read',
+  'admin:write',
+];
+/** The scopes that a key has only if its list names them. */
+export const LISTED_SCOPES = SCOPES.filter((scope) => !SCOPES_WITHOUT_LIST.includes(scope));
+
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Null or undefined for an operation that every key of its role may call. */
@@ -22,13 +37,9 @@ declare module 'fastify' {
   }
 }
 
-/**
- * Returns whether a key with these scopes has `scope`. An empty set has none. Without a set, null, it has all
- * but `keys:write`; a new scope that creates credentials or reads other customers' data must be excluded
- * likewise, because old keys without a set would get it.
- */
+/** Returns whether a key with these scopes has `scope`. An empty list has none; null stands for no list. */
 export function hasScope(scopes: readonly Scope[] | null, scope: Scope): boolean {
-  return scopes === null ? scope !== 'keys:write' : scopes.includes(scope);
+  return (scopes ?? SCOPES_WITHOUT_LIST).includes(scope);
 }
 
 /** Returns the scopes that keys of a role may have. */
