@@ -6,7 +6,8 @@ import { knownNetworks } from '../http/rules/network.js';
 import type { KeyRole } from './rules/role.js';
 import type { Scope } from './rules/scope.js';
 import type { MetricsRegistry, MetricsSource } from '../process/metrics-registry.js';
-import { Clock, ServerClock } from '../process/clock.js';
+import { Clock } from '../process/clock.js';
+import { DatabaseClock } from '../database/access/database-clock.js';
 import { ApiError } from '../http/routes/api-error.js';
 import { PrismaService } from '../database/access/prisma.service.js';
 import { loadSql } from '../database/access/statement.js';
@@ -15,7 +16,6 @@ import { ApiKeyChangeListener } from './api-key-change-listener.js';
 /** A stored key, with the limits in force for its quota. */
 export interface CachedApiKey {
   principal: Principal;
-  /** A revocation is permanent, so its time is not compared with a clock. */
   revoked: boolean;
 }
 
@@ -69,19 +69,13 @@ export class ApiKeyCache implements MetricsSource {
   hits = 0;
   /** Requests whose key was looked up. */
   misses = 0;
-  /**
-   * The database's clock, because keys expire by one clock for all replicas. Each key that is looked up
-   * corrects it.
-   */
-  readonly serverClock: ServerClock;
 
   constructor(
     private readonly prisma: PrismaService,
     private readonly listener: ApiKeyChangeListener,
     private readonly clock: Clock,
-  ) {
-    this.serverClock = new ServerClock(clock);
-  }
+    private readonly databaseClock: DatabaseClock,
+  ) {}
 
   addMetrics(metrics: MetricsRegistry): void {
     const { listener } = this;
@@ -149,7 +143,7 @@ export class ApiKeyCache implements MetricsSource {
     const rows = await this.prisma.sql.query(FIND, hashes);
     const [first] = rows;
     if (first !== undefined) {
-      this.serverClock.observe(first.nowMs, sentMs);
+      this.databaseClock.observe(first.nowMs, sentMs);
     }
     const byHash = new Map(rows.map((row) => [row.hash, row]));
     return hashes.map((hash) => byHash.get(hash.toString('hex')) ?? null);

@@ -1,17 +1,14 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../http/routes/api-error.js';
+import { ApiKeyStrategy, deniedCredential, invalidKey } from './api-key.strategy.js';
 import type { Principal } from './principal.js';
-import { ApiKeyStrategy, REALM } from './api-key.strategy.js';
 
 const MISSING = 'An API key is required. Send it in the header "Authorization: Bearer <API_KEY>".';
-const REPEATED = new ApiError('invalid_request', 'Send one Authorization header, with one API key.', {
-  // RFC 6750, section 3.1.
-  headers: { 'WWW-Authenticate': `Bearer realm="${REALM}", error="invalid_request"` },
-});
 const NAME = 'authorization';
 /** Matches a credential after another one, as a proxy may join two headers. */
 const NEXT_CREDENTIAL = /, *[a-z]+ +[^ ]/i;
+const SPACED_TOKEN = /^bearer +\S+\s/i;
 
 /**
  * Runs `ApiKeyStrategy` as passport does. It denies nothing: `RateLimitGuard` counts a request without a
@@ -32,41 +29,51 @@ export class ApiKeyGuard implements CanActivate {
     if (request.requiredRole === null) {
       return true;
     }
-    const { authorization: given } = request.headers;
-    if (given !== undefined && (isRepeated(request.raw) || NEXT_CREDENTIAL.test(given))) {
-      request.authentication = { principal: null, denial: REPEATED };
+    const { authorization: given = '' } = request.headers;
+    const fault = findFault(request.raw, given);
+    if (fault !== null) {
+      request.authentication = { principal: null, denial: fault };
       return true;
     }
     const finished = new Promise<boolean>((resolve, reject) => {
       const actions = {
-        success: (principal: Principal) => {
-          addExpiry(http.getResponse(), principal);
-          request.authentication = { principal, denial: null };
-          setBorrower(request, principal);
+        success: () => {
+          const { authentication } = request;
+          if (authentication?.principal) {
+            addExpiry(http.getResponse(), authentication.principal);
+            setBorrower(request, authentication.principal);
+          }
           resolve(true);
         },
         fail: (challenge: string) => {
-          request.authentication = { principal: null, denial: toError(challenge) };
+          const denial = new ApiError('missing_api_key', MISSING, {
+            headers: { 'WWW-Authenticate': challenge },
+          });
+          request.authentication = { principal: null, denial };
           resolve(true);
         },
         error: reject,
       };
       const strategy = Object.assign(Object.create(this.strategy) as ApiKeyStrategy, actions);
-      // The strategy would also accept a key in the query or the body; this service does not.
-      const authorization = inTwoParts(given);
-      strategy.authenticate({ headers: { authorization } } as never);
+      // The strategy would fail with 400 for a header that has not two parts, and would also accept a key in
+      // the query or the body; this service does not.
+      const parts = given.split(/ +/);
+      const authorization = parts.length === 2 ? parts.join(' ') : undefined;
+      strategy.authenticate({ headers: { authorization }, request } as never);
     });
     return request.authentication === null ? finished : true;
   }
 }
 
-/**
- * Returns the header as scheme and token, because the strategy fails with 400 for any other number of parts.
- * Spaces in a token become tabs.
- */
-function inTwoParts(authorization = ''): string {
-  const [scheme, ...words] = authorization.split(' ');
-  return `${scheme} ${words.filter((word) => word !== '').join('\t')}`;
+/** Returns why a header is no credential that the strategy could check, or null. */
+function findFault(request: FastifyRequest['raw'], authorization: string): ApiError | null {
+  if (isRepeated(request) || NEXT_CREDENTIAL.test(authorization)) {
+    const message = 'Send one Authorization header, with one API key.';
+    return deniedCredential('invalid_request', message, { error: 'invalid_request' });
+  }
+  return SPACED_TOKEN.test(authorization)
+    ? invalidKey('The API key is malformed; a bearer token has no spaces')
+    : null;
 }
 
 /** Returns whether a request has several Authorization headers, of which `headers` has the first only. */
@@ -94,13 +101,4 @@ function setBorrower({ requiredRole, method, statements }: FastifyRequest, { quo
   } else if (method === 'GET' || method === 'HEAD') {
     statements!.borrower = { kind: 'reader' };
   }
-}
-
-/** Returns the error of a request with this challenge, which has a description if there was a token. */
-function toError(challenge: string): ApiError {
-  const headers = { 'WWW-Authenticate': challenge };
-  const [, description] = /error_description="(.*)"/.exec(challenge) ?? [];
-  return description === undefined
-    ? new ApiError('missing_api_key', MISSING, { headers })
-    : new ApiError('invalid_api_key', `${description}.`, { headers });
 }

@@ -3,26 +3,52 @@ import type { FastifyRequest } from 'fastify';
 import { Strategy } from 'passport-http-bearer';
 import type { Principal } from './principal.js';
 import { ENVIRONMENT, type Environment } from '../process/settings/environment.js';
+import { ApiError } from '../http/routes/api-error.js';
 import { findKeyProblem, hashApiKey } from './rules/api-key.js';
 import { ApiKeyCache, type CachedApiKey } from './api-key-cache.js';
+import { findKeyEnd } from './key-validity.js';
+import { DatabaseClock } from '../database/access/database-clock.js';
 
-/** The realm of all challenges (RFC 9110, section 11.5). */
-export const REALM = 'animal-store';
+/** What the strategy reads, and the request whose `authentication` it sets. */
+interface Credential {
+  headers: { authorization: string | undefined };
+  request: FastifyRequest;
+}
+type Done = (error: unknown, isVerified?: true) => void;
+type Verify = (credential: unknown, token: string, done: Done) => void;
 
-/** Receives the principal of a key, or false and the reason of the denial. */
-type Done = (error: unknown, principal?: Principal | false, reason?: string) => void;
+const REALM = 'animal-store';
+
+/** Returns the error of a credential, with a challenge (RFC 6750, section 3). */
+export function deniedCredential(
+  code: ConstructorParameters<typeof ApiError>[0],
+  message: string,
+  parameters: Record<string, string>,
+): ApiError {
+  const texts = Object.entries({ realm: REALM, ...parameters }).map(([name, value]) => `${name}="${value}"`);
+  return new ApiError(code, message, { headers: { 'WWW-Authenticate': `Bearer ${texts.join(', ')}` } });
+}
+
+/** Returns the error of a key that is not valid for this reason. */
+export function invalidKey(reason: string): ApiError {
+  const parameters = { error: 'invalid_token', error_description: reason };
+  return deniedCredential('invalid_api_key', `${reason}.`, parameters);
+}
 
 /**
- * Authenticates a bearer token (RFC 6750) as an API key. The `error_description` of a challenge is the reason
- * of the denial. A cached key is verified before `authenticate()` returns.
+ * Authenticates a bearer token (RFC 6750) as an API key. It sets the principal or the denial of the request;
+ * for a cached key, before `authenticate()` returns.
  */
 @Injectable()
-export class ApiKeyStrategy extends Strategy<(token: string, done: Done) => void> {
+export class ApiKeyStrategy extends Strategy<Verify> {
   constructor(
     private readonly keys: ApiKeyCache,
+    private readonly clock: DatabaseClock,
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'APP_ENV'>,
   ) {
-    super({ realm: REALM }, (token, done) => this.verify(token, done));
+    super({ realm: REALM, passReqToCallback: true }, (credential, token, done) =>
+      this.verify((credential as Credential).request, token, done),
+    );
   }
 
   /**
@@ -33,26 +59,30 @@ export class ApiKeyStrategy extends Strategy<(token: string, done: Done) => void
     return key === undefined ? null : this.keys.lastKnown(hashApiKey(key));
   }
 
-  private verify(token: string, done: Done): void {
+  private verify(request: FastifyRequest, token: string, done: Done): void {
+    const finish = (result: Principal | string) => {
+      request.authentication =
+        typeof result === 'string'
+          ? { principal: null, denial: invalidKey(result) }
+          : { principal: result, denial: null };
+      done(null, true);
+    };
     const problem = this.findProblem(token);
     if (problem !== null) {
-      done(null, false, problem);
+      finish(problem);
       return;
     }
     const found = this.keys.find(hashApiKey(token));
     if (found instanceof Promise) {
       // An error of `done` itself must not call it again.
-      void found.then((key) => this.finish(key, done), done);
+      void found.then((key) => finish(this.judge(key)), done);
     } else {
-      this.finish(found, done);
+      finish(this.judge(found));
     }
   }
 
   /** Returns why a token cannot be a key of this environment, or null if it can. */
   private findProblem(token: string): string | null {
-    if (/\s/.test(token)) {
-      return 'The API key is malformed; a bearer token has no spaces';
-    }
     const { APP_ENV } = this.environment;
     const problem = findKeyProblem(token, APP_ENV);
     if (problem === 'malformed') {
@@ -61,18 +91,12 @@ export class ApiKeyStrategy extends Strategy<(token: string, done: Done) => void
     return problem && `The API key is for another environment; this is ${APP_ENV}`;
   }
 
-  private finish(key: CachedApiKey | null, done: Done): void {
+  /** Returns the principal of a key, or why it has none. */
+  private judge(key: CachedApiKey | null): Principal | string {
     if (key === null) {
-      done(null, false, 'The API key is unknown');
-    } else if (key.revoked) {
-      done(null, false, 'The API key was revoked');
-    } else if (
-      key.principal.expiresAt !== null &&
-      key.principal.expiresAt.getTime() <= this.keys.serverClock.now()
-    ) {
-      done(null, false, 'The API key has expired');
-    } else {
-      done(null, key.principal);
+      return 'The API key is unknown';
     }
+    const end = findKeyEnd(key.revoked, key.principal.expiresAt, this.clock.now());
+    return end === null ? key.principal : `The API key ${end === 'revoked' ? 'was revoked' : 'has expired'}`;
   }
 }

@@ -4,7 +4,7 @@ import { ApiError } from '../http/routes/api-error.js';
 import { requirePrincipal } from './principal.js';
 import { KEY_ROLES } from './rules/role.js';
 import { addressText, isInNetworks } from '../http/rules/network.js';
-import { REALM } from './api-key.strategy.js';
+import { deniedCredential } from './api-key.strategy.js';
 import { hasScope, type Scope } from './rules/scope.js';
 
 /**
@@ -47,8 +47,6 @@ export class PermissionGuard implements CanActivate {
 export function requireScope(scopes: readonly Scope[] | null, scope: Scope): void {
   if (!hasScope(scopes, scope)) {
     const message = `This API key lacks the scope ${scope}, which the operation needs.`;
-    // RFC 6750, section 3.1.
-    const challenge = `Bearer realm="${REALM}", error="insufficient_scope", scope="${scope}"`;
-    throw new ApiError('insufficient_scope', message, { headers: { 'WWW-Authenticate': challenge } });
+    throw deniedCredential('insufficient_scope', message, { error: 'insufficient_scope', scope });
   }
 }

@@ -1,8 +1,9 @@
 import type { Actor } from '../audit/audit.js';
 import type { KeyService } from '../keys/key.service.js';
+import { whereValid } from '../auth/key-validity.js';
 import { findKeyProblem } from '../auth/rules/api-key.js';
-import type { Clock } from '../process/clock.js';
 import type { Database } from '../database/access/in-transaction.js';
+import { readServerTimeMs } from '../database/access/server-time.js';
 import { type Environment, InvalidEnvironmentError } from '../process/settings/environment.js';
 
 const ADMINISTRATOR = { name: 'administrator', plan: 'business', role: 'admin' } as const;
@@ -17,7 +18,6 @@ const ADMINISTRATOR = { name: 'administrator', plan: 'business', role: 'admin' }
 export async function seedAdministrator(
   database: Database,
   keys: KeyService,
-  clock: Clock,
   { ADMIN_API_KEY: given, APP_ENV }: Pick<Environment, 'ADMIN_API_KEY' | 'APP_ENV'>,
   actor: Actor,
 ) {
@@ -30,11 +30,8 @@ export async function seedAdministrator(
     );
   }
   const isIssued = given !== undefined && (await keys.exists(given));
-  const now = new Date(clock.now());
-  const isUnexpired = [{ expiresAt: null }, { expiresAt: { gt: now } }];
-  const administrators = await database.apiKey.count({
-    where: { role: 'admin', revokedAt: null, OR: isUnexpired },
-  });
+  const nowMs = await readServerTimeMs(database);
+  const administrators = await database.apiKey.count({ where: { role: 'admin', ...whereValid(nowMs) } });
   if (administrators > 0) {
     const line =
       given === undefined || isIssued

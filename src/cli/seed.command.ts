@@ -1,5 +1,4 @@
 import { KeyService } from '../keys/key.service.js';
-import { Clock } from '../process/clock.js';
 import { PrismaService } from '../database/access/prisma.service.js';
 import { requireUtf8 } from '../database/access/server-encoding.js';
 import { ENVIRONMENT, type Environment } from '../process/settings/environment.js';
@@ -23,7 +22,7 @@ export const seedCommand = changeCommand(
     const names = await seedPlans(transaction);
     const keys = services.get(KeyService).within(transaction);
     const environment = services.get<Environment>(ENVIRONMENT);
-    const seeded = await seedAdministrator(transaction, keys, services.get(Clock), environment, as);
+    const seeded = await seedAdministrator(transaction, keys, environment, as);
     return { plans: names, ...seeded };
   });
   return { value: { plans, administrator }, text: () => linesText('The plans exist.', line) };

@@ -1,6 +1,6 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { Clock } from '../process/clock.js';
+import { DatabaseClock } from '../database/access/database-clock.js';
 import { ENVIRONMENT, type Environment } from '../process/settings/environment.js';
 import { publicPrefix } from '../process/settings/public-prefix.js';
 import { lifecycleError } from './rules/lifecycle.js';
@@ -13,7 +13,7 @@ import { lifecycleError } from './rules/lifecycle.js';
 export class LifecycleGuard implements CanActivate {
   constructor(
     @Inject(ENVIRONMENT) private readonly environment: Environment,
-    private readonly clock: Clock,
+    private readonly clock: DatabaseClock,
   ) {}
 
   /** @throws ApiError `not_found`, or `endpoint_removed` from the removal on. */

@@ -1,3 +1,4 @@
+import { isValidAt, stateAt, wasValidAt } from '../auth/key-validity.js';
 import { Prisma } from '../database/generated/client.js';
 import type { Database } from '../database/access/in-transaction.js';
 import { type KeyPosition, type KeyQuery, type KeySort, SORT_DEFAULT } from './key-query.schemas.js';
@@ -63,10 +64,7 @@ const SORT_ORDERS: Record<Exclude<KeySort, 'state'>, SortOrder> = {
  */
 function validFirst(cursor: KeyPosition | undefined, nowMs: number): SortOrder {
   const [, began = new Date(nowMs).toISOString()] = cursor?.value?.split('@') ?? [];
-  const wasValid = Prisma.sql`(
-    coalesce(k.revoked_at > ${began}::timestamptz, true)
-    AND coalesce(k.expires_at > ${began}::timestamptz, true)
-  )`;
+  const wasValid = wasValidAt(began);
   return {
     value: Prisma.sql`${wasValid}::text || '@' || ${began}::text`,
     by: Prisma.sql`${wasValid} DESC, k.id DESC`,
@@ -187,10 +185,6 @@ function filters(
   return given.length === 0 ? Prisma.empty : Prisma.sql`AND ${Prisma.join(given, ' AND ')}`;
 }
 
-function isValidAt(nowMs: number): Prisma.Sql {
-  return Prisma.sql`k.revoked_at IS NULL AND coalesce(k.expires_at > ${new Date(nowMs)}, true)`;
-}
-
 function isUnusedSince(since: Date): Prisma.Sql {
   const day = new Date(Math.floor(since.getTime() / DAY_MS) * DAY_MS);
   return Prisma.sql`k.created_at < ${since} AND NOT EXISTS (
@@ -198,16 +192,6 @@ function isUnusedSince(since: Date): Prisma.Sql {
     WHERE since.key_id = k.id AND since.period = 'day'
       AND since.starts_at >= ${day} AND since.last_request_at >= ${since}
   )`;
-}
-
-/** Returns the SQL of `keyState` for the key `k` at `nowMs`. */
-function stateAt(nowMs: number): Prisma.Sql {
-  return Prisma.sql`CASE
-    WHEN k.revoked_at IS NOT NULL THEN 'revoked'
-    WHEN k.expires_at <= ${new Date(nowMs)} THEN 'expired'
-    WHEN EXISTS (SELECT FROM api_keys successor WHERE successor.predecessor_id = k.id) THEN 'rotating'
-    ELSE 'active'
-  END`;
 }
 
 /** Returns the condition that the key `k` matches a search. */

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { PrismaService } from '../database/access/prisma.service.js';
 import { parseQuotaId, quotaBucketKey } from '../rate-limit/rules/bucket-key.js';
 import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
-import { Clock } from '../process/clock.js';
+import { readServerTimeMs } from '../database/access/server-time.js';
 import { UsageJournal } from '../usage/usage.journal.js';
 import { countKeys, findKeyPage, usageOfKeys } from './key-page.repository.js';
 import type { KeyPosition, KeyQuery } from './key-query.schemas.js';
@@ -17,7 +17,6 @@ import { type Page, toPage } from '../schemas/pagination.js';
 export class KeyReader {
   constructor(
     private readonly database: PrismaService,
-    private readonly clock: Clock,
     private readonly counters: FallbackCounterStore,
     private readonly journal: UsageJournal,
   ) {}
@@ -39,7 +38,8 @@ export class KeyReader {
     const allBans = query.banned === undefined ? null : await this.counters.bans();
     const bannedQuotas = [...(allBans?.keys() ?? [])].flatMap((bucketKey) => parseQuotaId(bucketKey) ?? []);
     await this.aggregateUsage();
-    const selection = [this.database, query, bannedQuotas, this.clock.now()] as const;
+    const nowMs = await readServerTimeMs(this.database);
+    const selection = [this.database, query, bannedQuotas, nowMs] as const;
     const [{ records, last }, total] = await Promise.all([
       findKeyPage(...selection),
       countKeys(...selection),
@@ -79,7 +79,7 @@ export class KeyReader {
     records: KeyRecord[],
     findBan: (quotaId: string) => Date | null,
   ): Promise<KeyWithUsage[]> {
-    const nowMs = this.clock.now();
+    const nowMs = await readServerTimeMs(this.database);
     const usage = await usageOfKeys(this.database, records, nowMs);
     return records.map((record) => ({
       ...keyView(record, findBan(record.quotaId), nowMs),

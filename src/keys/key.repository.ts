@@ -1,12 +1,13 @@
 import { hashApiKey, keyHints } from '../auth/rules/api-key.js';
 import { Prisma } from '../database/generated/client.js';
 import type { Database } from '../database/access/in-transaction.js';
+import { isValidAt, whereValid } from '../auth/key-validity.js';
 import { requireRecord } from '../auth/require-record.js';
 import { DAY_MS } from '../process/time-units.js';
 import { toDay } from '../rate-limit/rules/windows.js';
 import { isUuid } from '../schemas/uuid.js';
 import { ApiError } from '../http/routes/api-error.js';
-import { KEY, type KeyRecord, type Restrictions } from './key.view.js';
+import { KEY_ARGS, type KeyRecord, type Restrictions } from './key.view.js';
 
 /** The valid keys that a quota may have, those of an overlap included. */
 export const VALID_KEYS_MAX = 20;
@@ -45,7 +46,7 @@ export async function findKeys(
   database: Database,
   query: Pick<Prisma.ApiKeyFindManyArgs, 'where' | 'orderBy' | 'take'>,
 ): Promise<KeyRecord[]> {
-  const keys = await database.apiKey.findMany({ ...query, ...KEY });
+  const keys = await database.apiKey.findMany({ ...query, ...KEY_ARGS });
   const ids = keys.map(({ id }) => id);
   const restrictionsById = await readRestrictions(database, ids);
   return keys.flatMap((key) => {
@@ -102,8 +103,7 @@ export async function requireRoomForKey(database: Database, quotaId: string, now
 
 /** Returns the number of keys of a quota that are valid at `nowMs`. */
 export function countValidKeys(database: Database, quotaId: string, nowMs: number): Promise<number> {
-  const unexpired = [{ expiresAt: null }, { expiresAt: { gt: new Date(nowMs) } }];
-  return database.apiKey.count({ where: { quotaId, revokedAt: null, OR: unexpired } });
+  return database.apiKey.count({ where: { quotaId, ...whereValid(nowMs) } });
 }
 
 /** Returns how many of these keys were issued in the UTC day of `nowMs`. */
@@ -168,10 +168,8 @@ async function findKeysFrom(
 ): Promise<KeyRecord[]> {
   const found = await transaction.$queryRaw<{ id: string }[]>`
     WITH RECURSIVE origin AS (
-      SELECT id AS valid_id, line_id, generation, issuer_id FROM api_keys
-      WHERE
-        quota_id = ${quotaId}::uuid AND revoked_at IS NULL
-        AND (expires_at IS NULL OR expires_at > ${new Date(nowMs)})
+      SELECT id AS valid_id, line_id, generation, issuer_id FROM api_keys k
+      WHERE quota_id = ${quotaId}::uuid AND ${isValidAt(nowMs)}
       UNION
       SELECT valid_id, k.line_id, k.generation, k.issuer_id
       FROM origin o JOIN api_keys k ON k.id = o.issuer_id

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
 import { generateApiKey } from '../auth/rules/api-key.js';
-import { Clock } from '../process/clock.js';
 import { type Database, inTransaction } from '../database/access/in-transaction.js';
 import { readServerTimeMs } from '../database/access/server-time.js';
 import type { Prisma } from '../database/generated/client.js';
@@ -32,10 +31,11 @@ import type {
   RotateKeyInput,
   UpdateKeyInput,
 } from './key.schemas.js';
-import { type KeyRecord, keyState, keyView, type Restrictions } from './key.view.js';
+import { keyState } from '../auth/key-validity.js';
+import { type KeyRecord, keyView, type Restrictions } from './key.view.js';
 import { findBanEnd, lockQuotaId, quotaColumns } from './quota.repository.js';
 import { quotaFields } from './quota.view.js';
-import { narrow } from './account/rules/further-key.js';
+import { narrow } from './rules/further-key.js';
 
 const OVERLAP_DEFAULT_SECONDS = 24 * 60 * 60;
 
@@ -50,13 +50,12 @@ export class KeyService {
   constructor(
     @Inject(PrismaService) private readonly database: Database,
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'APP_ENV'>,
-    private readonly clock: Clock,
     private readonly counters: FallbackCounterStore,
   ) {}
 
   /** Returns the service in the caller's transaction. */
   within(transaction: Prisma.TransactionClient): KeyService {
-    return new KeyService(transaction, this.environment, this.clock, this.counters);
+    return new KeyService(transaction, this.environment, this.counters);
   }
 
   /**
@@ -69,7 +68,7 @@ export class KeyService {
   async issue(input: CreateKeyInput & IssuedBy, actor: Actor, key = this.newKey()): Promise<IssuedKey> {
     const { name, note = null, role = 'client', expiresAt = null, issuerId = null } = input;
     const { scopes = null, allowedNetworks = null } = input;
-    this.requireFuture(expiresAt);
+    await requireFuture(this.database, expiresAt);
     requireWithinRole(role, scopes);
     const issued = await inTransaction(this.database, async (transaction) => {
       const { quotaId, bannedUntil } = await this.createOrLockQuota(transaction, input);
@@ -78,7 +77,7 @@ export class KeyService {
       const label = { name, ...(note !== null && { note }) };
       const after = { ...label, role, ...quotaFields(record.quota), scopes, allowedNetworks, expiresAt };
       await recordAuditEvent(transaction, actor, 'key.issued', record, null, after);
-      return this.view(record, bannedUntil);
+      return keyView(record, bannedUntil, await readServerTimeMs(transaction));
     });
     return { ...issued, key };
   }
@@ -92,7 +91,8 @@ export class KeyService {
   /** @throws ApiError `not_found`. */
   async find(id: string): Promise<Key> {
     const record = await findKey(this.database, id);
-    return this.view(record, await findBanEnd(this.counters, record.quotaId));
+    const bannedUntil = await findBanEnd(this.counters, record.quotaId);
+    return keyView(record, bannedUntil, await readServerTimeMs(this.database));
   }
 
   /**
@@ -105,22 +105,20 @@ export class KeyService {
    */
   async rotate(id: string, input: RotateKeyInput, actor: Actor, maxPerDay = Infinity): Promise<KeySuccessor> {
     const { overlapSeconds = OVERLAP_DEFAULT_SECONDS, expiresAt } = input;
-    this.requireFuture(expiresAt ?? null);
-    const check = async (database: Database, old: KeyRecord) => {
-      const nowMs = await readServerTimeMs(database);
+    await requireFuture(this.database, expiresAt ?? null);
+    const check = async (database: Database, old: KeyRecord, nowMs: number) => {
       await requireRotatable(database, old, nowMs, maxPerDay);
       // Without an overlap, the successor takes the room of the old key.
       if (overlapSeconds > 0) {
         await requireRoomForKey(database, old.quotaId, nowMs);
       }
-      return nowMs;
     };
     // What will be denied need not wait for the lock.
-    await check(this.database, await findKey(this.database, id));
+    await check(this.database, await findKey(this.database, id), await readServerTimeMs(this.database));
     const key = this.newKey();
     let overlapEndsAt = '';
-    const successor = await this.change(id, async (transaction, old) => {
-      const nowMs = await check(transaction, old);
+    const successor = await this.change(id, async (transaction, old, nowMs) => {
+      await check(transaction, old, nowMs);
       const overlapEnd = new Date(nowMs + overlapSeconds * 1000);
       const endsAt = old.expiresAt !== null && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
       overlapEndsAt = endsAt.toISOString();
@@ -141,11 +139,10 @@ export class KeyService {
   async replaceLeaked(id: string, actor: Actor, maxPerDay: number): Promise<KeySuccessor> {
     const key = this.newKey();
     let [overlapEndsAt, reason] = ['', ''];
-    const result = await this.change(id, async (transaction, old) => {
-      const nowMs = await readServerTimeMs(transaction);
+    const result = await this.change(id, async (transaction, old, nowMs) => {
       const { newestId = id, successorsToday } = await readLine(transaction, old.lineId, nowMs);
       const newest = newestId === id ? old : await findKey(transaction, newestId);
-      const revoked = await this.revokeRecords(transaction, old, actor, nowMs);
+      const revoked = await revokeRecords(transaction, old, actor, nowMs);
       if (isOver(old, nowMs) || isOver(newest, nowMs)) {
         reason = 'it, or its newest successor, had ended before';
         return revoked;
@@ -181,7 +178,7 @@ export class KeyService {
    * @throws ApiError `not_found`.
    */
   async revoke(id: string, actor: Actor): Promise<Key> {
-    return this.change(id, (transaction, old) => this.revokeRecord(transaction, old, actor));
+    return this.change(id, (transaction, old, nowMs) => revokeRecord(transaction, old, actor, nowMs));
   }
 
   /**
@@ -191,9 +188,7 @@ export class KeyService {
    * @throws ApiError `not_found`.
    */
   async revokeWithDerived(id: string, actor: Actor): Promise<Key> {
-    return this.change(id, async (transaction, old) =>
-      this.revokeRecords(transaction, old, actor, await readServerTimeMs(transaction)),
-    );
+    return this.change(id, (transaction, old, nowMs) => revokeRecords(transaction, old, actor, nowMs));
   }
 
   /**
@@ -228,14 +223,13 @@ export class KeyService {
    *   scopes.
    */
   async update(id: string, input: UpdateKeyInput, actor: Actor): Promise<Key> {
-    return this.change(id, async (transaction, old) => {
+    return this.change(id, async (transaction, old, nowMs) => {
       const { name = old.name, note = old.note } = input;
       const { scopes = old.scopes, allowedNetworks = old.allowedNetworks } = input;
       requireWithinRole(old.role as KeyRole, input.scopes ?? null);
       await updateRecord(transaction, old, { name, note, scopes, allowedNetworks }, actor);
       if (input.scopes !== undefined || input.allowedNetworks !== undefined) {
         const outer = { scopes, allowedNetworks };
-        const nowMs = await readServerTimeMs(transaction);
         for (const issued of await findIssuedKeys(transaction, old, nowMs)) {
           await updateRecord(transaction, issued, { ...issued, ...narrow(issued, outer) }, actor);
         }
@@ -261,29 +255,6 @@ export class KeyService {
     return { quotaId: id, bannedUntil: await findBanEnd(this.counters, id) };
   }
 
-  private async revokeRecords(
-    transaction: Prisma.TransactionClient,
-    old: KeyRecord,
-    actor: Actor,
-    nowMs: number,
-  ) {
-    for (const derived of await findDerivedKeys(transaction, old, nowMs)) {
-      await this.revokeRecord(transaction, derived, actor);
-    }
-    return this.revokeRecord(transaction, old, actor);
-  }
-
-  private async revokeRecord(transaction: Prisma.TransactionClient, old: KeyRecord, actor: Actor) {
-    if (old.revokedAt !== null) {
-      return old;
-    }
-    const data = { revokedAt: new Date(this.clock.now()) };
-    await transaction.apiKey.update({ where: { id: old.id }, data, select: { id: true } });
-    await recordAuditEvent(transaction, actor, 'key.revoked', old, { revokedAt: null }, data);
-    await queueKeyEvent(transaction, 'key.revoked', old, data);
-    return { ...old, ...data };
-  }
-
   private newKey(): string {
     return generateApiKey(this.environment.APP_ENV);
   }
@@ -291,24 +262,22 @@ export class KeyService {
   /** Runs `change` on a locked key in one transaction, and returns the key that it returns. */
   private change(
     id: string,
-    change: (transaction: Prisma.TransactionClient, old: KeyRecord) => Promise<KeyRecord>,
+    change: (transaction: Prisma.TransactionClient, old: KeyRecord, nowMs: number) => Promise<KeyRecord>,
   ): Promise<Key> {
     return inTransaction(this.database, async (transaction) => {
       const old = await lockKey(transaction, id);
       // The ban is read first, because the change is undone if it cannot be read.
       const bannedUntil = await findBanEnd(this.counters, old.quotaId);
-      return this.view(await change(transaction, old), bannedUntil);
+      const nowMs = await readServerTimeMs(transaction);
+      return keyView(await change(transaction, old, nowMs), bannedUntil, nowMs);
     });
   }
+}
 
-  private view(record: KeyRecord, bannedUntil: Date | null): Key {
-    return keyView(record, bannedUntil, this.clock.now());
-  }
-
-  private requireFuture(expiresAt: Date | null): void {
-    if (expiresAt !== null && expiresAt.getTime() <= this.clock.now()) {
-      throw new ApiError('invalid_request', 'The request is invalid: expiresAt must be in the future.');
-    }
+/** @throws ApiError `invalid_request` for a time that is past for the database. */
+async function requireFuture(database: Database, expiresAt: Date | null): Promise<void> {
+  if (expiresAt !== null && expiresAt.getTime() <= (await readServerTimeMs(database))) {
+    throw new ApiError('invalid_request', 'The request is invalid: expiresAt must be in the future.');
   }
 }
 
@@ -379,6 +348,35 @@ async function succeed(
   await recordAuditEvent(transaction, actor, 'key.rotated', old, before, after);
   await queueKeyEvent(transaction, 'key.rotated', old, { expiresAt: endsAt, successorId: created.id });
   return created;
+}
+
+/** Revokes a key, and before it the keys that are derived from it. */
+async function revokeRecords(
+  transaction: Prisma.TransactionClient,
+  old: KeyRecord,
+  actor: Actor,
+  nowMs: number,
+) {
+  for (const derived of await findDerivedKeys(transaction, old, nowMs)) {
+    await revokeRecord(transaction, derived, actor, nowMs);
+  }
+  return revokeRecord(transaction, old, actor, nowMs);
+}
+
+async function revokeRecord(
+  transaction: Prisma.TransactionClient,
+  old: KeyRecord,
+  actor: Actor,
+  nowMs: number,
+) {
+  if (old.revokedAt !== null) {
+    return old;
+  }
+  const data = { revokedAt: new Date(nowMs) };
+  await transaction.apiKey.update({ where: { id: old.id }, data, select: { id: true } });
+  await recordAuditEvent(transaction, actor, 'key.revoked', old, { revokedAt: null }, data);
+  await queueKeyEvent(transaction, 'key.revoked', old, data);
+  return { ...old, ...data };
 }
 
 function isOver(key: KeyRecord, nowMs: number): boolean {

@@ -1,7 +1,8 @@
 import type { Prisma } from '../database/generated/client.js';
 import type { KeyRole } from '../auth/rules/role.js';
 import type { Scope } from '../auth/rules/scope.js';
-import type { Key, KeyState } from './key.schemas.js';
+import { keyState } from '../auth/key-validity.js';
+import type { Key } from './key.schemas.js';
 import { quotaFields } from './quota.view.js';
 import { limitWarnings } from './warnings.js';
 
@@ -9,7 +10,7 @@ import { limitWarnings } from './warnings.js';
  * What Prisma reads of a key: all but its hash, and the restrictions, whose NULL it would read as an empty
  * list: `readRestrictions` reads them.
  */
-export const KEY = {
+export const KEY_ARGS = {
   omit: { hash: true, scopes: true, allowedNetworks: true },
   include: { quota: { include: { plan: true } }, successor: { select: { id: true, revokedAt: true } } },
 } satisfies Prisma.ApiKeyDefaultArgs;
@@ -21,24 +22,7 @@ export interface Restrictions {
 }
 
 /** What is read of a key. */
-export type KeyRecord = Prisma.ApiKeyGetPayload<typeof KEY> & Restrictions;
-
-/**
- * Returns the state of a key at `nowMs`. A rotated key is valid until its overlap ends, which is when it
- * expires.
- */
-export function keyState(
-  { revokedAt, expiresAt, successor }: Pick<KeyRecord, 'expiresAt' | 'revokedAt' | 'successor'>,
-  nowMs: number,
-): KeyState {
-  if (revokedAt !== null) {
-    return 'revoked';
-  }
-  if (expiresAt !== null && expiresAt.getTime() <= nowMs) {
-    return 'expired';
-  }
-  return successor === null ? 'active' : 'rotating';
-}
+export type KeyRecord = Prisma.ApiKeyGetPayload<typeof KEY_ARGS> & Restrictions;
 
 /** Returns a key as it is shown to administrators at `nowMs`. */
 export function keyView(record: KeyRecord, bannedUntil: Date | null, nowMs: number): Key {

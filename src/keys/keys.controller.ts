@@ -74,7 +74,7 @@ export class KeysController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<IssuedKey> {
     const issued = await this.keys.issue(input, actor);
-    return shownOnce(this.withNetworkWarning(issued, input, request), reply);
+    return withIssuedHeaders(this.withNetworkWarning(issued, input, request), reply);
   }
 
   @Get(':keyId')
@@ -134,7 +134,7 @@ export class KeysController {
     @CurrentActor() actor: Actor,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<KeySuccessor> {
-    return shownOnce(await this.keys.rotate(keyId, input, actor), reply);
+    return withIssuedHeaders(await this.keys.rotate(keyId, input, actor), reply);
   }
 
   @Post(':keyId/revoke')
@@ -185,7 +185,7 @@ export class KeysController {
   }
 }
 
-function shownOnce<Issued extends IssuedKey>(issued: Issued, reply: FastifyReply): Issued {
+function withIssuedHeaders<Issued extends IssuedKey>(issued: Issued, reply: FastifyReply): Issued {
   reply.headers({ Location: `${PATH}/${issued.id}`, 'Cache-Control': 'no-store' });
   return issued;
 }

@@ -7,7 +7,7 @@ import { ApiError } from '../http/routes/api-error.js';
 import { type RateLimitStatus, rateLimitStatus } from '../rate-limit/rate-limit-status.schema.js';
 import { quotaBucketKey } from '../rate-limit/rules/bucket-key.js';
 import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
-import { Clock } from '../process/clock.js';
+import { readServerTimeMs } from '../database/access/server-time.js';
 import { countValidKeys } from './key.repository.js';
 import { findBanEnd, findQuota, lockQuota, quotaColumns } from './quota.repository.js';
 import type { Quota, UpdateQuotaInput } from './quota.schemas.js';
@@ -18,7 +18,6 @@ import { QUOTA, quotaFields, type QuotaRecord, quotaView } from './quota.view.js
 export class QuotaService {
   constructor(
     @Inject(PrismaService) private readonly database: Database,
-    private readonly clock: Clock,
     private readonly counters: FallbackCounterStore,
   ) {}
 
@@ -99,6 +98,10 @@ export class QuotaService {
   }
 
   private async view(database: Database, quota: QuotaRecord, bannedUntil: Date | null): Promise<Quota> {
-    return quotaView(quota, bannedUntil, await countValidKeys(database, quota.id, this.clock.now()));
+    return quotaView(
+      quota,
+      bannedUntil,
+      await countValidKeys(database, quota.id, await readServerTimeMs(database)),
+    );
   }
 }

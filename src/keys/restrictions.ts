@@ -3,7 +3,7 @@ import { networkText, parseNetwork } from '../http/rules/network.js';
 import { LISTED_SCOPES, SCOPES } from '../auth/rules/scope.js';
 import { jsonSchema } from '../schemas/json-schema.js';
 import { openEnumList } from '../schemas/open-enum.js';
-import { NETWORKS_MAX } from './account/rules/further-key.js';
+import { NETWORKS_MAX } from './rules/further-key.js';
 
 const SCOPES_DESCRIPTION =
   'What the key may do: null for everything that its role may, except ' +

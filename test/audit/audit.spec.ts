@@ -114,7 +114,7 @@ describe('the audit log', () => {
       (key) => act(key, 'revoke'),
       'key.revoked',
       { revokedAt: null },
-      { revokedAt: NOW.toISOString() },
+      { revokedAt: expect.stringMatching(/^2027-03-05T12:0/) },
     ],
     [
       'the plan of a quota is changed',

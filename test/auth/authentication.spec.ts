@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ApiKeyCache } from '../../src/auth/api-key-cache.js';
+import { DatabaseClock } from '../../src/database/access/database-clock.js';
 import { generateApiKey, hashApiKey } from '../../src/auth/rules/api-key.js';
 import { ApiKeyChangeListener } from '../../src/auth/api-key-change-listener.js';
 import { PrismaService } from '../../src/database/access/prisma.service.js';
@@ -274,6 +275,7 @@ describe('ApiKeyCache', () => {
   let prisma: PrismaService;
   let listener: ApiKeyChangeListener;
   let apiKeyCache: ApiKeyCache;
+  const clock = new TestClock();
 
   beforeAll(async () => {
     database = await createDatabase();
@@ -288,7 +290,7 @@ describe('ApiKeyCache', () => {
     await database.drop();
   });
   beforeEach(() => {
-    apiKeyCache = new ApiKeyCache(prisma, listener, new TestClock());
+    apiKeyCache = new ApiKeyCache(prisma, listener, clock, new DatabaseClock(clock));
   });
   afterEach(() => jest.restoreAllMocks());
 
@@ -323,7 +325,8 @@ describe('ApiKeyCache', () => {
     apiKeyCache = new ApiKeyCache(
       prisma,
       new SilentListener({ DATABASE_URL: database.url }),
-      new TestClock(),
+      clock,
+      new DatabaseClock(clock),
     );
     const { id, key } = await issueKey(database);
     let nowMs = performance.now();

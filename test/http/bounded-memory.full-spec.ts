@@ -1,4 +1,5 @@
 import { ApiKeyCache } from '../../src/auth/api-key-cache.js';
+import { DatabaseClock } from '../../src/database/access/database-clock.js';
 import { ApiKeyChangeListener } from '../../src/auth/api-key-change-listener.js';
 import { PrismaService } from '../../src/database/access/prisma.service.js';
 import { readEnvironment } from '../../src/process/settings/environment.js';
@@ -77,7 +78,8 @@ describe('the heap', () => {
     const listener = new ApiKeyChangeListener({ DATABASE_URL: database.url });
     listener.onModuleInit();
     await until(() => listener.isCurrent);
-    const apiKeyCache = new ApiKeyCache(prisma, listener, new TestClock());
+    const clock = new TestClock();
+    const apiKeyCache = new ApiKeyCache(prisma, listener, clock, new DatabaseClock(clock));
     await expectBounded(full, async (index) => {
       const hash = Buffer.from(index.toString(16).padStart(64, '0'), 'hex');
       expect(await apiKeyCache.find(hash)).not.toBeNull();

@@ -29,7 +29,7 @@ import {
   UsageQuery,
 } from './account.schemas.js';
 import { CurrentKeyRepository } from './current-key.repository.js';
-import { showOnce } from '../show-once.js';
+import { leaveUnstored } from './leave-unstored.js';
 
 /**
  * Beyond so many rotations of a key with its predecessors, only administrators may rotate it, so that a
@@ -94,7 +94,7 @@ export class AccountController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<CurrentKeySuccessor> {
-    showOnce(request, reply);
+    leaveUnstored(request, reply);
     return input.leaked === true
       ? this.keyService.replaceLeaked(keyId, keyActor(keyId), SUCCESSORS_PER_DAY_MAX)
       : this.keyService.rotate(keyId, input, keyActor(keyId), ROTATIONS_PER_DAY);

@@ -10,8 +10,9 @@ import { ApiError } from '../../http/routes/api-error.js';
 import { countIssuedToday, findKey, lockKey, requireRoomForKey } from '../key.repository.js';
 import { KeyReader } from '../key-reader.service.js';
 import { KeyService } from '../key.service.js';
-import { type KeyRecord, keyState } from '../key.view.js';
-import { furtherKeyBounds, issuableScopes } from './rules/further-key.js';
+import type { KeyRecord } from '../key.view.js';
+import { findKeyEnd } from '../../auth/key-validity.js';
+import { furtherKeyBounds, issuableScopes } from '../rules/further-key.js';
 import {
   FurtherKey,
   type FurtherKeyQuery,
@@ -103,9 +104,9 @@ function pickFields<Shape extends z.ZodRawShape>(
 async function requireBounds(database: Database, issuer: KeyRecord, given: Omit<NewFurtherKey, 'name'>) {
   requireScope(issuer.scopes, 'keys:write');
   const nowMs = await readServerTimeMs(database);
-  const state = keyState(issuer, nowMs);
-  if (state === 'revoked' || state === 'expired') {
-    throw new ApiError('conflict', `The key of the request is ${state}, so it cannot issue other keys.`);
+  const end = findKeyEnd(issuer.revokedAt !== null, issuer.expiresAt, nowMs);
+  if (end !== null) {
+    throw new ApiError('conflict', `The key of the request is ${end}, so it cannot issue other keys.`);
   }
   if (issuableScopes(issuer.scopes).length === 0) {
     const message = 'Your key has no scope that it could give to another. Ask an administrator for one.';

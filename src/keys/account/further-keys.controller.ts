@@ -10,7 +10,7 @@ import { HasOwnLimit, REVOCATION_LIMIT } from '../../rate-limit/own-limit.decora
 import { KeyId } from '../../schemas/path-ids.decorator.js';
 import { VALID_KEYS_MAX } from '../key.repository.js';
 import { KeysTag } from '../keys-tag.decorator.js';
-import { showOnce } from '../show-once.js';
+import { leaveUnstored } from './leave-unstored.js';
 import { FurtherKey, FurtherKeyQuery, IssuedFurtherKey, NewFurtherKey } from './further-key.schemas.js';
 import { FurtherKeyService } from './further-key.service.js';
 
@@ -58,7 +58,7 @@ export class FurtherKeysController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<IssuedFurtherKey> {
-    showOnce(request, reply);
+    leaveUnstored(request, reply);
     return this.keys.issue(keyId, input);
   }
 

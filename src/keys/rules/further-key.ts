@@ -1,6 +1,6 @@
-import { isSubnet, knownNetworks } from '../../../http/rules/network.js';
-import { hasScope, type Scope, scopesForRole } from '../../../auth/rules/scope.js';
-import type { KeyRole } from '../../../auth/rules/role.js';
+import { isSubnet, knownNetworks } from '../../http/rules/network.js';
+import { hasScope, type Scope, scopesForRole } from '../../auth/rules/scope.js';
+import type { KeyRole } from '../../auth/rules/role.js';
 
 /** What a key may do, from where, and until when: null for no restriction, an empty list for nothing. */
 export interface KeyBounds {
