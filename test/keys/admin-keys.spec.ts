@@ -400,14 +400,14 @@ describe('POST /admin/keys/{id}/rotate', () => {
 describe('POST /admin/keys/{id}/revoke', () => {
   it('returns 200 with the key, which gets 401 from then on, and the same when repeated', async () => {
     const key = await issue();
-    const earliest = inFuture(-SECOND_MS).toISOString();
+    const earliestMs = inFuture(-SECOND_MS).getTime();
     let { revokedAt } = key;
     for (const travelledMs of [0, MINUTE_MS]) {
       admin.store.clock.travel(travelledMs);
       const { status, json } = await revoke(key);
       revokedAt ??= json.revokedAt;
       expect([status, json]).toEqual([200, { ...shown(key), state: 'revoked', revokedAt }]);
-      expect([earliest, revokedAt, inFuture(SECOND_MS).toISOString()].toSorted()[1]).toBe(revokedAt);
+      expect(Date.parse(String(revokedAt))).toBeGreaterThanOrEqual(earliestMs);
       expectError(await use(key.key), 401, 'invalid_api_key', 'The API key was revoked.');
     }
   });
