@@ -19,7 +19,7 @@ const forest: MantineColorsTuple = [
   '#104330',
 ];
 
-/** The shades run from the text to the page of the dark scheme, and have a little of the accent's hue. */
+/** The shades run from the text to the page of the dark scheme, with a little of the accent's hue. */
 const dark: MantineColorsTuple = [
   '#d3dad7',
   '#b3bdb9',
@@ -72,7 +72,7 @@ export const theme = createTheme({
         withArrow: true,
         openDelay: 200,
         events: { hover: true, focus: true, touch: true },
-        // The pointer may move over it, as WCAG 1.4.13 demands.
+        // The pointer may move over it, as WCAG 1.4.13 requires.
         interactive: true,
       },
     },

@@ -268,7 +268,7 @@ describe('the page of the audit of the console', () => {
     await page.getByText('to Renamed by Ann').waitFor();
     await page.getByLabel('Until').fill('2026-01-02T00:00');
     await page.getByText('No action matches these filters.').waitFor();
-    await page.getByLabel('Key id').press('End');
+    await page.getByLabel('Key ID').press('End');
     await page.keyboard.type('typed');
     await page.getByRole('button', { name: 'Clear' }).click();
     expect(await page.locator('select:focus').count()).toBe(1);

@@ -54,7 +54,7 @@ describe('a page of the console over the limit', () => {
     const page = await open('', { ...SIGNED_OUT, ...OWN_CLOCK });
     await signIn(page, key);
     await page.getByRole('heading', { name: 'Banned' }).waitFor();
-    await page.getByText('Requests meanwhile do not lengthen the ban').waitFor();
+    await page.getByText('Requests during the ban do not extend it').waitFor();
     await page.getByText('This key is banned').first().waitFor({ state: 'detached' });
     await expectSound(page);
     store.clock.travel(MINUTE_MS);
@@ -100,7 +100,7 @@ describe('the console of a service that is unavailable for a while', () => {
       },
     });
     await page.getByText('The service is unavailable').waitFor();
-    await page.getByText('The next attempt follows in 30 s. The page then loads by itself.').waitFor();
+    await page.getByText('The next attempt follows in 30 s. This page will then reload.').waitFor();
     expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
     await expectSound(page);
     await page.unroute('**/v1/store/orders?*');

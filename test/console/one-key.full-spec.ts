@@ -93,7 +93,7 @@ describe("a key's page of the console", () => {
     await store.database.query(`UPDATE api_keys SET ${change} WHERE id = $1`, [id]);
     const page = await open(`/admin/keys/${id}`);
     await page.getByRole('alert').getByText(title).waitFor();
-    await page.getByText(/requests with it get 401/).waitFor();
+    await page.getByText(/requests with this key get 401/).waitFor();
     await page.getByText('Last used', { exact: true }).waitFor();
     expect(await page.getByText(/left$/).count()).toBe(0);
     await expectSound(page);
@@ -257,7 +257,7 @@ describe('the dialogs that change a key', () => {
     for (const [name, text, colorScheme, width] of [
       ['Rename', 'Requests with the key work as before.', 'light', 'desktop'],
       ['Change plan', 'What was counted in this minute and today is kept.', 'dark', 'desktop'],
-      ['Lift ban', 'Without it, the ban ends on', 'light', 'desktop'],
+      ['Lift ban', 'The ban would end on', 'light', 'desktop'],
       ['Restrict', 'Other requests get 403 and still count', 'light', 'phone'],
       ['Rotate', 'A new key with the same name', 'dark', 'phone'],
       ['Revoke', 'This cannot be undone.', 'light', 'phone'],

@@ -142,11 +142,13 @@ describe('the overview of the console', () => {
     await page.getByRole('button', { name: 'My key leaked' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText(`${prefix}…${lastFour}`).waitFor();
-    await dialog.getByText('so do its successors, and the keys that were issued by any of them').waitFor();
+    await dialog
+      .getByText('its successors, and the keys that any of them issued stop working at once')
+      .waitFor();
     await expectSound(page);
     await dialog.getByRole('button', { name: 'Replace key' }).click();
     const successor = (await page.locator('.new-key').textContent()) ?? '';
-    await dialog.getByText('Your old key, its successors, and the keys that were issued by').waitFor();
+    await dialog.getByText('Your old key, its successors, and the keys that any of them issued').waitFor();
     await expectSound(page);
     for (const [each, status] of [
       [key, 401],

@@ -38,22 +38,22 @@ export function AuditFilters({ search, onChange }: AuditFiltersProps) {
         {...field('action')}
       />
       <TextInput
-        label="Key id"
+        label="Key ID"
         placeholder="All"
         autoComplete="off"
-        error={isPart(values.keyId) && 'Enter a whole key id'}
+        error={isPart(values.keyId) && 'Enter a complete key ID'}
         {...field('keyId')}
       />
       <TextInput
-        label="Quota id"
+        label="Quota ID"
         placeholder="All"
         autoComplete="off"
-        error={isPart(values.quotaId) && 'Enter a whole quota id'}
+        error={isPart(values.quotaId) && 'Enter a complete quota ID'}
         {...field('quotaId')}
       />
       <TextInput
         label="Actor"
-        placeholder="Key id, or name at the terminal"
+        placeholder="Key ID, or name at the terminal"
         autoComplete="off"
         {...field('actor')}
       />
@@ -62,7 +62,7 @@ export function AuditFilters({ search, onChange }: AuditFiltersProps) {
       <Button
         variant="default"
         w="max-content"
-        // Without a filter it keeps its place, so that nothing moves when it appears.
+        // The button keeps its place without a filter, so that nothing moves when it appears.
         style={{ visibility: Object.keys(values).length === 0 ? 'hidden' : 'visible' }}
         onClick={() => {
           apply.cancel();
@@ -77,7 +77,7 @@ export function AuditFilters({ search, onChange }: AuditFiltersProps) {
   );
 }
 
-/** Returns whether a text is given that is not a whole id. */
+/** Returns whether a text is given that is not a complete id. */
 function isPart(text = ''): boolean {
   return text !== '' && uuid(text.trim()) === undefined;
 }

@@ -57,7 +57,7 @@ function Actor({ actor }: Pick<AuditEvent, 'actor'>) {
   );
 }
 
-/** Lists what administrators and holders did, newest first. The address has the filters and the page. */
+/** Lists what administrators and holders did, newest first. The address contains the filters and the page. */
 export function AuditPage() {
   const store = useStore();
   const search = route.useSearch();
@@ -70,7 +70,7 @@ export function AuditPage() {
     position: useAddressPosition(search),
   });
   return (
-    <Page title="Audit" description="What administrators did, here and at the terminal">
+    <Page title="Audit" description="Changes to keys, plans and webhooks, and who made them">
       <Panel>
         <AuditFilters search={filters} onChange={(next) => void navigate({ search: next, replace: true })} />
         <DataTable

@@ -11,7 +11,7 @@ import { type Bar, countRequests } from './periods';
 const SERIES = OUTCOMES.map(({ name, label, color }) => ({ name, label, color }));
 
 export interface OutcomeChartProps {
-  /** What the chart shows, for readers who do not see it. */
+  /** What the chart shows, for screen readers. */
   label: string;
   bars: Bar[];
   /** The limit of one period, drawn as a line. */

@@ -14,7 +14,7 @@ const HEADERS = ['Start', ...OUTCOMES.map(({ label }) => label), 'Total'].map((l
   align: index > 0 ? ('right' as const) : ('left' as const),
 }));
 
-/** Shows the numbers of a chart, the newest period first, without the periods that have none. */
+/** Shows the numbers of a chart, the newest period first, without periods that have no requests. */
 export function OutcomeTable({ bars }: { bars: Bar[] }) {
   const shown = bars.filter((bar) => countRequests(bar) > 0).toReversed();
   const left = bars.length - shown.length;
@@ -22,7 +22,7 @@ export function OutcomeTable({ bars }: { bars: Bar[] }) {
     return (
       <Center h={CHART_HEIGHT}>
         <Text size="sm" c="dimmed">
-          None of the {countText(bars.length, 'period')} has requests.
+          There were no requests in any of the {countText(bars.length, 'period')}.
         </Text>
       </Center>
     );

@@ -10,7 +10,7 @@ const VIEWS = [
 ];
 
 interface OutcomeViewProps extends OutcomeChartProps {
-  /** What stands above, beside the choice of the view. */
+  /** Shown above, beside the choice of the view. */
   summary: ReactNode;
 }
 

@@ -29,7 +29,7 @@ const NONE: Pick<UsageTotals, 'denied' | 'statuses'> = {
   statuses: { '2xx': 0, '3xx': 0, '4xx': 0, '5xx': 0 },
 };
 
-/** Returns a bar for each period from `fromMs` to before `untilMs`, also for those without requests. */
+/** Returns a bar for each period from `fromMs` to before `untilMs`, even without requests. */
 export function toBars(totals: UsageTotals[], period: Period, fromMs: number, untilMs: number): Bar[] {
   const byStart = new Map(totals.map((each) => [Date.parse(each.startsAt), each]));
   const length = PERIOD_MS[period];

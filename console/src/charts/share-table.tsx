@@ -10,7 +10,7 @@ const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFrac
 /** The requests of a range that belong together. */
 export interface Share {
   id: string;
-  /** Names it for readers of the screen. */
+  /** Names it for screen readers. */
   name: string;
   label: ReactNode;
   requests: number;

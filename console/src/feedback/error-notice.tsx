@@ -6,7 +6,7 @@ import { Countdown } from './countdown';
 import { errorMessage } from './error-message';
 import { waitEndMs, waitFor } from './wait';
 
-/** Has what a notice needs of a query that failed. */
+/** What a notice needs of a query that failed. */
 export interface FailureProps {
   error: Error;
   /** Is when it failed, in milliseconds since the Unix epoch. */
@@ -15,7 +15,7 @@ export interface FailureProps {
   retry: () => unknown;
 }
 
-/** Shows in the place of its content why it could not be loaded, and when it will be. */
+/** Shows, instead of its content, why it could not be loaded and when it will be. */
 export function ErrorNotice({ error, at, retry }: FailureProps) {
   return waitFor(error) === null ? (
     <Alert color="red" icon={<IconAlertTriangle aria-hidden />} title="This could not be loaded" role="alert">
@@ -39,8 +39,7 @@ function WaitNotice({ error, at, retry }: FailureProps) {
   return (
     <Alert color="orange" icon={<IconClockPause aria-hidden />} title={wait?.title} role="status">
       <Text size="sm">
-        {wait?.until} <Countdown untilMs={untilMs} onEnd={() => void retry()} />. The page then loads by
-        itself.
+        {wait?.until} <Countdown untilMs={untilMs} onEnd={() => void retry()} />. This page will then reload.
       </Text>
     </Alert>
   );

@@ -16,7 +16,7 @@ interface FormErrorProps {
 
 const SEND_AGAIN = 'It may have succeeded. Sending again is safe: nothing is added twice.';
 
-/** Shows in a form why sending it failed. What is wrong with a field stands beside the field instead. */
+/** Shows in a form why sending it failed. What is wrong with a field is shown beside the field. */
 export function FormError({ error, title, noResponse = SEND_AGAIN }: FormErrorProps) {
   if (waitFor(error) !== null) {
     return <WaitNotice error={error} title={title} />;

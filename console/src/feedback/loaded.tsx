@@ -5,7 +5,7 @@ import { StaleNotice } from './stale-notice';
 
 interface LoadedProps<Data> {
   query: UseQueryResult<Data>;
-  /** Stands in the place of the data until it is there. */
+  /** Shown until the data has loaded. */
   skeleton: ReactNode;
   children: (data: Data) => ReactNode;
 }

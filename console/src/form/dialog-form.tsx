@@ -2,7 +2,7 @@ import { Button, Group, Stack } from '@mantine/core';
 import type { FormEvent, ReactNode } from 'react';
 import { FormError } from '../feedback/form-error';
 
-/** How a form is sent, and what came of it. */
+/** How a form is sent, and its outcome. */
 export interface Submission {
   submit: (event: FormEvent<HTMLFormElement>) => void;
   isPending: boolean;

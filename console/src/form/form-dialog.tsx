@@ -6,7 +6,7 @@ interface FormDialogProps extends DialogFormProps {
   submission: Submission & { clearErrors: () => void };
   opened: boolean;
   title: ReactNode;
-  /** Stands in the place of the form, if it is given. */
+  /** Shown instead of the form, if given. */
   instead?: ReactNode;
 }
 

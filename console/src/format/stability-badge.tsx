@@ -1,10 +1,10 @@
 import { Badge, Tooltip } from '@mantine/core';
 
 const STABILITY = {
-  beta: { label: 'Beta', meaning: 'May change, a month after it is announced at the earliest' },
+  beta: { label: 'Beta', meaning: 'May change, at the earliest a month after the announcement' },
   experimental: {
     label: 'Experimental',
-    meaning: 'May change or go without notice; not every service offers it',
+    meaning: 'May change or disappear without notice; not every service offers it',
   },
 };
 

@@ -5,9 +5,9 @@ import { TextLink } from '../layout/text-link';
 
 interface KeyLinkProps {
   id: string;
-  /** Has only null if the key was deleted. */
+  /** All fields are null if the key was deleted. */
   apiKey: { name: string | null; prefix: string | null; lastFour: string | null };
-  /** What stands beside the masked key. */
+  /** Shown beside the masked key. */
   children?: ReactNode;
 }
 

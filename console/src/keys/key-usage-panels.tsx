@@ -13,8 +13,7 @@ import { serviceNowMs } from '../session/service-clock';
 import { useStore } from '../session/session';
 
 /**
- * Shows the requests of one key, or of it and those before and after it, in a range, by outcome and by
- * operation.
+ * Shows the requests of a key, or of all keys of its quota, in a range, by outcome and by operation.
  */
 export function KeyUsagePanels({ apiKey }: { apiKey: KeyWithUsage }) {
   const store = useStore();

@@ -26,8 +26,8 @@ import { WithPlans } from './with-plans';
 const route = getRouteApi('/admin/keys');
 
 /**
- * Lists the keys of all clients, finds one, and issues one. The address has the filters, the order, the
- * length of pages and the page.
+ * Lists the keys of all clients, finds one, and issues one. The address contains the filters, the
+ * order, the length of pages and the page.
  */
 export function KeysPage() {
   const store = useStore();

@@ -29,7 +29,7 @@ export function QuotaKeysPanel({ apiKey }: { apiKey: KeyWithUsage }) {
       <Loaded query={query} skeleton={<Skeleton height={160} radius="md" />}>
         {(keys) =>
           keys.every((each) => each.id === apiKey.id) ? (
-            <EmptyState icon={IconKey} title="None">
+            <EmptyState icon={IconKey} title="No other keys">
               After a rotation, the new key appears here. You can also issue another key on this quota.
             </EmptyState>
           ) : (

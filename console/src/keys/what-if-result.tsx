@@ -42,8 +42,8 @@ export function WhatIfResult({ whatIf }: { whatIf: WhatIf }) {
         </Fact>
       ))}
       <Text size="sm" c="dimmed">
-        The last ones are the smallest plans that would have denied no more requests than that. Requests that
-        were repeated after a 429 count again. Bans are left out.
+        The plans are the smallest that would have denied no more requests than that. Requests that were
+        repeated after a 429 count again. Bans are ignored.
       </Text>
     </Stack>
   );

@@ -16,7 +16,7 @@ const SCHEMES = [
   { value: 'light', label: 'Light', icon: IconSun },
   { value: 'dark', label: 'Dark', icon: IconMoon },
 ] as const;
-/** Signs, and characters of which Mantine would take a half. */
+/** Symbols, and characters that Mantine would cut in half. */
 const NO_INITIAL = /[^\p{L}\p{N}\s]|[\u{10000}-\u{10FFFF}]/gu;
 type Scheme = (typeof SCHEMES)[number]['value'];
 

@@ -14,7 +14,7 @@ interface ForKeysProps {
   children: (key: CurrentKey) => ReactNode;
 }
 
-/** Pages that are there for some keys alone. The service checks again what the key may do. */
+/** Pages for some keys only. The service checks again what the key may do. */
 export function ForKeys({ title, isFor, children }: ForKeysProps) {
   const { data: key, error, errorUpdatedAt, refetch } = useOwnKey();
   if (key !== undefined) {

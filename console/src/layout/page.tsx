@@ -6,7 +6,7 @@ export const PAGE_WIDTH = 1200;
 
 interface PageProps {
   title: string;
-  /** What stands beside the title, such as how stable the page's operations are. */
+  /** Shown beside the title, such as the stability of the page's operations. */
   badge?: ReactNode;
   description?: ReactNode;
   /** The buttons of the whole page. */

@@ -17,7 +17,7 @@ export function BanPanel({ status, onEnd }: { status: RateLimitStatus; onEnd: ()
           </Text>
           <Text size="sm" c="dimmed">
             Requests are denied until <Instant at={bannedUntil} />, except those that end a leaked key.
-            Requests meanwhile do not lengthen the ban; an administrator can lift it.
+            Requests during the ban do not extend it. An administrator can lift it.
           </Text>
         </Stack>
       </Panel>

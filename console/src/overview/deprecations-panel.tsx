@@ -13,7 +13,7 @@ import { useStore } from '../session/session';
 import { leavePage } from '../address/leave-page';
 import { SERVICE_ROOT } from '../address/service-root';
 
-/** Lists the deprecated operations that the key still calls, with what replaces them and when they go. */
+/** Lists the deprecated operations that the key still calls, their successors and their removal. */
 export function DeprecationsPanel() {
   const store = useStore();
   const query = useQuery({
@@ -26,7 +26,7 @@ export function DeprecationsPanel() {
       <Loaded query={query} skeleton={<Skeleton height={120} radius="md" />}>
         {(operations) =>
           operations.length === 0 ? (
-            <EmptyState icon={IconCircleCheck} title="None">
+            <EmptyState icon={IconCircleCheck} title="No deprecated calls">
               You called no deprecated operation in the last 400 days.
             </EmptyState>
           ) : (

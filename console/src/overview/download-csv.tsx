@@ -9,7 +9,7 @@ import { useStore } from '../session/session';
 interface DownloadCsvProps {
   /** The name of the file. */
   name: string;
-  /** Returns what the file has, as of now. */
+  /** Returns the query of what the file contains, as of now. */
   query: () => ListUsageQuery;
 }
 

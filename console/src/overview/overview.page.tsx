@@ -12,7 +12,7 @@ import { rateLimitQuery } from './rate-limit-query';
 import { ReplaceLeakedKey } from './replace-leaked-key';
 import { UsagePanel } from './usage-panel';
 
-/** What a key holder wants to see first: what is left, what was used, and what needs attention. */
+/** What a key holder wants to see first: remaining limits, usage, and what needs attention. */
 export function OverviewPage() {
   const key = useOwnKey();
   const status = useQuery(rateLimitQuery(useStore()));

@@ -9,7 +9,7 @@ import { MaskedKey } from '../format/masked-key';
 import { useSession, useSessionHold, useStore } from '../session/session';
 
 const NO_RESPONSE =
-  'The key may have been replaced all the same. Load the page again: ' +
+  'The key may have been replaced nevertheless. Load the page again: ' +
   'if you are signed out, ask an administrator for another key, because nobody has seen its successor.';
 
 /**
@@ -53,8 +53,8 @@ export function ReplaceLeakedKey({ ownKey }: { ownKey?: CurrentKey }) {
           </Text>
         )}
         <Text size="sm">
-          Your key stops working at once, and so do its successors, and the keys that were issued by any of
-          them. Programs that use them get 401.
+          Your key, its successors, and the keys that any of them issued stop working at once. Programs that
+          use them get 401.
         </Text>
         <Text size="sm">You get a new key on the same plan. It is shown once, and signs you in here.</Text>
       </FormDialog>
@@ -62,7 +62,7 @@ export function ReplaceLeakedKey({ ownKey }: { ownKey?: CurrentKey }) {
         value={issued}
         what="key"
         advice={
-          'Your old key, its successors, and the keys that were issued by any of them, no longer work. ' +
+          'Your old key, its successors, and the keys that any of them issued no longer work. ' +
           'This one is shown once, because the service keeps no copy. Put it wherever you used the old key.'
         }
         loss={

@@ -16,10 +16,10 @@ const OVERLAPS = [
   { value: '604800', label: 'In 7 days' },
 ];
 const NO_RESPONSE =
-  'The key may have been rotated all the same. Load the page again: ' +
+  'The key may have been rotated nevertheless. Load the page again: ' +
   'if it has a successor, ask an administrator for another key, because nobody has seen that one.';
 
-/** Rotates the signed-in key, and shows its successor once, also if the key is read again meanwhile. */
+/** Rotates the signed-in key, and shows its successor once, even if the key is read again meanwhile. */
 export function RotateOwnKey({ ownKey }: { ownKey: CurrentKey }) {
   const store = useStore();
   const queries = useQueryClient();
@@ -69,7 +69,7 @@ export function RotateOwnKey({ ownKey }: { ownKey: CurrentKey }) {
           />
         </Input.Wrapper>
         <Text size="sm">
-          Sign in with the successor before this key ends. It can be rotated five times a day at most.
+          Sign in with the successor before this key ends. It can be rotated at most five times a day.
         </Text>
       </FormDialog>
       <ShownOnceDialog

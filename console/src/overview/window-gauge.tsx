@@ -7,7 +7,7 @@ interface WindowGaugeProps {
   title: string;
   limit: number;
   remaining: number;
-  /** Is when the window ends, in milliseconds since the Unix epoch, by the service's clock. */
+  /** When the window ends, in milliseconds since the Unix epoch, by the service's clock. */
   resetMs: number;
   onReset: () => void;
 }

@@ -13,7 +13,7 @@ interface NewPlanDialogProps {
 }
 
 const NO_RESPONSE =
-  'The plan may have been created all the same. Look for it in the list before you create it again.';
+  'The plan may have been created nevertheless. Look for it in the list before you create it again.';
 
 /** Creates a plan. */
 export function NewPlanDialog({ opened, onClose }: NewPlanDialogProps) {
@@ -24,7 +24,7 @@ export function NewPlanDialog({ opened, onClose }: NewPlanDialogProps) {
     validate: planErrors,
     send: (values) => createPlan(store, values),
     onSent: (plan) => {
-      notifications.show({ message: `Keys can be put on ${plan.name} now.`, title: 'Plan saved' });
+      notifications.show({ message: `You can now choose ${plan.name} for keys.`, title: 'Plan saved' });
       refresh(plan);
       onClose();
     },

@@ -66,7 +66,11 @@ export function PlansPage() {
     </ScopedButton>
   );
   return (
-    <Page title="Plans" description="The limits of keys, unless a key has own limits" actions={newPlan}>
+    <Page
+      title="Plans"
+      description="The limits of each plan. A key may have limits of its own."
+      actions={newPlan}
+    >
       <Panel>
         <DataTable
           label="Plans"

@@ -48,11 +48,11 @@ export function SignInPage() {
         )}
         <KeyForm />
         <Text size="sm" c="dimmed">
-          An administrator of the store issues keys. To use one, see the{' '}
+          Ask an administrator of the store for a key. The{' '}
           <Anchor href={`${SERVICE_ROOT}docs`} onClick={leavePage} inherit>
             API reference
-          </Anchor>
-          .
+          </Anchor>{' '}
+          explains how to use it.
         </Text>
       </Stack>
     </Center>

@@ -2,18 +2,18 @@ import { Table, type TableProps, type TableTdProps } from '@mantine/core';
 import type { ReactNode, Ref } from 'react';
 
 interface CardTableProps extends TableProps {
-  /** Names the table for readers of the screen. */
+  /** Names the table for screen readers. */
   label: string;
   headers: { id: string; label: ReactNode; align?: 'left' | 'right' }[];
-  /** Is the width in pixels below which the table scrolls, on a screen that is wider than a phone. */
+  /** The width in pixels below which the table scrolls, on a screen that is wider than a phone. */
   minWidth: number;
   maxHeight?: number;
   viewportRef?: Ref<HTMLDivElement>;
 }
 
 /**
- * A table whose rows are cards on a phone, by the style sheet. The roles keep it a table for readers of the
- * screen, because browsers derive them from the display.
+ * A table whose rows are cards on a phone, by the style sheet. The roles keep it a table for screen
+ * readers, because browsers derive roles from the display.
  */
 export function CardTable(props: CardTableProps) {
   const { label, headers, minWidth, maxHeight, viewportRef, children, ...table } = props;

@@ -13,7 +13,7 @@ const features = tableFeatures({});
 export type Column<Item extends RowData> = ColumnDef<typeof features, Item>;
 
 interface DataTableProps<Item extends RowData> {
-  /** Names the table for readers of the screen. */
+  /** Names the table for screen readers. */
   label: string;
   columns: Column<Item>[];
   pages: CursorPages<Item>;
@@ -97,7 +97,7 @@ export function DataTable<Item extends RowData>(props: DataTableProps<Item>) {
   );
 }
 
-/** Shows the top of a table, also to the keyboard. */
+/** Shows the top of a table and moves the focus there. */
 function showTop(viewport: HTMLElement): void {
   viewport.focus({ preventScroll: true });
   viewport.scrollIntoView();

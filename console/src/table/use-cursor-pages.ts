@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
 import type { ResultPage } from 'animal-store-client';
 
-/** Has one page of a list at a time, and leads to the next and the previous one. */
+/** One page of a list at a time, and the way to the next and the previous page. */
 export interface CursorPages<Item> {
   query: UseQueryResult<ResultPage<Item>>;
   items: Item[];

@@ -21,10 +21,10 @@ interface IssueFurtherKeyFormProps {
 }
 
 const NO_RESPONSE =
-  'A key may have been issued all the same. Look for its name in the list before you issue another, ' +
+  'A key may have been issued nevertheless. Look for its name in the list before you issue another, ' +
   'and revoke it there: nobody has seen it.';
 
-/** Asks for a new key on the quota of the signed-in key, within what that may, and issues it. */
+/** Asks for a new key on the quota of the signed-in key, within that key's restrictions, and issues it. */
 export function IssueFurtherKeyForm({ ownKey, onClose, onIssued }: IssueFurtherKeyFormProps) {
   const store = useStore();
   const choices = issuableScopes(ownKey);
@@ -34,7 +34,7 @@ export function IssueFurtherKeyForm({ ownKey, onClose, onIssued }: IssueFurtherK
     validate: (given) => ({ ...restrictionErrors(given, choices), ...expiryError(given) }),
     send: (given): Promise<IssuedFurtherKey> => {
       const { scopes, allowedNetworks } = toRestrictions(given, choices);
-      // What is left out is that of the signed-in key.
+      // Omitted fields are those of the signed-in key.
       return store.keys.issue({
         name: given.name,
         ...(scopes !== null && { scopes }),

@@ -34,7 +34,7 @@ const COLUMNS: Column<DeprecatedCaller>[] = [
   { header: 'Last', id: 'last', cell: ({ row: { original } }) => <Instant at={original.lastCalledAt} /> },
 ];
 
-/** Lists the keys that still call deprecated operations. The address has the page. */
+/** Lists the keys that still call deprecated operations. The address contains the page. */
 export function CallersPanel() {
   const store = useStore();
   const pages = useCursorPages({

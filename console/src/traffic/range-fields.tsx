@@ -8,7 +8,7 @@ interface RangeFieldsProps {
   onSearch: (search: TrafficSearch) => void;
 }
 
-/** Chooses a range by its ends, for readers who do not drag over the chart. */
+/** Chooses a range by its ends instead of dragging over the chart. */
 export function RangeFields({ range: { fromMs, untilMs }, onSearch }: RangeFieldsProps) {
   const form = useForm({ initialValues: { from: localText(fromMs), until: localText(untilMs) } });
   const show = ({ from, until }: { from: string; until: string }) => {

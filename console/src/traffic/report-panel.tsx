@@ -9,7 +9,7 @@ interface ReportPanelProps<Report> {
   description?: ReactNode;
   actions?: ReactNode;
   report: UseQueryResult<Report>;
-  /** What stands in its place while it loads; a number is the height of a skeleton in pixels. */
+  /** What is shown while it loads; a number is the height of a skeleton in pixels. */
   loading: ReactNode;
   children: (report: Report) => ReactNode;
 }

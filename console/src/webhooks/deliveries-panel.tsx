@@ -23,8 +23,8 @@ const SOON_MS = 60_000;
 const route = getRouteApi('/admin/webhooks/$id');
 
 /**
- * Lists the deliveries of a webhook, shows each, and sends one again, or a test event. The address has the
- * filter and the page.
+ * Lists the deliveries of a webhook, shows each, and sends one again, or a test event. The address contains
+ * the filter and the page.
  */
 export function DeliveriesPanel({ webhook }: { webhook: Webhook }) {
   const store = useStore();
@@ -49,7 +49,7 @@ export function DeliveriesPanel({ webhook }: { webhook: Webhook }) {
   return (
     <Panel
       title="Deliveries"
-      description="They are kept for 30 days"
+      description="Deliveries are kept for 30 days"
       actions={
         <Group gap="sm">
           <StatusFilter statuses={DELIVERY_STATES} value={state} onChange={filter} />

@@ -23,7 +23,7 @@ export function EditWebhookDialog({ webhook, ...dialog }: EditWebhookDialogProps
     validate: webhookErrors,
     send: (given) => {
       const { url, events } = toWebhook(given);
-      // Sends changed fields alone: another administrator may have changed the others meanwhile.
+      // Sends only changed fields: another administrator may have changed the others meanwhile.
       return store.admin.webhooks.update(webhook.id, {
         ...(given.url !== current.url && { url }),
         ...(given.events !== current.events && { events }),
@@ -47,7 +47,7 @@ export function EditWebhookDialog({ webhook, ...dialog }: EditWebhookDialogProps
       submission={submission}
     >
       <WebhookFields form={form} />
-      <Text size="sm">Pending deliveries are sent to the new URL. The secret stays.</Text>
+      <Text size="sm">Pending deliveries are sent to the new URL. The secret stays the same.</Text>
     </FormDialog>
   );
 }

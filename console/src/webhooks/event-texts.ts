@@ -2,7 +2,7 @@ import type { NewWebhook } from 'animal-store-client';
 
 export type EventType = NewWebhook['events'][number];
 
-/** Stands for all events. */
+/** Subscribes to all events. */
 export const ALL = '*';
 
 /** The types of events that a webhook can receive, in words. */
@@ -14,7 +14,7 @@ export const EVENTS: Record<EventType, string> = {
   'key.expiring': 'A key expires in 14 days',
   'key.rotated': 'A key is rotated',
   'key.revoked': 'A key is revoked',
-  'key.deprecated_operation_called': 'A key calls an operation that is removed within 30 days',
+  'key.deprecated_operation_called': 'A key calls an operation that will be removed within 30 days',
 };
 
 const TEXTS: Record<string, string> = { ...EVENTS, 'webhook.test': 'A test event' };

@@ -26,7 +26,7 @@ export function NewWebhookDialog({ onSent, ...dialog }: NewWebhookDialogProps) {
       action="Create webhook"
       failure="The webhook was not created"
       noResponse={
-        'A webhook may have been created all the same. Look for it in the list, and rotate its secret ' +
+        'A webhook may have been created nevertheless. Look for it in the list, and rotate its secret ' +
         'there: nobody has seen it.'
       }
       submission={submission}

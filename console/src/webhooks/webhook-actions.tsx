@@ -59,7 +59,7 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
         title="Rotate the secret?"
         action="Rotate secret"
         failure="The secret was not rotated"
-        noResponse="The secret may have been rotated all the same. Rotate it again to see one."
+        noResponse="The secret may have been rotated nevertheless. Rotate it again to see one."
         submission={rotation}
         onClose={rotating.close}
       >
@@ -78,7 +78,7 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
         onClose={deleting.close}
       >
         <Text size="sm">
-          It receives nothing more, and its deliveries are deleted. This cannot be undone.
+          No more events are sent to it, and its deliveries are deleted. This cannot be undone.
         </Text>
       </FormDialog>
       <WebhookSecretDialog

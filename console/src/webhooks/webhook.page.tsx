@@ -18,7 +18,7 @@ import { WebhookState } from './webhook-state';
 /** Why a webhook is paused, in words. */
 const PAUSE_REASONS: Record<string, string> = {
   administrator: 'by an administrator',
-  gone: 'because the receiver responded 410',
+  gone: 'because the receiver responded with 410',
   failing: 'because no delivery succeeded for days',
 };
 

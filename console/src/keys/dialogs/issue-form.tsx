@@ -22,7 +22,7 @@ interface IssueFormProps {
 }
 
 const NO_RESPONSE =
-  'A key may have been issued all the same. Look for its name in the list before you issue another, ' +
+  'A key may have been issued nevertheless. Look for its name in the list before you issue another, ' +
   'and revoke it there: nobody has seen it.';
 
 /** Asks for a new key and issues it, with a new quota or on that of another key. */

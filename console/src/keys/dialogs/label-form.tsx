@@ -11,7 +11,7 @@ export function LabelForm({ apiKey, onClose, onChanged }: KeyFormProps) {
   const initialValues = { name: apiKey.name, note: apiKey.note ?? '' };
   const { form, ...submission } = useSubmission({
     initialValues,
-    // Sends changed fields alone: another administrator may have changed the others meanwhile.
+    // Sends only changed fields: another administrator may have changed the others meanwhile.
     send: (given) =>
       store.admin.keys.update(apiKey.id, {
         ...(given.name !== initialValues.name && { name: given.name }),

@@ -10,7 +10,7 @@ interface LeakedKeyDialogProps {
   onRevoked: (key: Key) => void;
 }
 
-/** Revokes a key of which an administrator has only the key itself. */
+/** Revokes a leaked key, of which an administrator knows only the key itself. */
 export function LeakedKeyDialog({ opened, onClose, onRevoked }: LeakedKeyDialogProps) {
   const store = useStore();
   const { form, ...submission } = useSubmission({
@@ -37,8 +37,8 @@ export function LeakedKeyDialog({ opened, onClose, onRevoked }: LeakedKeyDialogP
         {...form.getInputProps('key')}
       />
       <Text size="sm">
-        It is revoked immediately and permanently, and so are its successors, and the keys that were issued by
-        any of them: whoever has it may have rotated it.
+        This key, its successors, and the keys that any of them issued are revoked immediately and
+        permanently: a person who found it may have rotated it.
       </Text>
     </FormDialog>
   );

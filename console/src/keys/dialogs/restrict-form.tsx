@@ -34,7 +34,7 @@ export function RestrictForm({ apiKey, onClose, onChanged }: KeyFormProps) {
     validate: (given) => (areScopesChanged(given) ? restrictionErrors(given, choices) : {}),
     send: (given) => {
       const { scopes, allowedNetworks } = toRestrictions(given, choices);
-      // Sends changed fields alone: another administrator may have changed the others meanwhile.
+      // Sends only changed fields: another administrator may have changed the others meanwhile.
       return store.admin.keys.update(apiKey.id, {
         ...(areScopesChanged(given) && { scopes }),
         ...(given.allowedNetworks !== initialValues.allowedNetworks && { allowedNetworks }),
@@ -72,7 +72,7 @@ export function RestrictForm({ apiKey, onClose, onChanged }: KeyFormProps) {
         all="All of its role"
         anywhere={
           apiKey.allowedNetworks?.length === 0
-            ? 'Now from nowhere. For anywhere, enter 0.0.0.0/0 and ::/0.'
+            ? 'No address is allowed now. To allow any address, enter 0.0.0.0/0 and ::/0.'
             : 'Leave empty to allow any address.'
         }
       />
@@ -86,11 +86,11 @@ export function RestrictForm({ apiKey, onClose, onChanged }: KeyFormProps) {
         <FormError error={suggestion.error} title="The usage could not be read" />
       )}
       <Text size="sm">
-        Other requests get 403 and still count. Keys that holders issued by it are restricted, too. Takes
-        effect within a second.
+        Other requests get 403 and still count. Keys that were issued with this key are restricted too. The
+        change takes effect within a second.
       </Text>
       <OwnKeyWarning id={apiKey.id}>
-        It also holds for this console while you are signed in with it.
+        The restriction also applies to this console while you are signed in with this key.
       </OwnKeyWarning>
     </DialogForm>
   );

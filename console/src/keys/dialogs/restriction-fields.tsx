@@ -78,7 +78,7 @@ export function RestrictionFields<Values extends RestrictionValues>(props: Restr
   );
 }
 
-/** Returns what is wrong with the selection of scopes: without any, the key could do nothing. */
+/** Returns what is wrong with the selection of scopes: without a scope, the key could do nothing. */
 export function restrictionErrors(given: RestrictionValues, choices: ScopeChoice[]): { scopes?: string } {
   const { permissions, scopes } = given;
   const isEmpty = permissions === 'selected' && selectedScopes(scopes, choices).length === 0;

@@ -16,7 +16,7 @@ const OVERLAPS = [
   { value: '604800', label: 'In 7 days' },
 ];
 const NO_RESPONSE =
-  'The key may have been rotated all the same. Load the page again: ' +
+  'The key may have been rotated nevertheless. Load the page again: ' +
   'if it has a successor, revoke that and issue another key, because nobody has seen it.';
 
 /** Issues the successor of a key. */
@@ -56,7 +56,7 @@ export function RotateForm({ apiKey, onClose, onRotated }: KeyFormProps) {
       <OwnKeyWarning id={apiKey.id}>
         {overlapSeconds === 0
           ? 'You are signed out once you have copied the successor. Sign in with it then.'
-          : 'You are signed out when the overlap ends. Sign in with the successor before.'}
+          : 'You are signed out when the overlap ends. Sign in with the successor before then.'}
       </OwnKeyWarning>
     </DialogForm>
   );

@@ -17,9 +17,8 @@ export function UnbanForm({ apiKey, onClose, onChanged }: KeyFormProps) {
   return (
     <DialogForm action="Lift ban" failure="The ban was not lifted" submission={submission} onClose={onClose}>
       <Text size="sm">
-        Without it, the ban ends on <Instant at={apiKey.bannedUntil} />. Once it is lifted, every key on the
-        quota can send requests again within a second, within the limits, and the count of denials starts at
-        zero.
+        The ban would end on <Instant at={apiKey.bannedUntil} />. Once you lift it, every key on the quota can
+        send requests again within a second, within the limits, and the count of denials starts at zero.
       </Text>
     </DialogForm>
   );
