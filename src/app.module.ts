@@ -12,7 +12,7 @@ import { ApiKeyGuard } from './auth/api-key.guard.js';
 import { AuthModule } from './auth/auth.module.js';
 import { PermissionGuard } from './auth/permission.guard.js';
 import type { Clock } from './process/clock.js';
-import { DatabaseModule } from './database/access/database.module.js';
+import { DatabaseModule } from './database/database.module.js';
 import type { Environment } from './process/settings/environment.js';
 import { RevalidationHook } from './http/responses/revalidation.hook.js';
 import { ConcurrencyLimit } from './http/connections/concurrency-limit.js';

@@ -3,7 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import { AppModule } from '../app.module.js';
 import { AuditModule } from '../audit/audit.module.js';
 import { Clock } from '../process/clock.js';
-import { DatabaseModule } from '../database/access/database.module.js';
+import { DatabaseModule } from '../database/database.module.js';
 import { findEmbeddedPostgres } from '../database/migrations/embedded/embedded-postgres.js';
 import { OperatorError } from '../process/operator-error.js';
 import { type Environment, readProcessEnvironment } from '../process/settings/environment.js';

@@ -28,7 +28,6 @@ export const RECENT_HOURS = 24;
 /** What clients must be ready for. */
 const RECENT_MAX = 1000;
 export const KEY_STATES = ['active', 'rotating', 'expired', 'revoked'] as const;
-export type KeyState = (typeof KEY_STATES)[number];
 /** One year, the maximum time for which a key and its successor both work. */
 export const OVERLAP_MAX_SECONDS = 31_536_000;
 

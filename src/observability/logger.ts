@@ -21,8 +21,7 @@ const OBEYED = /[\u0080-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
  */
 export async function createLogger(environment: Environment): Promise<Logger> {
   const isForEyes = process.stdout.isTTY && environment.NODE_ENV !== 'production';
-  // A transport of pino would make the service wait.
-  const terminal = isForEyes ? await import('./terminal-lines.js').catch(() => null) : null;
+  const format = isForEyes ? await loadTerminalFormat() : null;
   const logger = pino(
     {
       level: environment.LOG_LEVEL,
@@ -30,7 +29,7 @@ export async function createLogger(environment: Environment): Promise<Logger> {
       formatters: { level: (level: string) => ({ level }) },
       timestamp: stdTimeFunctions.isoTime,
       redact: REDACT,
-      hooks: { streamWrite: (line) => showable(terminal?.terminalLine(line) ?? line) },
+      hooks: { streamWrite: (line) => showable(format?.(line) ?? line) },
     },
     standardOutput,
   );
@@ -38,6 +37,19 @@ export async function createLogger(environment: Environment): Promise<Logger> {
     logger.warn({ droppedLines: dropped }, 'Lines of the log were dropped, because it could not be written');
   };
   return logger;
+}
+
+/** Returns `terminalLine`, or null without `pino-pretty`. A transport of pino would make the service wait. */
+async function loadTerminalFormat(): Promise<((line: string) => string) | null> {
+  try {
+    const { terminalLine } = await import('./terminal-lines.js');
+    return terminalLine;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND') {
+      return null;
+    }
+    throw error;
+  }
 }
 
 /** Returns the same JSON, with escapes for characters that a terminal would interpret. */

@@ -7,6 +7,7 @@ import { Connections } from '../../src/http/connections/connections.js';
 import { SequenceWatch } from '../../src/observability/sequence-watch.js';
 import { parseRedisAddresses } from '../../src/process/settings/redis-address.js';
 import { VERSION } from '../../src/process/version.js';
+import { until } from '../support/eventually.js';
 import { shareApplication, startApplication } from '../support/service/application.js';
 import { createDatabase } from '../support/database/database.js';
 import { eventually } from '../support/eventually.js';
@@ -57,13 +58,18 @@ describe('a healthy service', () => {
 
   it('queries the database once for all requests to GET /readyz within a second', async () => {
     const run = jest.spyOn(store.app.get(PrismaService).pools.queries, 'query');
+    const queries = () =>
+      run.mock.calls.filter(([query]: unknown[]) =>
+        (typeof query === 'string' ? query : (query as { text: string }).text).includes('_prisma_migrations'),
+      ).length;
     const startedMs = performance.now();
-    const responses = await Promise.all(Array.from({ length: 100 }, () => readyz()));
-    expect(responses.filter(({ status }) => status !== 200)).toStrictEqual([]);
-    const queries = run.mock.calls.filter(([query]) =>
-      Object(query).text.includes('FROM _prisma_migrations'),
-    );
-    expect(queries.length).toBeLessThanOrEqual(timesSince(startedMs));
+    // An earlier check is shared for a second.
+    await until(async () => {
+      const responses = await Promise.all(Array.from({ length: 100 }, () => readyz()));
+      expect(responses.filter(({ status }) => status !== 200)).toStrictEqual([]);
+      return queries() > 0;
+    });
+    expect(queries()).toBeLessThanOrEqual(timesSince(startedMs));
   });
 
   it('returns each component at GET /admin/health to an administrator, and is counted', async () => {

@@ -1,8 +1,8 @@
 import { Global, Module } from '@nestjs/common';
-import { Clock } from '../../process/clock.js';
-import { DatabaseClock } from './database-clock.js';
-import { PrismaService } from './prisma.service.js';
-import { SchemaState } from '../migrations/schema-state.js';
+import { Clock } from '../process/clock.js';
+import { DatabaseClock } from './access/database-clock.js';
+import { PrismaService } from './access/prisma.service.js';
+import { SchemaState } from './migrations/schema-state.js';
 
 @Global()
 @Module({
