@@ -14,7 +14,12 @@ import type { RateLimitDecision } from '../rate-limit/rules/rate-limit-decision.
 import { WINDOW_NAMES } from '../rate-limit/rules/windows.js';
 import { deprecatedOperations } from '../deprecation/deprecated-operations.js';
 import { DeclaredRoutes } from '../http/routes/declared-routes.js';
-import { type MetricsRegistry, type MetricsSource, PREFIX } from '../process/metrics-registry.js';
+import {
+  type Labels,
+  type MetricsRegistry,
+  type MetricsSource,
+  PREFIX,
+} from '../process/metrics-registry.js';
 
 /** Upper bounds of the buckets: those that OpenTelemetry's conventions advise, and two for fast lists. */
 const ADVISED = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
@@ -39,15 +44,11 @@ const DURATION_LABELS = [
 /** Counts responses by operation and status, and rate-limit decisions by plan. */
 @Injectable()
 export class RequestMetricsHook implements ResponseHook, MetricsSource {
-  private readonly durations = new Histogram({
-    name: 'http_server_request_duration_seconds',
-    help: 'Time until the response of a request is complete.',
-    labelNames: DURATION_LABELS,
-    buckets: SECONDS,
-    registers: [],
-  });
-  /** The requests of operations whose failures have a zero, by all labels but the status. */
-  private readonly zeroed = new Set<string>();
+  /**
+   * The durations of requests with the same labels; each has a histogram, because a label costs more than an
+   * observation.
+   */
+  private readonly durations = new Map<string, [Histogram, Labels<(typeof DURATION_LABELS)[number]>]>();
   private readonly deprecated = counter(
     'requests_deprecated_total',
     'Requests to deprecated operations.',
@@ -61,7 +62,13 @@ export class RequestMetricsHook implements ResponseHook, MetricsSource {
   constructor(private readonly routes: DeclaredRoutes) {}
 
   addMetrics(metrics: MetricsRegistry): void {
-    [this.durations, this.deprecated, this.allowed, this.denied, this.bans].forEach((metric) =>
+    metrics.histogram(
+      'http_server_request_duration_seconds',
+      'Time until the response of a request is complete.',
+      DURATION_LABELS,
+      () => [...this.durations.values()],
+    );
+    [this.deprecated, this.allowed, this.denied, this.bans].forEach((metric) =>
       metrics.registry.registerMetric(metric),
     );
     // Without a zero, the first call would not be an increase.
@@ -72,7 +79,7 @@ export class RequestMetricsHook implements ResponseHook, MetricsSource {
   onSend(request: FastifyRequest, { statusCode, elapsedTime }: FastifyReply): void {
     // Read once, because Fastify makes a new object of it each time.
     const { routeOptions } = request;
-    this.addDuration(request, routeOptions, statusCode, elapsedTime / 1000);
+    this.histogram(request, routeOptions, statusCode).observe(elapsedTime / 1000);
     if (routeOptions.config.deprecation !== undefined) {
       this.deprecated.inc({ operation: operationName({ routeOptions }) });
     }
@@ -81,27 +88,29 @@ export class RequestMetricsHook implements ResponseHook, MetricsSource {
     }
   }
 
-  private addDuration(
-    { method, protocol }: FastifyRequest,
-    route: FastifyRequest['routeOptions'],
-    status: number,
-    seconds: number,
-  ): void {
+  private histogram(request: FastifyRequest, route: FastifyRequest['routeOptions'], status: number) {
     const url = routePath(route);
-    const labels = (code: number) => ({
-      http_request_method: knownMethod(method),
-      http_route: routeTemplate(url),
-      http_response_status_code: String(code),
-      url_scheme: urlScheme(protocol),
-      operation: operationName({ routeOptions: route }),
-    });
-    const key = `${knownMethod(method)} ${urlScheme(protocol)} ${url}`;
-    if (route.config.operation !== undefined && !this.zeroed.has(key)) {
-      this.zeroed.add(key);
-      // Otherwise its first failures would be no increase.
-      FAILURES.forEach((failure) => this.durations.zero(labels(failure)));
+    const method = knownMethod(request.method);
+    const scheme = urlScheme(request.protocol);
+    const key = `${method} ${scheme} ${status} ${url}`;
+    let [histogram] = this.durations.get(key) ?? [];
+    if (histogram === undefined) {
+      // The registry gives it its name.
+      histogram = new Histogram({ name: 'seconds', help: 'seconds', buckets: SECONDS, registers: [] });
+      const labels = {
+        http_request_method: method,
+        http_route: routeTemplate(url),
+        http_response_status_code: String(status),
+        url_scheme: scheme,
+        operation: operationName({ routeOptions: route }),
+      };
+      this.durations.set(key, [histogram, labels]);
+      if (route.config.operation !== undefined) {
+        // Otherwise its first failures would be no increase.
+        FAILURES.forEach((failure) => this.histogram(request, route, failure));
+      }
     }
-    this.durations.observe(labels(status), seconds);
+    return histogram;
   }
 
   private addDecision({ authentication, ownLimit }: FastifyRequest, decision: RateLimitDecision): void {

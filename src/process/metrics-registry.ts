@@ -4,6 +4,7 @@ export const PREFIX = 'animal_store_';
 
 /** A value, and the values of its labels. */
 export type Sample = [value: number, ...labels: string[]];
+export type Labels<Name extends string = string> = Record<Name, string>;
 
 /** The batches of a `Batcher` so far. */
 export interface BatchMetrics {
@@ -31,8 +32,12 @@ export class MetricsRegistry {
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
-    this.addHistograms('query_duration_seconds', 'Duration of a batched query.', ({ seconds }) => seconds);
-    this.addHistograms('query_batch_size', 'Requests in a batched query.', ({ sizes }) => sizes);
+    this.histogram(`${PREFIX}query_duration_seconds`, 'Duration of a batched query.', ['query'], () =>
+      this.batches.map(({ name, seconds }) => [seconds, { query: name }]),
+    );
+    this.histogram(`${PREFIX}query_batch_size`, 'Requests in a batched query.', ['query'], () =>
+      this.batches.map(({ name, sizes }) => [sizes, { query: name }]),
+    );
     this.counter('query_requests_failed_total', 'Requests whose batched query failed.', ['query'], () =>
       this.batches.map(({ name, failures }) => [failures, name]),
     );
@@ -44,18 +49,23 @@ export class MetricsRegistry {
   }
 
   /**
-   * Adds a histogram of all batches as one with the label `query`: a label costs the library more time than
-   * an observation.
+   * Adds histograms that modules keep, each as one with these labels: a label costs the library more time
+   * than an observation.
    */
-  private addHistograms(name: string, help: string, pick: (batches: BatchMetrics) => Histogram): void {
-    const metric = { name: PREFIX + name, help, type: 'histogram', aggregator: 'sum', labelNames: ['query'] };
-    const readValues = async (batches: BatchMetrics) =>
-      (await pick(batches).get()).values.map((value) => ({
+  histogram<const Name extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly Name[],
+    read: () => [Histogram, Labels<Name>][],
+  ): void {
+    const metric = { name, help, type: 'histogram', aggregator: 'sum', labelNames };
+    const readValues = async ([histogram, labels]: [Histogram, Labels<Name>]) =>
+      (await histogram.get()).values.map((value) => ({
         ...value,
         metricName: value.metricName?.replace(/^[a-z]+/, metric.name),
-        labels: { query: batches.name, ...value.labels },
+        labels: { ...labels, ...value.labels },
       }));
-    const get = async () => ({ ...metric, values: (await Promise.all(this.batches.map(readValues))).flat() });
+    const get = async () => ({ ...metric, values: (await Promise.all(read().map(readValues))).flat() });
     this.registry.registerMetric({ ...metric, get } as unknown as Metric);
   }
 
