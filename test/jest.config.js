@@ -2,6 +2,10 @@
  * The quick tests: rules beside their code, and promises of the running service. `npm run test:full` has the
  * rest.
  */
+
+// No promise depends on the time zone of the process, which UTC would hide.
+process.env.TZ = 'America/New_York';
+
 export default {
   rootDir: '..',
   testMatch: [

@@ -8,7 +8,7 @@ const MISSING = 'An API key is required. Send it in the header "Authorization: B
 const NAME = 'authorization';
 /** Matches a credential after another one, as a proxy may join two headers. */
 const NEXT_CREDENTIAL = /, *[a-z]+ +[^ ]/i;
-const SPACED_TOKEN = /^bearer +\S+\s/i;
+const SPACED_TOKEN = /^bearer +(?! )\S*\s/i;
 
 /**
  * Runs `ApiKeyStrategy` as passport does. It denies nothing: `RateLimitGuard` counts a request without a

@@ -19,7 +19,7 @@ export interface Resource<Row, Record> {
   /** Returns the record that responses show. */
   toRecord: (row: Row) => Record;
   /** The record of another table that a row belongs to, and its noun in the error if that does not exist. */
-  reference?: { field: keyof Row & string; table: string; noun: string };
+  reference?: { field: keyof Omit<Row, 'id'> & string; table: string; noun: string };
 }
 
 /** The response 201 to a request that creates a record. */
@@ -55,7 +55,7 @@ interface OnceRow {
 }
 
 /**
- * Creates the rows of one resource in batches, each by one statement that creates all or none. It returns
+ * Creates the rows of one resource in batches, each of which creates all or none. It returns
  * the record, or the response stored for an earlier request with the same `Idempotency-Key`. A creation with
  * a key is rejected with ApiError `idempotency_conflict` or `idempotency_key_reused`; a key must not be
  * loaded again while it is in flight here.
@@ -64,9 +64,9 @@ export class CreationBatcher<Row extends { id: bigint }, Record extends { id: bi
   Creation<Row, Record>,
   Record | Created
 > {
-  private readonly fields: (keyof Row & string)[];
+  private readonly fields: (keyof Omit<Row, 'id'>)[];
   private readonly draw: Statement<{ id: bigint }>;
-  private readonly create: Statement<{ id: bigint }>;
+  private readonly create: Statement<{ id: bigint | null }>;
   private readonly createOnce: Statement<OnceRow>;
 
   constructor(
@@ -75,13 +75,15 @@ export class CreationBatcher<Row extends { id: bigint }, Record extends { id: bi
   ) {
     const { name, table, reference } = resource;
     super((creations) => this.run(creations), { name, maxInFlight: prisma.batchesInFlight() });
-    const columns = COLUMNS.filter(({ relation }) => relation === table).map((column) => ({
-      ...column,
-      refersTo: column.field === reference?.field ? reference.table : undefined,
-    }));
-    this.fields = columns.map(({ field }) => field as keyof Row & string);
-    this.draw = namedStatement(`${name}-ids`, drawText(table));
+    const columns = COLUMNS.filter(({ relation, field }) => relation === table && field !== 'id').map(
+      (column) => ({
+        ...column,
+        refersTo: column.field === reference?.field ? reference.table : undefined,
+      }),
+    );
+    this.fields = columns.map(({ field }) => field as keyof Omit<Row, 'id'>);
     this.create = namedStatement(name, createText(table, columns));
+    this.draw = namedStatement(`${name}-ids`, drawText(table));
     this.createOnce = namedStatement(`${name}-once`, createOnceText(table, columns));
   }
 
@@ -97,27 +99,34 @@ export class CreationBatcher<Row extends { id: bigint }, Record extends { id: bi
     }
   }
 
-  private async run(creations: Creation<Row, Record>[]): Promise<(Record | Created | Error)[]> {
-    const ids = await this.prisma.sql.query(this.draw, creations.length);
-    const rows = creations.map(({ row }, index) => ({ ...row, id: ids[index]!.id }) as Row);
-    const columns = this.fields.map((field) => rows.map((row) => row[field]));
-    const idempotent = creations.map((creation) => creation.idempotent);
-    return idempotent.some((request) => request !== null)
-      ? this.runOnce(idempotent, rows, columns)
-      : this.runAll(rows, columns);
+  private run(creations: Creation<Row, Record>[]): Promise<(Record | Created | Error)[]> {
+    const columns = this.fields.map((field) => creations.map(({ row }) => row[field]));
+    return creations.some(({ idempotent }) => idempotent !== null)
+      ? this.runOnce(creations, columns)
+      : this.runAll(creations, columns);
   }
 
-  private async runAll(rows: Row[], columns: unknown[][]): Promise<(Record | Error)[]> {
-    const created = new Set((await this.prisma.sql.query(this.create, ...columns)).map(({ id }) => id));
-    return rows.map((row) => (created.has(row.id) ? this.resource.toRecord(row) : this.invalid(row)));
+  private async runAll(
+    creations: Creation<Row, Record>[],
+    columns: unknown[][],
+  ): Promise<(Record | Error)[]> {
+    const created = await this.prisma.sql.query(this.create, ...columns);
+    return creations.map(({ row }, index) => {
+      const id = created[index]?.id ?? null;
+      return id === null ? this.invalid(row) : this.resource.toRecord({ ...row, id } as Row);
+    });
   }
 
   private async runOnce(
-    idempotent: (IdempotentRequest<Record> | null)[],
-    rows: Row[],
+    creations: Creation<Row, Record>[],
     columns: unknown[][],
   ): Promise<(Record | Created | Error)[]> {
-    const records = rows.map((row) => this.resource.toRecord(row));
+    // The stored response has the identifier.
+    const ids = (await this.prisma.sql.query(this.draw, creations.length)).map(({ id }) => id);
+    const records = creations.map(({ row }, index) =>
+      this.resource.toRecord({ ...row, id: ids[index]! } as Row),
+    );
+    const idempotent = creations.map((creation) => creation.idempotent);
     const responses = idempotent.map((request, index) => request?.respondWith(records[index]!));
     const outcomes = await this.prisma.sql.query(
       this.createOnce,
@@ -126,6 +135,7 @@ export class CreationBatcher<Row extends { id: bigint }, Record extends { id: bi
       idempotent.map((request) => request?.fingerprint ?? null),
       responses.map((response) => response?.body ?? null),
       responses.map((response) => response?.location ?? null),
+      ids,
       ...columns,
     );
     return outcomes.map(({ isCreated, isValid, isSame, body, location }, index) => {
@@ -133,7 +143,7 @@ export class CreationBatcher<Row extends { id: bigint }, Record extends { id: bi
         return records[index]!;
       }
       if (body === null) {
-        return isValid ? conflict() : this.invalid(rows[index]!);
+        return isValid ? conflict() : this.invalid(creations[index]!.row);
       }
       return isSame === true
         ? new Created(body, location)
@@ -141,7 +151,7 @@ export class CreationBatcher<Row extends { id: bigint }, Record extends { id: bi
     });
   }
 
-  private invalid(row: Row): Error {
+  private invalid(row: Omit<Row, 'id'>): Error {
     const { reference, name } = this.resource;
     if (reference === undefined) {
       return new Error(`${name} returned no record`);

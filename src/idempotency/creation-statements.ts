@@ -15,22 +15,30 @@ export const drawText = (table: string) => `
   FROM set_config('synchronous_commit', 'off', true), generate_series(1, (SELECT $1::int))`;
 
 /**
- * Returns the statement that creates rows for many requests: $1 and on are the columns, one array each. It
- * returns the identifiers of those that are valid, and creates all these or none.
+ * Returns the statement that creates rows for many requests: $1 and on are the columns but for the
+ * identifier, one array each. It returns for each request the identifier of its row, or null if the request
+ * is not valid, and creates all valid rows or none.
+ *
+ * Identifiers are drawn before anything is written, in the order of the requests: the order in which INSERT
+ * returns rows is not promised.
  */
 export function createText(table: string, columns: Column[]): string {
   const names = namesOf(columns);
   return `
-    INSERT INTO ${table} (${names})
-    SELECT ${names} FROM unnest(${arrays(columns, 1)}) AS request (${names})
-    WHERE ${condition(columns)}
-    RETURNING id`;
+    WITH request AS MATERIALIZED (
+      SELECT nextval('${table}_id_seq') AS id, request.*, ${condition(columns)} AS is_valid
+      FROM unnest(${arrays(columns, 1)}) WITH ORDINALITY AS request (${names}, number)
+    ),
+    created AS (
+      INSERT INTO ${table} (id, ${names}) SELECT id, ${names} FROM request WHERE is_valid
+    )
+    SELECT CASE WHEN is_valid THEN id END AS id FROM request ORDER BY number`;
 }
 
 /**
  * Returns the statement that creates rows for many requests, of which some have an `Idempotency-Key`: its
- * quota $1 and key $2, the fingerprint $3, and the body $4 and the path $5 of the response. $6 and on are the
- * columns of the rows. A key occurs once at most.
+ * quota $1 and key $2, the fingerprint $3, and the body $4 and the path $5 of the response; $6 the
+ * identifiers, and $7 and on the other columns of the rows. A key occurs once at most.
  *
  * It returns for each request whether its row was created, whether it is valid, and, if it was not created,
  * the body and the path of the response stored earlier, and whether that is to the same request. Without a
@@ -50,10 +58,10 @@ export function createOnceText(table: string, columns: Column[]): string {
           generate_series(1, (SELECT cardinality($2::text[]))),
           unnest(
             (SELECT $1::uuid[]), (SELECT $2::text[]), (SELECT $3::bytea[]), (SELECT $4::text[]),
-            (SELECT $5::text[]), ${arrays(columns, 6)}
+            (SELECT $5::text[]), (SELECT $6::bigint[]), ${arrays(columns, 7)}
           )
         ) AS request (
-          number, owner_id, key, fingerprint, response_body, response_location, ${names}
+          number, owner_id, key, fingerprint, response_body, response_location, id, ${names}
         )
     ),
     -- Waiting for a request in flight would delay all others, so a lock is tried, and held until the
@@ -94,7 +102,7 @@ export function createOnceText(table: string, columns: Column[]): string {
       FROM draft LEFT JOIN stored USING (owner_id, key)
     ),
     created AS (
-      INSERT INTO ${table} (${names}) SELECT ${names} FROM result WHERE is_created
+      INSERT INTO ${table} (id, ${names}) SELECT id, ${names} FROM result WHERE is_created
     )
     SELECT
       coalesce(result.is_created, false) AS "isCreated",
@@ -117,11 +125,16 @@ export function createOnceText(table: string, columns: Column[]): string {
     ORDER BY number`;
 }
 
-/** Returns the SQL that is true for a valid request. */
+/**
+ * Returns the SQL that is true for a valid request. For EXISTS, PostgreSQL would read all of the other table.
+ */
 const condition = (columns: Column[]) =>
   columns
     .filter(({ refersTo }) => refersTo !== undefined)
-    .map(({ name, refersTo }) => `EXISTS (SELECT FROM ${refersTo} AS other WHERE other.id = request.${name})`)
+    .map(
+      ({ name, refersTo }) =>
+        `(SELECT other.id FROM ${refersTo} AS other WHERE other.id = request.${name}) IS NOT NULL`,
+    )
     .join(' AND ') || 'true';
 
 const namesOf = (columns: Column[]) => columns.map(({ name }) => name).join(', ');

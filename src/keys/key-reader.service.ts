@@ -26,7 +26,7 @@ export class KeyReader {
     const record = await findKey(this.database, id);
     const banEnd = await findBanEnd(this.counters, record.quotaId);
     await this.aggregateUsage();
-    const [key] = await this.withUsage([record], () => banEnd);
+    const [key] = await this.withUsage([record], () => banEnd, await readServerTimeMs(this.database));
     return key as KeyWithUsage;
   }
 
@@ -46,7 +46,8 @@ export class KeyReader {
     ]);
     const bucketKeys = records.map(({ quotaId }) => quotaBucketKey(quotaId));
     const bans = allBans ?? (await this.counters.bans(bucketKeys));
-    const entries = await this.withUsage(records, (quotaId) => bans.get(quotaBucketKey(quotaId)) ?? null);
+    const findBan = (quotaId: string) => bans.get(quotaBucketKey(quotaId)) ?? null;
+    const entries = await this.withUsage(records, findBan, nowMs);
     return { entries, last, total };
   }
 
@@ -56,7 +57,8 @@ export class KeyReader {
     const where = { quotaId, issuerId: { not: null }, ...(after !== undefined && { id: { gt: after } }) };
     const records = await findKeys(this.database, { where, orderBy: { id: 'asc' }, take: limit + 1 });
     // A holder finds the ban of the quota elsewhere.
-    return toPage(await this.withUsage(records, () => null), limit);
+    const nowMs = await readServerTimeMs(this.database);
+    return toPage(await this.withUsage(records, () => null, nowMs), limit);
   }
 
   /** Returns the names of the keys with these ids, by id. A key that was deleted by hand is not included. */
@@ -78,8 +80,8 @@ export class KeyReader {
   private async withUsage(
     records: KeyRecord[],
     findBan: (quotaId: string) => Date | null,
+    nowMs: number,
   ): Promise<KeyWithUsage[]> {
-    const nowMs = await readServerTimeMs(this.database);
     const usage = await usageOfKeys(this.database, records, nowMs);
     return records.map((record) => ({
       ...keyView(record, findBan(record.quotaId), nowMs),

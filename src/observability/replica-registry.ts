@@ -96,8 +96,15 @@ export class ReplicaRegistry extends PeriodicDatabaseTask implements OnApplicati
     const startedAt = new Date(nowMs - process.uptime() * 1000);
     await prisma.replica.upsert({ where: { id }, create: { id, startedAt, ...seen }, update: seen });
     const lastSeenAt = { gte: new Date(nowMs - LIFE_MS), lte: new Date(nowMs + LIFE_MS) };
-    await prisma.replica.deleteMany({ where: { NOT: { lastSeenAt } } });
-    const replicas = await prisma.replica.findMany({ orderBy: [{ startedAt: 'asc' }, { id: 'asc' }] });
+    // Locked rows are skipped, so that no session delays the report.
+    await prisma.$executeRaw`
+      DELETE FROM replicas WHERE id = ANY (ARRAY(
+        SELECT id FROM replicas WHERE last_seen_at NOT BETWEEN ${lastSeenAt.gte} AND ${lastSeenAt.lte}
+        FOR UPDATE SKIP LOCKED))`;
+    const replicas = await prisma.replica.findMany({
+      where: { lastSeenAt },
+      orderBy: [{ startedAt: 'asc' }, { id: 'asc' }],
+    });
     return replicas.map((replica) => ({
       ...replica,
       startedAt: replica.startedAt.toISOString(),

@@ -28,16 +28,18 @@ export class RateLimitGuard extends ThrottlerGuard {
    * Counts both windows in one step; the method that it overrides counts one after the other.
    *
    * It does not wait for the decision on a read that is served while it is counted, because
-   * `ServedWhileCounted()` makes the handler wait. After its first denial a bucket is known to be empty or
-   * banned, and its reads wait here.
+   * `ServedWhileCounted()` makes the handler wait, and then returns no promise, for which NestJS would wait.
+   * After its first denial a bucket is known to be empty or banned, and its reads wait here.
    *
    * @throws ApiError `rate_limit_exceeded` or `api_key_banned`, else the denial of a request without a valid
    * key; UnavailableError if the count is unknown.
    */
-  override async canActivate(context: ExecutionContext): Promise<boolean> {
-    if (this.commonOptions.skipIf(context)) {
-      return true;
-    }
+  // oxlint-disable-next-line typescript/promise-function-async
+  override canActivate(context: ExecutionContext): Promise<boolean> {
+    return (this.commonOptions.skipIf(context) || this.authorize(context)) as Promise<boolean>;
+  }
+
+  private authorize(context: ExecutionContext): boolean | Promise<boolean> {
     const request = context.getArgByIndex<FastifyRequest>(0);
     const { authentication } = request;
     if (authentication === null) {
@@ -49,13 +51,12 @@ export class RateLimitGuard extends ThrottlerGuard {
       authentication.denial === null &&
       this.store.lastKnown(windows).allowed;
     const decided = this.decide(request, authentication, windows);
-    if (overlaps) {
-      request.pendingDecision = decided;
-      // A denial is thrown where the request waits for its decision.
-      decided.catch(() => {});
-    } else {
-      await decided;
+    if (!overlaps) {
+      return decided.then(() => true);
     }
+    request.pendingDecision = decided;
+    // A denial is thrown where the request waits for its decision.
+    decided.catch(() => {});
     return true;
   }
 

@@ -18,7 +18,8 @@ declare const allowed: unique symbol;
 /** A response that has waited for the rate-limit decision. Only `ifAllowed()` makes one. */
 export type Allowed<Body> = Body & { readonly [allowed]: true };
 
-type Read = (...args: never[]) => Promise<Allowed<unknown>>;
+/** A handler whose response has waited. One that returns `any` may have forgotten to. */
+type Read<Body = Allowed<unknown>> = (...args: never[]) => Promise<0 extends 1 & Body ? never : Body>;
 
 /**
  * Lets a read run while it is counted, for an operation whose requests share their queries: serving a denied

@@ -55,7 +55,7 @@ export class ReceiverProcess {
     const id = (this.lastId += 1);
     // Timers run before replies are read, and immediates after.
     const late = () => setImmediate(() => this.inFlight.has(id) && this.killHanging(child));
-    const timer = setTimeout(late, post.endMs - machineMs() + LATE_MS).unref();
+    const timer = setTimeout(late, Math.max(0, post.endMs - machineMs()) + LATE_MS).unref();
     const reply = await new Promise<ReceiverReply>((resolve) => {
       this.inFlight.set(id, resolve);
       if (child.connected) {

@@ -61,6 +61,17 @@ describe('POST /v1/store/orders', () => {
     expect((await list()).json).toEqual([response.json]);
   });
 
+  it.each(['0001-01-01T00:00:00.000Z', '1850-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z'])(
+    'stores the instant %s as it is, whatever the time zone of the process',
+    async (shipDate) => {
+      // The tests run in New York, where the driver would write another, once even before year 1.
+      expect(new Date(0).getTimezoneOffset()).toBe(300);
+      const response = await place({ petId: 2, quantity: 1, shipDate });
+      expect(response.json).toMatchObject({ shipDate });
+      expect((await list()).json).toEqual([response.json]);
+    },
+  );
+
   it('accepts the greatest quantity and petId, and ignores unknown fields', async () => {
     await store.database.query(
       `INSERT INTO pets (id, name, category_id) VALUES (9223372036854775807, 'Max', 1)`,

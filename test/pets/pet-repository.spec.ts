@@ -129,13 +129,17 @@ describe('a statement of PetRepository', () => {
       await Promise.all([itsPets.page({ limit: 20 }), itsPets.page({ limit: 20, status: 'sold' })]);
       await itsPets.find(7n);
     }
-    const planned = await plansMade(lone, 'FROM .*"?pets"?\\s+WHERE.*\\$');
+    const made = await plansMade(lone, 'FROM .*"?pets"?\\s+WHERE.*');
     await lone.close();
-    // An animal by its id; a page of a status; and a page of all, which is cheaper to plan by its values.
+    // Not the statements that run once.
+    const planned = made.filter(([, one, few]) => one + few > 1);
+    // An animal by its id; a page of a status; several pages; and a page of all, which looks cheaper if it is
+    // planned by its values.
     expect(planned.toSorted(([, one, few], [, other, many]) => one - other || few - many)).toEqual([
       ['prisma', 5, 15],
-      ['prisma', 5, 35],
-      ['prisma', 40, 0],
+      ['prisma', 5, 15],
+      ['prisma', 5, 15],
+      ['prisma', 20, 0],
     ]);
   });
 });

@@ -1,3 +1,4 @@
+import { requestDeadlineError } from '../../src/database/access/request-deadline.js';
 import { Logger } from '@nestjs/common';
 import type { RateLimitDecision } from '../../src/rate-limit/rules/rate-limit-decision.js';
 import type { UnavailableError } from '../../src/database/access/unavailable-error.js';
@@ -205,6 +206,17 @@ describe('FallbackCounterStore', () => {
     }
     fail('silent');
     await expect(store.consume(newBucket())).rejects.toBe(failure);
+  });
+
+  it('counts silent queries on while other requests have no time left to be counted', async () => {
+    for (const kind of ['silent', 'silent'] as const) {
+      fail(kind);
+      await expect(store.consume(newBucket())).rejects.toBe(failure);
+    }
+    failure = requestDeadlineError();
+    await expect(store.consume(newBucket())).rejects.toBe(failure);
+    fail('silent');
+    expect(isDegraded(await store.consume(newBucket()))).toBe(true);
   });
 
   it('counts silent queries on while connections time out between them', async () => {

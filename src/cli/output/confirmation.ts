@@ -29,8 +29,15 @@ export async function confirm(question: string, { yes }: { yes?: true }): Promis
 export async function readLine(question = '', output?: NodeJS.WritableStream): Promise<string | null> {
   const terminal = createInterface({ input: process.stdin, ...(output && { output }) });
   const closed = once(terminal, 'close').then(() => null);
-  // Node 24 rejects the question as well when it closes.
-  const line = await Promise.race([terminal.question(question), closed]).catch(() => null);
-  terminal.close();
-  return line?.trim() ?? null;
+  try {
+    return (await Promise.race([terminal.question(question), closed]))?.trim() ?? null;
+  } catch (error) {
+    // Node 24 rejects the question as well when it closes.
+    if ((error as Error).name === 'AbortError') {
+      return null;
+    }
+    throw error;
+  } finally {
+    terminal.close();
+  }
 }

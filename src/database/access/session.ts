@@ -5,7 +5,10 @@ const TIMEOUT_MS = 2000;
 /** The SQLSTATE of a write to a read-only server. */
 const READ_ONLY = '25006';
 
-const { INT8, TIMESTAMP, TIMESTAMPTZ } = pg.types.builtins;
+const { DATE, INT8, TIMESTAMP, TIMESTAMPTZ } = pg.types.builtins;
+
+// Otherwise the driver writes dates in the time zone of this process, before 1900 wrong by seconds.
+pg.defaults.parseInputDatesAsUTC = true;
 
 /** The driver's own parser returns null for a date in another style: a ban would be read as none. */
 function parseTime(text: string): Date | number {
@@ -17,6 +20,7 @@ function parseTime(text: string): Date | number {
 }
 
 const parsers = new Map<number, (text: string) => unknown>([
+  [DATE, (text) => parseTime(`${text} 00:00:00+00`)],
   [INT8, BigInt],
   [TIMESTAMP, parseTime],
   [TIMESTAMPTZ, parseTime],

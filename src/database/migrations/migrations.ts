@@ -187,20 +187,21 @@ function readScript(...names: string[]): string {
 
 /** @throws MigrationError for an error that the engine explains. */
 async function applyByEngine(connectionString: string, migrationsFolder: string): Promise<string[]> {
-  // Loaded only if needed: a running service needs no schema engine.
-  const { openSchemaEngine } = await import('../../../prisma/wasm-schema-engine.mjs');
-  const { engine, close } = await openSchemaEngine({ connectionString });
   // The engine compares applied migrations with their files too.
   const migrationDirectories = migrationNames(migrationsFolder).map((name) => {
     const content = { tag: 'ok' as const, value: readScript(migrationsFolder, name) };
     return { path: name, migrationFile: { path: 'migration.sql', content } };
   });
-  const lockfile = 'migration_lock.toml';
+  const name = 'migration_lock.toml';
+  const lockfile = { path: name, content: readFileSync(path.join(migrationsFolder, name), 'utf8') };
+  // Loaded only if needed: a running service needs no schema engine.
+  const { openSchemaEngine } = await import('../../../prisma/wasm-schema-engine.mjs');
+  const { engine, close } = await openSchemaEngine({ connectionString });
   try {
     const { appliedMigrationNames } = await engine.applyMigrations({
       migrationsList: {
         baseDir: migrationsFolder,
-        lockfile: { path: lockfile, content: readFileSync(path.join(migrationsFolder, lockfile), 'utf8') },
+        lockfile,
         shadowDbInitScript: '',
         migrationDirectories,
       },

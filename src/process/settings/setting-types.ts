@@ -19,7 +19,12 @@ const parsedBy = <Value>(parse: (text: string) => Value | null, message: (text: 
 
 const splitList = (text: string) => text.split(',').map((part) => part.trim());
 
-const networkList = z.array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]));
+/** Returns whether a text is an address or a network, even with a zone, which zod's types refuse. */
+function isNetwork(text: string): boolean {
+  const [address = '', prefix = '0', ...rest] = text.split('/');
+  const bits = isIP(address) === 6 ? 128 : 32;
+  return isIP(address) !== 0 && /^\d+$/.test(prefix) && Number(prefix) <= bits && rest.length === 0;
+}
 
 /** The number of proxies in front of this service, or their networks. */
 export const trustProxy = parsedBy(
@@ -27,7 +32,8 @@ export const trustProxy = parsedBy(
     if (/^\d+$/.test(text)) {
       return Number(text);
     }
-    return networkList.safeParse(splitList(text)).data ?? null;
+    const networks = splitList(text);
+    return networks.every(isNetwork) ? networks : null;
   },
   (text) => `must be a number of proxies or a comma-separated list of networks, not "${text}"`,
 );

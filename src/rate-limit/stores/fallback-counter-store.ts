@@ -5,7 +5,7 @@ import type { MetricsRegistry, MetricsSource } from '../../process/metrics-regis
 import { Clock, ServerClock } from '../../process/clock.js';
 import { ENVIRONMENT, type Environment } from '../../process/settings/environment.js';
 import type { RateLimitDecision, RateLimitRequest } from '../rules/rate-limit-decision.js';
-import { CounterStore, type CounterStoreWarning } from './counter-store.js';
+import { COUNTER_STORE, CounterStore, type CounterStoreWarning } from './counter-store.js';
 import { LocalCounterStore } from './local-counter-store.js';
 
 /** Queries without a reply, in a row, after which the shared store is unavailable. */
@@ -136,7 +136,7 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
   /** Begins an outage if a failed query shows that the store is unavailable. */
   private observe(error: unknown): void {
     // All requests of a batch fail with the error of their query.
-    if (error instanceof UnavailableError && error !== this.lastFailure) {
+    if (error instanceof UnavailableError && error.store === COUNTER_STORE && error !== this.lastFailure) {
       this.lastFailure = error;
       if (error.reason === 'silent') {
         this.silentQueries += 1;

@@ -10,7 +10,8 @@ import {
 import { KEEP_ALIVE } from '../../database/access/connection-pool.js';
 import { withinDeadline } from '../../database/access/deadline.js';
 import { retryConflicts } from '../../database/access/retry-conflicts.js';
-import { configureSession } from '../../database/access/session.js';
+import { configureSession, types } from '../../database/access/session.js';
+import { UnavailableError } from '../../database/access/unavailable-error.js';
 import type { Statement } from '../../database/access/statement.js';
 import type { Environment } from '../../process/settings/environment.js';
 import { CHECK_DEADLINE_MS, counterStoreError, DEADLINE_MS } from './counter-store.js';
@@ -54,6 +55,7 @@ export class PostgresConnection {
       connectionString,
       application_name: 'animal-store counters',
       max: 1,
+      types,
       idleTimeoutMillis: 0,
       ...KEEP_ALIVE,
       stream: () => {
@@ -74,13 +76,21 @@ export class PostgresConnection {
     try {
       return await withinDeadline(run, DEADLINE_MS);
     } catch (error) {
-      // A standby counts nothing: the store is elsewhere, and this address does not lead there.
-      const isRefused = !this.pool.ending && (!this.isOpen || isReadOnly(error));
+      const failure = this.toFailure(error);
       if (!hasEnded) {
         this.socket?.destroy();
       }
-      throw counterStoreError(error, !isRefused);
+      throw failure;
     }
+  }
+
+  private toFailure(error: unknown): UnavailableError {
+    if (error instanceof UnavailableError) {
+      return error;
+    }
+    // A standby counts nothing: the store is elsewhere, and this address does not lead there.
+    const isRefused = !this.pool.ending && (!this.isOpen || isReadOnly(error));
+    return counterStoreError(error, !isRefused);
   }
 
   /** Ends in order, within the deadline: the server may be gone. */
@@ -103,8 +113,10 @@ export class PostgresConnection {
       client.release();
       return rows;
     } catch (error) {
+      // Before the release, which may open the next connection for a query that waits.
+      const failure = this.toFailure(error);
       client.release(isOfConnection(error));
-      throw error;
+      throw failure;
     }
   }
 

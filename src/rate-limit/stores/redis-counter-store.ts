@@ -94,7 +94,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     try {
       await this.send(() => this.countPing());
     } catch (error) {
-      if ((error as UnavailableError).reason === 'silent') {
+      if ((error as UnavailableError).cause instanceof DeadlineError) {
         this.reconnect();
       }
       throw error;

@@ -10,30 +10,30 @@ import { promisify } from 'node:util';
  * @throws the error of a process that cannot be examined.
  */
 export async function findForeignProcess(cluster: string): Promise<number | null> {
-  const lock = await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(emptyIf('ENOENT'));
-  const [pid = '', folder = ''] = lock.split('\n');
-  const command = /^\d+$/.test(pid) ? await readCommand(pid) : '';
+  const lock = await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(nullIf('ENOENT'));
+  const [pid = '', folder = ''] = (lock ?? '').split('\n');
+  const command = /^\d+$/.test(pid) ? await readCommand(pid) : null;
   // The server has its data folder as an argument, and writes it into the file. A zombie has no arguments.
-  return command === '' || command.includes(folder) ? null : Number(pid);
+  return command === null || command.includes(folder) ? null : Number(pid);
 }
 
-/** Returns the command line of a process; an empty text if there is none. */
-async function readCommand(pid: string): Promise<string> {
+/** Returns the command line of a process; null if there is none. */
+async function readCommand(pid: string): Promise<string | null> {
   if (process.platform === 'linux') {
-    return readFile(`/proc/${pid}/cmdline`, 'utf8').catch(emptyIf('ENOENT', 'ESRCH'));
+    return readFile(`/proc/${pid}/cmdline`, 'utf8').catch(nullIf('ENOENT', 'ESRCH'));
   }
   // On Windows, PostgreSQL itself finds out whether the process is one of its own.
   const ps =
     process.platform === 'win32' ? null : promisify(execFile)('ps', ['-ww', '-o', 'command=', '-p', pid]);
   // `ps` exits with 1 if there is no such process.
-  return (await ps?.then(({ stdout }) => stdout).catch(emptyIf(1))) ?? '';
+  return (await ps?.then(({ stdout }) => stdout).catch(nullIf(1))) || null;
 }
 
-/** Returns a handler of errors: an empty text for those with one of these codes; it throws any other. */
-function emptyIf(...codes: unknown[]) {
-  return (error: { code?: unknown }): string => {
+/** Returns a handler of errors: null for those with one of these codes; it throws any other. */
+function nullIf(...codes: unknown[]) {
+  return (error: { code?: unknown }): null => {
     if (codes.includes(error.code)) {
-      return '';
+      return null;
     }
     throw error;
   };
