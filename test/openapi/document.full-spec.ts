@@ -31,7 +31,7 @@ interface SentRequest {
 }
 
 let store: TestApplication;
-let keys: { client: string; admin: string; narrow: string };
+let keys: Record<'client' | 'admin' | 'narrow' | 'rotated', string>;
 let leakedKey: string;
 /** The records that path parameters name. */
 let ids: Record<string, string>;
@@ -188,13 +188,14 @@ function anyRequest({ method, path, parameters, body }: Operation): fc.Arbitrary
       path,
     );
     const search = new URLSearchParams(given.query.flat() as [string, string][]).toString();
+    const own = given.credential in keys ? (given.credential as keyof typeof keys) : undefined;
+    // A rotation may end its key, which the other operations need.
+    const credentialKey = own && keys[path === '/v1/key/rotate' ? 'rotated' : own];
     const headers = Object.entries({
       ...given.inHeaders,
       ...(given.content !== undefined && { 'Content-Type': given.type }),
       ...(given.credential === 'unknown' && { Authorization: 'Bearer ask_test_unknown' }),
-      ...(given.credential in keys && {
-        Authorization: `Bearer ${keys[given.credential as keyof typeof keys]}`,
-      }),
+      ...(credentialKey !== undefined && { Authorization: `Bearer ${credentialKey}` }),
     }).filter((entry): entry is [string, string] => entry[1] !== undefined);
     return {
       path: search === '' ? filled : `${filled}?${search}`,
@@ -215,6 +216,7 @@ describe('any request', () => {
     keys = {
       client: await issue({ ...UNLIMITED, scopes: [...scopesForRole('client')] }),
       admin: await issue({ ...UNLIMITED, role: 'admin' }),
+      rotated: await issue(UNLIMITED),
       narrow: await issue({ ...UNLIMITED, perMinute: 3, perDay: 10, role: 'admin' }),
     };
     leakedKey = await issue();

@@ -100,7 +100,7 @@ describe('npm run build', () => {
     await change(at('src', 'process', 'clock.ts'), 'export const CHANGED = true;\n');
     expect(await build()).toBe('2');
     expect(await readFile(at('dist', 'auth', 'find-keys.sql'), 'utf8')).toContain('-- changed');
-    expect(await readFile(at('dist', 'settings', 'clock.js'), 'utf8')).toContain('CHANGED');
+    expect(await readFile(at('dist', 'process', 'clock.js'), 'utf8')).toContain('CHANGED');
 
     await rm(at('dist'), { recursive: true });
     expect(await build()).toBe('1');
