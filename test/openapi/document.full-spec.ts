@@ -190,7 +190,7 @@ function anyRequest({ method, path, parameters, body }: Operation): fc.Arbitrary
     const search = new URLSearchParams(given.query.flat() as [string, string][]).toString();
     const own = given.credential in keys ? (given.credential as keyof typeof keys) : undefined;
     // A rotation may end its key, which the other operations need.
-    const credentialKey = own && keys[path === '/v1/key/rotate' ? 'rotated' : own];
+    const credentialKey = own && keys[path.endsWith('/key/rotate') ? 'rotated' : own];
     const headers = Object.entries({
       ...given.inHeaders,
       ...(given.content !== undefined && { 'Content-Type': given.type }),
