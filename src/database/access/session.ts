@@ -26,7 +26,7 @@ const parsers = new Map<number, (text: string) => unknown>([
   [TIMESTAMPTZ, parseTime],
 ]);
 
-/** How the driver reads values: as `$queryRaw` does. Prisma brings its own. */
+/** How the driver reads values that it would lose, or take for local time. Prisma brings its own parsers. */
 export const types: pg.CustomTypesConfig = {
   getTypeParser: (type, format) => parsers.get(type) ?? pg.types.getTypeParser(type, format),
 };
