@@ -84,20 +84,33 @@ export class PetRepository implements MetricsSource {
   }
 
   private async readPages(requests: PageRequest[]): Promise<Page<Pet>[]> {
-    const distinct = new Map(requests.map((request) => [pageKey(request), request]));
+    const keys = requests.map(({ limit, status, after }) => `${status}:${after}:${limit}`);
+    const distinct = new Map(keys.map((key, index) => [key, requests[index]!]));
     const [first, ...others] = distinct.values();
-    const pages =
-      others.length === 0 ? [await this.readPage(first!)] : await this.readMany([first!, ...others]);
+    const isPlain = others.length === 0 && first!.status === undefined;
+    const pages = isPlain ? [await this.readPlainPage(first!)] : await this.readEach([...distinct.values()]);
     const byKey = new Map([...distinct.keys()].map((key, index) => [key, pages[index]!]));
-    return requests.map((request) => byKey.get(pageKey(request))!);
+    return keys.map((key) => byKey.get(key)!);
   }
 
-  /** Reads pages by one statement, because a client that walks with many cursors must delay no other. */
-  private async readMany(pages: PageRequest[]): Promise<Page<Pet>[]> {
+  private async readPlainPage({ limit, after = MIN_INT64 }: PageRequest): Promise<Page<Pet>> {
+    const where = { id: { gt: after } };
+    const rows = await this.prisma.pet.findMany({ where, orderBy: { id: 'asc' }, take: limit + 1 });
+    return toPage(rows.map(toPet), limit);
+  }
+
+  /**
+   * Reads pages by one statement, because a client that walks with many cursors must delay no other.
+   *
+   * It is SQL because Prisma casts a status in a way that keeps the planner from every index on it. The
+   * comparison has both columns of the index: by the status alone, a page would start at its first animal.
+   * Parameters in SELECTs of their own have PostgreSQL keep one plan for all their values.
+   */
+  private async readEach(pages: PageRequest[]): Promise<Page<Pet>[]> {
     const afters = pages.map(({ after = MIN_INT64 }) => after);
     const statuses = pages.map(({ status = null }) => status);
     const sizes = pages.map(({ limit }) => limit + 1);
-    // A condition on the page alone disables one half of the UNION; the comparison is that of `readPage`.
+    // A condition on the page alone disables one half of the UNION.
     const rows = await this.prisma.$queryRaw<(Row & { number: bigint })[]>`
       SELECT page.number, pet.id, pet.name, pet.category_id AS "categoryId", pet.status
       FROM
@@ -121,22 +134,6 @@ export class PetRepository implements MetricsSource {
     return pages.map(({ limit }, index) => toPage(found[index]!, limit));
   }
 
-  private async readPage({ limit, status, after = MIN_INT64 }: PageRequest): Promise<Page<Pet>> {
-    const take = limit + 1;
-    // Prisma casts a status in a way that keeps the planner from every index on it. The comparison has both
-    // columns of the index: by the status alone, a page would start at its first animal. A parameter in a
-    // SELECT of its own has PostgreSQL keep one plan for all its values.
-    const rows =
-      status === undefined
-        ? await this.prisma.pet.findMany({ where: { id: { gt: after } }, orderBy: { id: 'asc' }, take })
-        : await this.prisma.$queryRaw<Row[]>`
-            SELECT id, name, category_id AS "categoryId", status FROM pets
-            WHERE (status, id) > ((SELECT ${status}::pet_status), (SELECT ${after}::bigint))
-              AND status <= (SELECT ${status}::pet_status)
-            ORDER BY status, id LIMIT (SELECT ${take}::int)`;
-    return toPage(rows.map(toPet), limit);
-  }
-
   private async findAll(ids: bigint[]): Promise<(Pet | null)[]> {
     // A power of two, so that few statements are prepared: Prisma writes one for each number of ids.
     const padded = Array.from({ length: 2 ** Math.ceil(Math.log2(ids.length)) }, (_, i) => ids[i] ?? ids[0]!);
@@ -144,11 +141,6 @@ export class PetRepository implements MetricsSource {
     const found = new Map(rows.map((row) => [row.id, toPet(row)]));
     return ids.map((id) => found.get(id) ?? null);
   }
-}
-
-/** Returns the same text for the same page. */
-function pageKey({ limit, status, after }: PageRequest): string {
-  return `${status}:${after}:${limit}`;
 }
 
 /**
