@@ -12,12 +12,12 @@ const KEY_REUSED =
 const FOREIGN_KEY = /^23503$/;
 
 /** What clients create: the rows of a table whose `id` comes from the sequence `TABLE_id_seq`. */
-export interface Resource<Row, Record> {
+export interface Resource<Row, View> {
   /** The name of its creations in metrics and traces. */
   name: string;
   table: string;
   /** Returns the record that responses show. */
-  toRecord: (row: Row) => Record;
+  toRecord: (row: Row) => View;
   /** The record of another table that a row belongs to, and its noun in the error if that does not exist. */
   reference?: { field: keyof Omit<Row, 'id'> & string; table: string; noun: string };
 }
@@ -32,18 +32,18 @@ export class Created {
 }
 
 /** A request with an `Idempotency-Key`. */
-export interface IdempotentRequest<Record> {
+export interface IdempotentRequest<View> {
   quotaId: string;
   key: string;
   /** SHA-256 of the request's method, path and body. */
   fingerprint: Buffer;
   /** Returns the response that creates this record. Its body has the `id`. */
-  respondWith: (record: Record) => Created;
+  respondWith: (record: View) => Created;
 }
 
-interface Creation<Row, Record> {
+interface Creation<Row, View> {
   row: Omit<Row, 'id'>;
-  idempotent: IdempotentRequest<Record> | null;
+  idempotent: IdempotentRequest<View> | null;
 }
 
 interface OnceRow {
@@ -60,9 +60,9 @@ interface OnceRow {
  * a key is rejected with ApiError `idempotency_conflict` or `idempotency_key_reused`; a key must not be
  * loaded again while it is in flight here.
  */
-export class CreationBatcher<Row extends { id: bigint }, Record extends { id: bigint }> extends Batcher<
-  Creation<Row, Record>,
-  Record | Created
+export class CreationBatcher<Row extends { id: bigint }, View extends { id: bigint }> extends Batcher<
+  Creation<Row, View>,
+  View | Created
 > {
   private readonly fields: (keyof Omit<Row, 'id'>)[];
   private readonly draw: Statement<{ id: bigint }>;
@@ -70,7 +70,7 @@ export class CreationBatcher<Row extends { id: bigint }, Record extends { id: bi
   private readonly createOnce: Statement<OnceRow>;
 
   constructor(
-    private readonly resource: Resource<Row, Record>,
+    private readonly resource: Resource<Row, View>,
     private readonly prisma: PrismaService,
   ) {
     const { name, table, reference } = resource;
@@ -87,7 +87,7 @@ export class CreationBatcher<Row extends { id: bigint }, Record extends { id: bi
     this.createOnce = namedStatement(`${name}-once`, createOnceText(table, columns));
   }
 
-  override async load(creation: Creation<Row, Record>): Promise<Record | Created> {
+  override async load(creation: Creation<Row, View>): Promise<View | Created> {
     try {
       return await super.load(creation);
     } catch (error) {
@@ -99,17 +99,14 @@ export class CreationBatcher<Row extends { id: bigint }, Record extends { id: bi
     }
   }
 
-  private run(creations: Creation<Row, Record>[]): Promise<(Record | Created | Error)[]> {
+  private run(creations: Creation<Row, View>[]): Promise<(View | Created | Error)[]> {
     const columns = this.fields.map((field) => creations.map(({ row }) => row[field]));
     return creations.some(({ idempotent }) => idempotent !== null)
-      ? this.runOnce(creations, columns)
-      : this.runAll(creations, columns);
+      ? this.runWithKeys(creations, columns)
+      : this.runPlain(creations, columns);
   }
 
-  private async runAll(
-    creations: Creation<Row, Record>[],
-    columns: unknown[][],
-  ): Promise<(Record | Error)[]> {
+  private async runPlain(creations: Creation<Row, View>[], columns: unknown[][]): Promise<(View | Error)[]> {
     const created = await this.prisma.sql.query(this.create, ...columns);
     return creations.map(({ row }, index) => {
       const id = created[index]?.id ?? null;
@@ -117,10 +114,10 @@ export class CreationBatcher<Row extends { id: bigint }, Record extends { id: bi
     });
   }
 
-  private async runOnce(
-    creations: Creation<Row, Record>[],
+  private async runWithKeys(
+    creations: Creation<Row, View>[],
     columns: unknown[][],
-  ): Promise<(Record | Created | Error)[]> {
+  ): Promise<(View | Created | Error)[]> {
     // The stored response has the identifier.
     const ids = (await this.prisma.sql.query(this.draw, creations.length)).map(({ id }) => id);
     const records = creations.map(({ row }, index) =>
@@ -143,7 +140,7 @@ export class CreationBatcher<Row extends { id: bigint }, Record extends { id: bi
         return records[index]!;
       }
       if (body === null) {
-        return isValid ? conflict() : this.invalid(creations[index]!.row);
+        return isValid ? idempotencyConflict() : this.invalid(creations[index]!.row);
       }
       return isSame === true
         ? new Created(body, location)
@@ -163,7 +160,7 @@ export class CreationBatcher<Row extends { id: bigint }, Record extends { id: bi
 }
 
 /** Returns the error of a request with the `Idempotency-Key` of a request in flight. */
-export function conflict(): ApiError {
+export function idempotencyConflict(): ApiError {
   const message =
     'A request with this Idempotency-Key is still in progress. Send it again shortly to get its response.';
   return new ApiError('idempotency_conflict', message);

@@ -9,7 +9,7 @@ import type { MetricsRegistry, MetricsSource } from '../process/metrics-registry
 import type { z } from 'zod';
 import { serializerSchema } from '../schemas/json-schema.js';
 import { jsonWriter } from '../schemas/json-writer.js';
-import { conflict, Created, type IdempotentRequest } from './creation-batcher.js';
+import { Created, idempotencyConflict, type IdempotentRequest } from './creation-batcher.js';
 
 /**
  * 1 to 255 visible ASCII characters. Node joins a repeated header with a comma and a space, so it is
@@ -23,7 +23,7 @@ interface Identified {
 }
 
 /** Creates a record, or returns the response stored for an earlier request with the same key. */
-type Create<Record> = (idempotent: IdempotentRequest<Record> | null) => Promise<Record | Created>;
+type Create<View> = (idempotent: IdempotentRequest<View> | null) => Promise<View | Created>;
 
 /** Returns what writes the response to the creation of a record, which is read below `path`, unless null. */
 export function createdResponse(schema: z.ZodType, path: string | null) {
@@ -54,11 +54,11 @@ export class IdempotencyService implements MetricsSource {
    * @throws ApiError `invalid_request`, `idempotency_conflict`, `idempotency_key_reused`; what `create`
    *   throws.
    */
-  async respond<Record extends Identified>(
+  async respond<View extends Identified>(
     request: FastifyRequest,
     reply: FastifyReply,
-    write: (record: Record) => Created,
-    create: Create<Record>,
+    write: (record: View) => Created,
+    create: Create<View>,
   ): Promise<string> {
     const key = readIdempotencyKey(request);
     const result = key === null ? await create(null) : await this.createOnce(request, key, write, create);
@@ -75,16 +75,16 @@ export class IdempotencyService implements MetricsSource {
     return body;
   }
 
-  private async createOnce<Record extends Identified>(
+  private async createOnce<View extends Identified>(
     request: FastifyRequest,
     key: string,
-    write: (record: Record) => Created,
-    create: Create<Record>,
-  ): Promise<Record | Created> {
+    write: (record: View) => Created,
+    create: Create<View>,
+  ): Promise<View | Created> {
     const quotaId = requirePrincipal(request).quota.id;
     const name = `${quotaId} ${key}`;
     if (this.inFlight.has(name)) {
-      throw conflict();
+      throw idempotencyConflict();
     }
     this.inFlight.add(name);
     try {
