@@ -74,7 +74,7 @@ export class CreationBatcher<Row extends { id: bigint }, View extends { id: bigi
     private readonly prisma: PrismaService,
   ) {
     const { name, table, reference } = resource;
-    super((creations) => this.run(creations), { name, maxInFlight: prisma.batchesInFlight() });
+    super((creations) => this.run(creations), { name, pool: prisma });
     const columns = COLUMNS.filter(({ relation, field }) => relation === table && field !== 'id').map(
       (column) => ({
         ...column,

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { MetricsRegistry, MetricsSource } from '../process/metrics-registry.js';
 import type { Order as Row } from '../database/generated/client.js';
 import { PrismaService } from '../database/access/prisma.service.js';
 import {
@@ -20,15 +19,11 @@ const CREATION: Resource<Row, Order> = {
 
 /** Stores and lists orders. An order belongs to a quota, and only keys of that quota can list it. */
 @Injectable()
-export class OrderRepository implements MetricsSource {
+export class OrderRepository {
   private readonly creations: CreationBatcher<Row, Order>;
 
   constructor(private readonly prisma: PrismaService) {
     this.creations = new CreationBatcher(CREATION, prisma);
-  }
-
-  addMetrics(metrics: MetricsRegistry): void {
-    metrics.addBatches(this.creations.metrics);
   }
 
   /**

@@ -3,7 +3,6 @@ import { PrismaService } from '../database/access/prisma.service.js';
 import { Batcher } from '../database/batches/batcher.js';
 import type { Pet as Row } from '../database/generated/client.js';
 import { type Created, CreationBatcher, type IdempotentRequest } from '../idempotency/creation-batcher.js';
-import type { MetricsRegistry, MetricsSource } from '../process/metrics-registry.js';
 import { MIN_INT64 } from '../schemas/int64.js';
 import { type Page, toPage } from '../schemas/pagination.js';
 import type { NewPet, Pet, PetStatus } from './pet.schemas.js';
@@ -20,7 +19,7 @@ export interface PageRequest {
 
 /** The animals. Requests that arrive together share one query. */
 @Injectable()
-export class PetRepository implements MetricsSource {
+export class PetRepository {
   private readonly pages: Batcher<PageRequest, Page<Pet>>;
   private readonly finds: Batcher<bigint, Pet | null>;
   private readonly creations: CreationBatcher<Row, Pet>;
@@ -29,18 +28,14 @@ export class PetRepository implements MetricsSource {
     this.pages = new Batcher((requests) => this.readPages(requests), {
       name: 'page-of-pets',
       maxBatch: PAGES_AT_ONCE,
-      maxInFlight: prisma.batchesInFlight(),
+      pool: prisma,
     });
     this.finds = new Batcher((ids) => this.findAll(ids), {
       name: 'find-pets',
-      maxInFlight: prisma.batchesInFlight(),
+      pool: prisma,
     });
     const resource = { name: 'add-pets', table: 'pets', toRecord: toPet };
     this.creations = new CreationBatcher<Row, Pet>(resource, prisma);
-  }
-
-  addMetrics(metrics: MetricsRegistry): void {
-    metrics.addBatches(this.pages.metrics, this.finds.metrics, this.creations.metrics);
   }
 
   /**

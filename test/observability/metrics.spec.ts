@@ -126,7 +126,7 @@ describe('addMetrics', () => {
   /** Callers share one run of these; no request waits for a query of its own. */
   const SHARED = new Set(['aggregate-usage', 'flush-usage']);
 
-  it('adds the batches of every Batcher of its provider', () => {
+  it('adds the batches of every Batcher', () => {
     const registry = new MetricsRegistry();
     const addBatches = jest.spyOn(registry, 'addBatches');
     const instances = store.app.get(DiscoveryService, { strict: false }).getProviders();
@@ -137,7 +137,7 @@ describe('addMetrics', () => {
         .filter((entry): entry is [string, Batcher<unknown, unknown>] => entry[1] instanceof Batcher)
         .map(([name, { metrics: batches }]) => ({
           batches,
-          line: `addMetrics() of ${provider?.constructor.name}: metrics.addBatches(this.${name}.metrics);`,
+          line: `${provider?.constructor.name}: \`pool: prisma\` for the Batcher ${name}, or addBatches() in addMetrics()`,
         }));
     });
     expect(batchers.length).toBeGreaterThan(4);

@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import type { MetricsRegistry, MetricsSource, Sample } from '../../process/metrics-registry.js';
+import type { BatchMetrics, MetricsRegistry, MetricsSource, Sample } from '../../process/metrics-registry.js';
 import { ENVIRONMENT, type Environment } from '../../process/settings/environment.js';
 import { clientAdapter } from './adapter.js';
 import { createPool, type Pools } from './connection-pool.js';
@@ -20,8 +20,8 @@ export class PrismaService extends PrismaClient implements OnApplicationShutdown
   readonly pools: Pools;
   /** Statements of our own, in the pool `queries`. */
   readonly sql: SqlRunner;
-  /** The number of operations whose statements run in batches. */
-  private batchedOperations = 0;
+  /** Those of the operations whose statements run in batches. */
+  private readonly batches: BatchMetrics[] = [];
 
   constructor(@Inject(ENVIRONMENT) environment: Pick<Environment, 'DATABASE_URL' | 'DATABASE_POOL_SIZE'>) {
     const { DATABASE_URL, DATABASE_POOL_SIZE } = environment;
@@ -43,6 +43,7 @@ export class PrismaService extends PrismaClient implements OnApplicationShutdown
   }
 
   addMetrics(metrics: MetricsRegistry): void {
+    metrics.addBatches(...this.batches);
     const pools = Object.entries(this.pools);
     metrics.gauge('database_connections', 'Connections of a pool.', ['pool', 'state'], () =>
       pools.flatMap(([name, { totalCount, idleCount }]): Sample[] => [
@@ -59,12 +60,12 @@ export class PrismaService extends PrismaClient implements OnApplicationShutdown
   }
 
   /**
-   * Registers an operation that runs in batches, each with one connection, and returns its maximum of batches
-   * in flight: two, unless two of each operation would leave no connection to keys and usage.
+   * Adds the batches of an operation, each with one connection, and returns their maximum in flight: two,
+   * unless two of each operation would leave no connection to keys and usage.
    */
-  batchesInFlight(): () => number {
-    this.batchedOperations += 1;
-    return () => (this.pools.queries.options.max > 2 * this.batchedOperations ? 2 : 1);
+  addBatches(batches: BatchMetrics): () => number {
+    this.batches.push(batches);
+    return () => (this.pools.queries.options.max > 2 * this.batches.length ? 2 : 1);
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -44,6 +44,13 @@ interface Options {
    * delays only its own items.
    */
   maxInFlight?: () => number;
+  /** Where its batches run, instead of `maxInFlight`. */
+  pool?: BatchPool;
+}
+
+/** What shows the metrics of batches, and says how many of them may be in flight. */
+export interface BatchPool {
+  addBatches(batches: BatchMetrics): () => number;
 }
 
 /** A batch in flight for longer is slow. */
@@ -76,7 +83,7 @@ export class Batcher<Item, Result> {
    */
   constructor(
     private readonly loadAll: (items: Item[]) => Promise<(Result | Error)[]>,
-    { name, maxBatch = 1000, maxInFlight = () => 1 }: Options,
+    { name, maxBatch = 1000, maxInFlight = () => 1, pool }: Options,
   ) {
     this.metrics = {
       name,
@@ -85,7 +92,7 @@ export class Batcher<Item, Result> {
       failures: 0,
     };
     this.maxBatch = maxBatch;
-    this.maxInFlight = maxInFlight;
+    this.maxInFlight = pool?.addBatches(this.metrics) ?? maxInFlight;
   }
 
   load(item: Item): Promise<Result> {
