@@ -92,7 +92,7 @@ export class CreationBatcher<Row extends { id: bigint }, View extends { id: bigi
       return await super.load(creation);
     } catch (error) {
       if (hasCode(error, FOREIGN_KEY)) {
-        // The other record was deleted by hand after its check. The next check misses it.
+        // The other record was deleted by hand after the check. The next check finds that it is missing.
         return super.load(creation);
       }
       throw error;

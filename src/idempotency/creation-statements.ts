@@ -36,13 +36,13 @@ export function createText(table: string, columns: Column[]): string {
 }
 
 /**
- * Returns the statement that creates rows for many requests, of which some have an `Idempotency-Key`: its
- * quota $1 and key $2, the fingerprint $3, and the body $4 and the path $5 of the response; $6 the
- * identifiers, and $7 and on the other columns of the rows. A key occurs once at most.
+ * Returns the statement that creates rows for many requests, some with an `Idempotency-Key`. The parameters
+ * are arrays: the quota $1 and the key $2, the fingerprint $3, the body $4 and the path $5 of the response,
+ * the identifiers $6, and from $7 on the other columns of the rows. No key occurs twice.
  *
- * It returns for each request whether its row was created, whether it is valid, and, if it was not created,
- * the body and the path of the response stored earlier, and whether that is to the same request. Without a
- * body, a request that is valid has the key of another in flight.
+ * The statement returns for each request whether its row was created and whether it is valid; if the row was
+ * not created, also the body and the path of the stored response, and whether that belongs to the same
+ * request. A valid request without a body has the key of another request in flight.
  *
  * The arrays are read by SELECTs of their own, which hide their length from the planner: otherwise it plans
  * each execution anew, which costs more than the execution. With generate_series it expects a thousand rows,
@@ -72,7 +72,7 @@ export function createOnceText(table: string, columns: Column[]): string {
         AND (key IS NULL OR pg_try_advisory_xact_lock(hashtextextended(owner_id || ' ' || key, 0)))
     ),
     -- A response of the last 24 hours stays as it is. It is updated all the same, because RETURNING then
-    -- returns it, also when it was committed after this statement began.
+    -- returns it, even if it was committed after this statement began.
     stored AS (
       INSERT INTO stored_responses AS earlier (
         quota_id, idempotency_key, fingerprint, body, location, stored_at
@@ -125,9 +125,7 @@ export function createOnceText(table: string, columns: Column[]): string {
     ORDER BY number`;
 }
 
-/**
- * Returns the SQL that is true for a valid request. For EXISTS, PostgreSQL would read all of the other table.
- */
+/** The SQL that is true for a valid request. For EXISTS, PostgreSQL would read all of the other table. */
 const condition = (columns: Column[]) =>
   columns
     .filter(({ refersTo }) => refersTo !== undefined)
@@ -139,6 +137,6 @@ const condition = (columns: Column[]) =>
 
 const namesOf = (columns: Column[]) => columns.map(({ name }) => name).join(', ');
 
-/** Returns the arrays of the columns, as parameters from this number on. */
+/** The arrays of the columns, as parameters from this number on. */
 const arrays = (columns: Column[], first: number) =>
   columns.map(({ type }, index) => `(SELECT $${first + index}::${type}[])`).join(', ');

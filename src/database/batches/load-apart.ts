@@ -2,8 +2,8 @@ import { UnavailableError } from '../access/unavailable-error.js';
 import { isRejectedValue } from '../access/availability.js';
 
 /**
- * The maximum time for what follows a rejected load; one that is in flight then still ends. A request has six
- * seconds, also behind another such batch.
+ * The maximum time for what follows a rejected load; a load in flight by then still ends. A request has six
+ * seconds, even behind another such batch.
  */
 const MAX_MS = 2500;
 
