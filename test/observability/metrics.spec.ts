@@ -137,7 +137,7 @@ describe('addMetrics', () => {
         .filter((entry): entry is [string, Batcher<unknown, unknown>] => entry[1] instanceof Batcher)
         .map(([name, { metrics: batches }]) => ({
           batches,
-          line: `${provider?.constructor.name}: \`pool: prisma\` for the Batcher ${name}, or addBatches() in addMetrics()`,
+          line: `${provider?.constructor.name}.${name}: pool: prisma, or addMetrics() with addBatches()`,
         }));
     });
     expect(batchers.length).toBeGreaterThan(4);
