@@ -72,7 +72,7 @@ const keyReads: Command[] = [
     .run(async (services, text: string, { days }: { days: number }) => {
       const usage = services.get(UsageService);
       const id = await findId(services, 'key', text);
-      const suggestion = await usage.suggestScopes(id, { since: usage.firstDay(days) });
+      const suggestion = await usage.suggestScopes(id, { since: await usage.firstDay(days) });
       const rows = suggestion.scopes.map(({ lastRequestAt: last, clientErrors: errors, ...used }) => ({
         ...used,
         errors,

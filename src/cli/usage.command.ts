@@ -4,7 +4,7 @@ import { KeyReader } from '../keys/key-reader.service.js';
 import { UsageService } from '../usage/usage.service.js';
 import { instant } from '../schemas/instant.js';
 import { PERIODS } from '../usage/rules/periods.js';
-import { UsageRepository, type UsageSelection } from '../usage/usage.repository.js';
+import { OPERATIONS_MAX, UsageRepository, type UsageSelection } from '../usage/usage.repository.js';
 import type { DeprecatedCaller, KeyUsage, TopUsage } from '../usage/usage.schemas.js';
 import { wholeNumber } from '../process/settings/setting-types.js';
 import { daysOption, parsedBy } from './arguments.js';
@@ -14,8 +14,6 @@ import { findId, idCell } from './record-id.js';
 import { tableText } from './output/text.js';
 
 const DAYS_DEFAULT = 7;
-/** More than the service has operations. */
-const OPERATIONS_MAX = 1000;
 
 /** An entry of a report, with the fields that this report has. */
 type Entry = Partial<Omit<KeyUsage, 'keyId'> & Omit<TopUsage, 'keyId'>> &
@@ -46,7 +44,7 @@ export const usageCommand = group('usage', 'the usage of keys; requests appear w
   reportCommand(
     'top',
     'list the keys or quotas with the most requests, most first',
-    async (services, query) => (await services.get(UsageRepository).top(query, query.by)).entries,
+    async (services, query) => (await services.get(UsageRepository).top(query)).entries,
   )
     .addOption(
       new Option('--by <what>', 'group the requests by key or by quota')
@@ -71,8 +69,8 @@ export const deprecationsCommand = group('deprecations', 'deprecated operations'
     'list',
     'list the keys that called deprecated operations, with the number and time of their calls',
   ).run(async (services) => {
-    const callers = await everyPage<DeprecatedCaller>((limit, last) =>
-      services.get(UsageRepository).deprecatedCallers(limit, last),
+    const callers = await everyPage<DeprecatedCaller>((limit, cursor) =>
+      services.get(UsageRepository).deprecatedCallers({ limit, cursor }),
     );
     return { value: callers, text: () => entriesText(callers) };
   }),
@@ -97,10 +95,10 @@ function reportCommand(
 }
 
 /** Returns the usage of all keys or of one, in the last days if no start is given. */
-function listUsage(services: INestApplicationContext, query: ReportOptions) {
+async function listUsage(services: INestApplicationContext, query: ReportOptions) {
   const { period, since, until, days, keyId } = query;
   const usage = services.get(UsageService);
-  const range = { period, since: since ?? usage.firstDay(days, until), until };
+  const range = { period, since: since ?? (await usage.firstDay(days, until)), until };
   return everyPage<KeyUsage>((limit, cursor) => usage.page({ ...range, limit, cursor }, keyId));
 }
 

@@ -114,11 +114,11 @@ export class UsageController {
   })
   @PageResponse(DeprecatedCaller, 'A page of callers.')
   listDeprecatedCallers(
-    @Query({ schema: DeprecatedCallersQuery }) { limit, cursor }: DeprecatedCallersQuery,
+    @Query({ schema: DeprecatedCallersQuery }) query: DeprecatedCallersQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<DeprecatedCaller[]> {
-    const page = this.repository.deprecatedCallers(limit, cursor);
-    return respondWithPage(reply, page, '/admin/deprecations', { limit }, deprecatedCallersCursor.textOf);
+    const page = this.repository.deprecatedCallers(query);
+    return respondWithPage(reply, page, '/admin/deprecations', query, deprecatedCallersCursor.textOf);
   }
 
   @Get('usage/totals')
@@ -132,10 +132,10 @@ export class UsageController {
   })
   @PageResponse(UsageTotals, 'A page of totals.')
   listUsageTotals(
-    @Query({ schema: UsageTotalsQuery }) { cursor, ...query }: UsageTotalsQuery,
+    @Query({ schema: UsageTotalsQuery }) query: UsageTotalsQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<UsageTotals[]> {
-    const page = this.repository.totals({ ...query, after: cursor });
+    const page = this.repository.totals(query);
     return respondWithPage(reply, page, '/admin/usage/totals', query, totalsCursor.textOf);
   }
 
@@ -150,10 +150,10 @@ export class UsageController {
   })
   @PageResponse(TopUsage, 'A page of keys or quotas.')
   listTopUsage(
-    @Query({ schema: TopUsageQuery }) { cursor, ...query }: TopUsageQuery,
+    @Query({ schema: TopUsageQuery }) query: TopUsageQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<TopUsage[]> {
-    const page = this.repository.top({ ...query, after: cursor }, query.by);
+    const page = this.repository.top(query);
     return respondWithPage(reply, page, '/admin/usage/top', query, ({ requests, keyId, quotaId }) =>
       topUsageCursor.textOf({ requests, id: keyId ?? quotaId }),
     );
@@ -170,10 +170,10 @@ export class UsageController {
   })
   @PageResponse(OperationUsage, 'A page of operations.')
   listUsageByOperation(
-    @Query({ schema: OperationUsageQuery }) { cursor, ...query }: OperationUsageQuery,
+    @Query({ schema: OperationUsageQuery }) query: OperationUsageQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<OperationUsage[]> {
-    const page = this.repository.byOperation({ ...query, after: cursor });
+    const page = this.repository.byOperation(query);
     return respondWithPage(reply, page, '/admin/usage/operations', query, operationUsageCursor.textOf);
   }
 

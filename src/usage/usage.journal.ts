@@ -6,7 +6,7 @@ import { loadSql, namedStatement } from '../database/access/statement.js';
 import type { UsageCounts } from './rules/usage-counts.js';
 
 /**
- * A batch that is sent again, because its outcome was unknown, is stored once, also after it was aggregated.
+ * A batch that is sent again, because its outcome was unknown, is stored once, even if it was aggregated.
  */
 const APPEND = namedStatement(
   'journal-usage',

@@ -4,8 +4,6 @@ import { operationName } from '../http/routes/request-line.js';
 import type { ResponseHook } from '../http/responses/response-hook.js';
 import { Clock } from '../process/clock.js';
 import { databaseReason } from '../database/access/availability.js';
-import { Batcher } from '../database/batches/batcher.js';
-import { isRequestDeadline } from '../database/access/request-deadline.js';
 import type { MetricsRegistry, MetricsSource } from '../process/metrics-registry.js';
 import { type CompletedRequest, UsageCounts } from './rules/usage-counts.js';
 import { UsageJournal } from './usage.journal.js';
@@ -36,14 +34,7 @@ export class UsageRecorder implements ResponseHook, OnModuleInit, OnApplicationS
    */
   private readonly queued: UsageCounts[] = [];
   private timer: NodeJS.Timeout | undefined;
-  /** Runs one flush at a time; callers that arrive meanwhile share the next one. */
-  private readonly flushes = new Batcher<void, void>(
-    async (callers) => {
-      await this.write();
-      return callers;
-    },
-    { name: 'flush-usage', maxBatch: Infinity },
-  );
+  private flushing: Promise<void> | undefined;
   private isFailing = false;
   /** Requests dropped since the last successful write. */
   private recentlyDropped = 0;
@@ -69,6 +60,7 @@ export class UsageRecorder implements ResponseHook, OnModuleInit, OnApplicationS
   /** NestJS calls this after the last response, and before it disconnects Prisma, whose module is global. */
   async onApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
+    await this.flushing;
     await this.flush();
     const lost = this.queued.reduce((sum, { requests }) => sum + requests, this.recentlyDropped);
     if (lost > 0) {
@@ -96,7 +88,6 @@ export class UsageRecorder implements ResponseHook, OnModuleInit, OnApplicationS
     }
   }
 
-  /** Counts a request. */
   record(request: CompletedRequest): void {
     if (this.queued.at(-1)?.add(request)) {
       return;
@@ -117,13 +108,11 @@ export class UsageRecorder implements ResponseHook, OnModuleInit, OnApplicationS
     }
   }
 
-  /**
-   * Writes everything recorded so far. A failure is logged.
-   *
-   * @throws UnavailableError if the current request has no time left.
-   */
+  /** Writes everything recorded so far, or joins the flush in flight. A failure is logged. */
   flush(): Promise<void> {
-    return this.flushes.load();
+    return (this.flushing ??= this.write().finally(() => {
+      this.flushing = undefined;
+    }));
   }
 
   private async write(): Promise<void> {
@@ -135,9 +124,6 @@ export class UsageRecorder implements ResponseHook, OnModuleInit, OnApplicationS
         this.queued.shift();
       }
     } catch (error) {
-      if (isRequestDeadline(error)) {
-        throw error;
-      }
       if (!this.isFailing) {
         this.isFailing = true;
         this.logger.warn(`Usage cannot be written and is kept in memory: ${databaseReason(error)}`);

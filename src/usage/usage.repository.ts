@@ -3,9 +3,15 @@ import { Prisma } from '../database/generated/client.js';
 import { PrismaService } from '../database/access/prisma.service.js';
 import { ApiError } from '../http/routes/api-error.js';
 import { toPage } from '../schemas/pagination.js';
-import type { Period } from './rules/periods.js';
 import type { MinuteOfRequests } from './rules/what-if.js';
 import { UsageJournal } from './usage.journal.js';
+import type {
+  DeprecatedCallersQuery,
+  KeyUsageQuery,
+  OperationUsageQuery,
+  TopUsageQuery,
+  UsageTotalsQuery,
+} from './admin-usage.schemas.js';
 import type {
   DeprecatedCaller,
   KeyUsage,
@@ -64,55 +70,16 @@ const TOP = {
 };
 
 /** Selects usage of one period that started in a range, of all keys, of one, or of those of a quota. */
-export interface UsageSelection {
-  period: Period;
-  /** Only periods that started then or later. */
-  since?: Date | undefined;
-  /** Only periods that started before. */
-  until?: Date | undefined;
-  /** The UUID of a key. */
-  keyId?: string | undefined;
-  /** The UUID of a quota. */
-  quotaId?: string | undefined;
-  /** The UUID of a key, which selects also those that it succeeds, and those that succeed it. */
-  rotationOf?: string | undefined;
-}
+export type UsageSelection = Omit<UsageTotalsQuery, 'limit' | 'cursor'> & {
+  /** The UUID of a key, which also selects those that it succeeds, and those that succeed it. */
+  rotationOf?: string;
+};
 
-/** Selects one page of `limit` rows, after a position. */
-interface PageSelection<Position> extends UsageSelection {
-  limit: number;
-  after?: Position | undefined;
-}
+/** The start of a period, and the position within it by what splits the period. */
+type TotalsPosition = { startsAt: Date } & Partial<Pick<KeyUsage, 'keyId' | 'operation' | 'deprecated'>>;
 
-/** The position of a row in the sort order of a page. */
-type KeyUsagePosition = Pick<KeyUsage, 'startsAt' | 'keyId' | 'operation' | 'deprecated'>;
-
-/** The position of totals in the sort order of a page, with what they are split by. */
-interface TotalsPosition extends Partial<Pick<KeyUsage, 'keyId' | 'operation' | 'deprecated'>> {
-  startsAt: Date;
-}
-
-/** The position of a key or a quota in the order of their requests. */
-interface TopUsagePosition {
-  requests: number;
-  /** The UUID of the key or the quota. */
-  id: string;
-}
-
-/** The position of an operation in the order of its requests. */
-type OperationUsagePosition = Pick<OperationUsage, 'requests' | 'operation' | 'deprecated'>;
-
-/** The position of a caller of a deprecated operation in the sort order of a page. */
-type DeprecatedCallerPosition = Pick<DeprecatedCaller, 'operation' | 'keyId'>;
-
-/** Selects one page of the calls of a quota's keys to these deprecated operations. */
-interface CallsSelection {
-  quotaId: string;
-  operations: string[];
-  limit: number;
-  /** The name of the operation after which the page begins. */
-  after?: string | undefined;
-}
+/** More than the service has operations. */
+export const OPERATIONS_MAX = 1000;
 
 /**
  * Reads the usage of minutes, hours and days, as responses show it. A read includes everything that was
@@ -127,12 +94,12 @@ export class UsageRepository {
   ) {}
 
   /** Returns one page of the usage of each key and operation, newest first, then by key and operation. */
-  async page({ limit, after, ...selection }: PageSelection<KeyUsagePosition>) {
+  async page({ limit, cursor, ...selection }: KeyUsageQuery & Pick<UsageSelection, 'keyId'>) {
     const isAfter =
-      after &&
-      Prisma.sql`AND starts_at <= ${after.startsAt}::timestamptz AND (
-        starts_at < ${after.startsAt}::timestamptz
-        OR (key_id, operation, deprecated) > (${after.keyId}::uuid, ${after.operation}, ${after.deprecated})
+      cursor &&
+      Prisma.sql`AND starts_at <= ${cursor.startsAt}::timestamptz AND (
+        starts_at < ${cursor.startsAt}::timestamptz OR (key_id, operation, deprecated)
+          > (${cursor.keyId}::uuid, ${cursor.operation}, ${cursor.deprecated})
       )`;
     const rows = await this.read<KeyUsage>(Prisma.sql`
       SELECT
@@ -152,14 +119,14 @@ export class UsageRepository {
    * @param by what splits a period; `key` only if a quota is selected.
    */
   async totals(
-    { limit, after, ...selection }: PageSelection<TotalsPosition>,
+    { limit, cursor, ...selection }: UsageSelection & { limit: number; cursor?: TotalsPosition | undefined },
     by: UsageSplit | 'none' = 'none',
   ) {
     const split = SPLITS[by];
     const isAfter =
-      after &&
-      Prisma.sql`AND starts_at <= ${after.startsAt}
-        AND (starts_at < ${after.startsAt} OR ${split.isAfter(after)})`;
+      cursor &&
+      Prisma.sql`AND starts_at <= ${cursor.startsAt}
+        AND (starts_at < ${cursor.startsAt} OR ${split.isAfter(cursor)})`;
     const order = split.columns;
     // The newest entries of each key of a quota are enough; without a limit, a page would read all minutes.
     const newest = Prisma.sql`
@@ -175,10 +142,10 @@ export class UsageRepository {
    * Returns one page of the keys or the quotas with the most requests, most first, then by id. An entry that
    * gets more requests between two pages may move to one that was read.
    */
-  async top({ limit, after, ...selection }: PageSelection<TopUsagePosition>, by: 'key' | 'quota' = 'key') {
+  async top({ limit, cursor, by = 'key', ...selection }: TopUsageQuery) {
     const { id, keyId } = TOP[by];
     const isAfter =
-      after && Prisma.sql`HAVING (-${TOTAL}, ${id}) > (-${after.requests}::float8, ${after.id}::uuid)`;
+      cursor && Prisma.sql`HAVING (-${TOTAL}, ${id}) > (-${cursor.requests}::float8, ${cursor.id}::uuid)`;
     const rows = await this.read<TopUsage>(Prisma.sql`
       SELECT top.*, ${KEY_FIELDS}, q.plan
       FROM (
@@ -196,11 +163,11 @@ export class UsageRepository {
   }
 
   /** Returns one page of the operations with the most requests, most first, in the manner of `top`. */
-  async byOperation({ limit, after, ...selection }: PageSelection<OperationUsagePosition>) {
+  async byOperation({ limit, cursor, ...selection }: OperationUsageQuery & UsageSelection) {
     const isAfter =
-      after &&
+      cursor &&
       Prisma.sql`HAVING (-${TOTAL}, operation, deprecated)
-        > (-${after.requests}::float8, ${after.operation}, ${after.deprecated})`;
+        > (-${cursor.requests}::float8, ${cursor.operation}, ${cursor.deprecated})`;
     const rows = await this.read<OperationUsage>(Prisma.sql`
       SELECT operation, deprecated, ${SUMS}, max(last_request_at) AS "lastRequestAt"
       ${selectedUsage(selection)}
@@ -225,8 +192,12 @@ export class UsageRepository {
   }
 
   /** Returns one page of the deprecated operations that keys of a quota called, by name. */
-  async deprecatedCalls({ quotaId, operations, limit, after }: CallsSelection) {
-    const isAfter = after === undefined ? Prisma.empty : Prisma.sql`AND operation > ${after}`;
+  async deprecatedCalls(
+    quotaId: string,
+    operations: string[],
+    { limit, cursor }: { limit: number; cursor?: { operation: string } | undefined },
+  ) {
+    const isAfter = cursor ? Prisma.sql`AND operation > ${cursor.operation}` : Prisma.empty;
     const isSelected = Prisma.sql`AND deprecated AND operation = ANY (${operations}::text[]) ${isAfter}`;
     const rows = await this.read<
       Pick<DeprecatedCaller, 'operation' | 'requests' | 'lastCalledAt'>
@@ -243,8 +214,9 @@ export class UsageRepository {
    * Returns one page of the keys that called deprecated operations, by operation and key: no further call
    * changes this order.
    */
-  async deprecatedCallers(limit: number, after?: DeprecatedCallerPosition) {
-    const isAfter = after && Prisma.sql`AND (operation, key_id) > (${after.operation}, ${after.keyId}::uuid)`;
+  async deprecatedCallers({ limit, cursor }: DeprecatedCallersQuery) {
+    const isAfter =
+      cursor && Prisma.sql`AND (operation, key_id) > (${cursor.operation}, ${cursor.keyId}::uuid)`;
     const rows = await this.read<DeprecatedCaller>(Prisma.sql`
       SELECT
         operation, key_id AS "keyId", ${KEY_FIELDS}, min(usage.quota_id::text) AS "quotaId",

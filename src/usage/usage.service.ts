@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { PrismaService } from '../database/access/prisma.service.js';
+import { readServerTimeMs } from '../database/access/server-time.js';
 import { ApiError } from '../http/routes/api-error.js';
 import { DeclaredRoutes } from '../http/routes/declared-routes.js';
 import { uncountedOperations } from '../rate-limit/own-limit.decorator.js';
@@ -7,10 +8,9 @@ import { scopesForRole } from '../auth/rules/scope.js';
 import { requireRecord } from '../auth/require-record.js';
 import type { Page } from '../schemas/pagination.js';
 import type { KeyRole } from '../auth/rules/role.js';
-import { Clock } from '../process/clock.js';
 import { ENVIRONMENT, type Environment } from '../process/settings/environment.js';
 import { replayLimits, smallestPlans } from './rules/what-if.js';
-import { UsageRepository } from './usage.repository.js';
+import { OPERATIONS_MAX, UsageRepository } from './usage.repository.js';
 import type { KeyUsage, OperationUsage } from './usage.schemas.js';
 import type { Limits } from '../schemas/limits.schema.js';
 import {
@@ -22,16 +22,12 @@ import {
 import type { WhatIf, WhatIfQuery } from './what-if.schemas.js';
 import { DAY_MS } from '../process/time-units.js';
 
-/** More than the service has operations. */
-const OPERATIONS_MAX = 1000;
-
 /** Lists the usage of keys and the scopes that it needed, and tries limits on it. */
 @Injectable()
 export class UsageService {
   constructor(
     private readonly database: PrismaService,
     private readonly repository: UsageRepository,
-    private readonly clock: Clock,
     private readonly routes: DeclaredRoutes,
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'USAGE_MINUTE_RETENTION'>,
   ) {}
@@ -41,9 +37,9 @@ export class UsageService {
    *
    * @throws ApiError `not_found` if there is no such key.
    */
-  async page({ cursor, ...query }: KeyUsageQuery, id?: string): Promise<Page<KeyUsage>> {
+  async page(query: KeyUsageQuery, id?: string): Promise<Page<KeyUsage>> {
     const keyId = id === undefined ? undefined : (await this.findKey(id)).id;
-    return this.repository.page({ ...query, after: cursor, keyId });
+    return this.repository.page({ ...query, keyId });
   }
 
   /**
@@ -54,7 +50,7 @@ export class UsageService {
    */
   async suggestScopes(id: string, { since: given, until }: ScopeSuggestionQuery): Promise<ScopeSuggestion> {
     const { role } = await this.findKey(id);
-    const since = given ?? this.firstDay(SUGGESTION_DAYS, until);
+    const since = given ?? (await this.firstDay(SUGGESTION_DAYS, until));
     const selection = { period: 'day', since, until, rotationOf: id } as const;
     const { entries: usage } = await this.repository.byOperation({ ...selection, limit: OPERATIONS_MAX });
     const scopeByOperation = new Map(this.routes.all.map((route) => [route.operation, route.scope]));
@@ -82,9 +78,9 @@ export class UsageService {
     return requireRecord('key', id, (where) => this.database.apiKey.findFirst({ where, select }));
   }
 
-  /** Returns the start of the first of these UTC days, of which the last is today, or ends at `until`. */
-  firstDay(days: number, until?: Date): Date {
-    const lastMs = until === undefined ? this.clock.now() : until.getTime() - 1;
+  /** Returns the start of the first of these UTC days. The last is today, or ends at `until`. */
+  async firstDay(days: number, until?: Date): Promise<Date> {
+    const lastMs = until === undefined ? await readServerTimeMs(this.database) : until.getTime() - 1;
     // Usage is never older, and PostgreSQL has no year 0.
     return new Date(Math.max(0, Math.floor(lastMs / DAY_MS) - days + 1) * DAY_MS);
   }
@@ -110,7 +106,7 @@ export class UsageService {
       );
     }
     const { until } = query;
-    const nowMs = this.clock.now();
+    const nowMs = await readServerTimeMs(this.database);
     const keptMs = nowMs - this.environment.USAGE_MINUTE_RETENTION;
     const sinceMs = Math.min(Math.max(query.since?.getTime() ?? 0, keptMs), nowMs);
     // What the first day lacks would take nothing from its window.

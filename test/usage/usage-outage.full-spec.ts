@@ -10,7 +10,7 @@ import { hold } from '../support/database/holding.js';
 import { UNLIMITED } from '../support/keys/keys.js';
 import { send } from '../support/http/http.js';
 import { expectLocksWaitedFor } from '../support/database/locks.js';
-import { aggregateUsage } from '../support/keys/usage.js';
+import { aggregateUsage, recordUsage } from '../support/keys/usage.js';
 
 /** Half a minute into a minute, an hour and a day, all of which began at different instants. */
 const HALF_PAST = new Date('2027-03-05T12:34:30.000Z');
@@ -77,14 +77,14 @@ describe('UsageRecorder, while the database is unavailable', () => {
     await proxy.comeBack();
     await eventually(async () => expect((await call()).status).toBe(200));
     await eventually(async () => expect(warnings.mock.lastCall).toEqual([WRITTEN_AGAIN]));
-    await recorder.flush();
+    await recordUsage(store);
     expect(await stored()).toBe(sent + 1);
     expect(warnings).toHaveBeenCalledTimes(2);
   });
 
   it('retries a batch whose response was lost while the server processes it, and adds it once', async () => {
     await call();
-    await recorder.flush();
+    await recordUsage(store);
     const holder = await hold(database.url, 'LOCK TABLE usage_batches IN EXCLUSIVE MODE');
     await call();
     await eventually(() => expectLocksWaitedFor(database, 1));
@@ -97,7 +97,7 @@ describe('UsageRecorder, while the database is unavailable', () => {
     await eventually(async () => expect(warnings.mock.lastCall).toEqual([WRITTEN_AGAIN]));
     expect(await stored()).toBe(2);
     await eventually(async () => expect((await call()).status).toBe(200));
-    await recorder.flush();
+    await recordUsage(store);
     expect(await stored()).toBe(3);
   });
 

@@ -475,14 +475,14 @@ describe('usage of several replicas', () => {
         lastCalledAt,
       },
     ].toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1));
-    expect(await repository.deprecatedCallers(10)).toEqual({ entries: callers, last: null });
-    expect(await repository.deprecatedCallers(1)).toEqual({
+    expect(await repository.deprecatedCallers({ limit: 10 })).toEqual({ entries: callers, last: null });
+    expect(await repository.deprecatedCallers({ limit: 1 })).toEqual({
       entries: callers.slice(0, 1),
       last: callers[0],
     });
     // A caller that calls again meanwhile keeps its position.
     await append(entry({ ...gone, keyId: callers[1]?.keyId ?? '', lastRequestAtMs: NOON_MS + 7000 }));
-    expect(await repository.deprecatedCallers(1, callers[0])).toMatchObject({
+    expect(await repository.deprecatedCallers({ limit: 1, cursor: callers[0]! })).toMatchObject({
       entries: [{ keyId: callers[1]?.keyId, lastCalledAt: new Date(NOON_MS + 7000).toISOString() }],
       last: null,
     });

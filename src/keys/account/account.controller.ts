@@ -115,12 +115,12 @@ export class AccountController {
   @ApiProduces('application/json', 'text/csv')
   @PageResponse(Usage, 'A page of usage.')
   async listUsage(
-    @Query({ schema: UsageQuery }) { cursor, ...query }: UsageQuery,
+    @Query({ schema: UsageQuery }) query: UsageQuery,
     @CurrentPrincipal() { keyId: ownId, quota, scopes }: Principal,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Usage[] | string> {
     const keyId = query.by === 'key' && !hasScope(scopes, 'keys:write') ? ownId : undefined;
-    const page = this.usage.totals({ ...query, quotaId: quota.id, keyId, after: cursor }, query.by);
+    const page = this.usage.totals({ ...query, quotaId: quota.id, keyId }, query.by);
     const entries = await respondWithPage(reply, page, '/v1/usage', query, usageCursor.textOf);
     return csvIfPreferred(reply, entries, totalsColumns(query.by));
   }
@@ -136,19 +136,14 @@ export class AccountController {
   })
   @PageResponse(DeprecatedCalls, 'A page of deprecated operations.')
   async listDeprecatedCalls(
-    @Query({ schema: DeprecatedCallsQuery }) { limit, cursor }: DeprecatedCallsQuery,
+    @Query({ schema: DeprecatedCallsQuery }) query: DeprecatedCallsQuery,
     @CurrentPrincipal() { quota }: Principal,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<DeprecatedCalls[]> {
     const declarations = deprecatedOperations(this.routes);
     const operations = declarations.map(({ operation }) => operation);
-    const page = this.usage.deprecatedCalls({
-      quotaId: quota.id,
-      operations,
-      limit,
-      after: cursor?.operation,
-    });
-    const calls = await respondWithPage(reply, page, '/v1/deprecations', { limit }, ({ operation }) =>
+    const page = this.usage.deprecatedCalls(quota.id, operations, query);
+    const calls = await respondWithPage(reply, page, '/v1/deprecations', query, ({ operation }) =>
       deprecatedCallsCursor.textOf({ operation, deprecated: true }),
     );
     return calls.flatMap(({ operation, requests, lastCalledAt }) => {
