@@ -1,6 +1,6 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { Operation } from '../openapi/operation.decorator.js';
+import { AdminRead } from '../openapi/operation.decorator.js';
 import { respondWithPage } from '../http/responses/respond-with-page.js';
 import { PageResponse } from '../openapi/responses.decorator.js';
 import { Tag } from '../openapi/tag.decorator.js';
@@ -15,9 +15,7 @@ export class AuditController {
   constructor(private readonly audit: AuditService) {}
 
   @Get()
-  @Operation({
-    stability: 'stable',
-    scope: 'admin:read',
+  @AdminRead({
     summary: 'List audit events',
     description: 'Returns one page of the actions of administrators, newest first.',
   })

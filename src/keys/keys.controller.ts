@@ -3,7 +3,7 @@ import { ApiBody, ApiConflictResponse, ApiNotFoundResponse } from '@nestjs/swagg
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor } from '../audit/audit.js';
 import { CurrentActor } from '../audit/current-actor.decorator.js';
-import { Operation } from '../openapi/operation.decorator.js';
+import { AdminRead, AdminWrite } from '../openapi/operation.decorator.js';
 import { respondWithPage } from '../http/responses/respond-with-page.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
 import { ENVIRONMENT, type Environment } from '../process/settings/environment.js';
@@ -36,9 +36,7 @@ export class KeysController {
   ) {}
 
   @Get()
-  @Operation({
-    stability: 'stable',
-    scope: 'admin:read',
+  @AdminRead({
     summary: 'List keys',
     description:
       'Returns one page of the keys with their usage, oldest first unless `sort` has another order.',
@@ -53,9 +51,7 @@ export class KeysController {
 
   @Post()
   @ApiConflictResponse()
-  @Operation({
-    stability: 'stable',
-    scope: 'admin:write',
+  @AdminWrite({
     summary: 'Issue a key',
     description:
       'Issues a key, with a new quota or on an existing one. The response shows the key, which is ' +
@@ -79,9 +75,7 @@ export class KeysController {
 
   @Get(':keyId')
   @KeyId()
-  @Operation({
-    stability: 'stable',
-    scope: 'admin:read',
+  @AdminRead({
     summary: 'Get a key',
     description: 'Returns everything about a key, and its usage, except the key itself.',
   })
@@ -92,9 +86,7 @@ export class KeysController {
 
   @Patch(':keyId')
   @KeyId()
-  @Operation({
-    stability: 'stable',
-    scope: 'admin:write',
+  @AdminWrite({
     summary: 'Update a key',
     description:
       'Changes the name of a key, the note on it, what it may do, and from which networks. What the body ' +
@@ -116,9 +108,7 @@ export class KeysController {
   @ApiBody({ required: false })
   @ApiConflictResponse()
   @KeyId()
-  @Operation({
-    stability: 'stable',
-    scope: 'admin:write',
+  @AdminWrite({
     summary: 'Rotate a key',
     description: 'Issues a successor on the same quota. Both keys work until the overlap ends.',
   })
@@ -140,9 +130,7 @@ export class KeysController {
   @Post(':keyId/revoke')
   @HttpCode(200)
   @KeyId()
-  @Operation({
-    stability: 'stable',
-    scope: 'admin:write',
+  @AdminWrite({
     summary: 'Revoke a key',
     description: 'Revokes the key immediately and permanently.',
   })
@@ -154,9 +142,7 @@ export class KeysController {
   @Post('revoke')
   @HttpCode(200)
   @ApiNotFoundResponse()
-  @Operation({
-    stability: 'stable',
-    scope: 'admin:write',
+  @AdminWrite({
     summary: 'Revoke a leaked key',
     description:
       'Revokes a key by the key itself instead of its id, with its successors and the keys that holders ' +

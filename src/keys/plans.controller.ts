@@ -3,7 +3,7 @@ import { ApiConflictResponse, ApiParam } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { Actor } from '../audit/audit.js';
 import { CurrentActor } from '../audit/current-actor.decorator.js';
-import { Operation } from '../openapi/operation.decorator.js';
+import { AdminRead, AdminWrite } from '../openapi/operation.decorator.js';
 import { respondWithPage } from '../http/responses/respond-with-page.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
 import { Tag } from '../openapi/tag.decorator.js';
@@ -26,9 +26,7 @@ export class PlansController {
   constructor(private readonly plans: PlanService) {}
 
   @Get()
-  @Operation({
-    stability: 'stable',
-    scope: 'admin:read',
+  @AdminRead({
     summary: 'List plans',
     description: 'Returns one page of the plans, in order of their names.',
   })
@@ -42,9 +40,7 @@ export class PlansController {
 
   @Get(':plan')
   @PlanName()
-  @Operation({
-    stability: 'stable',
-    scope: 'admin:read',
+  @AdminRead({
     summary: 'Get a plan',
     description: 'Returns a plan with its limits.',
   })
@@ -56,9 +52,7 @@ export class PlansController {
   @Put(':plan')
   @ApiConflictResponse()
   @PlanName()
-  @Operation({
-    stability: 'stable',
-    scope: 'admin:write',
+  @AdminWrite({
     summary: 'Set a plan',
     description:
       'Sets the limits of a plan, and creates it if it does not exist. A limit that the body leaves out ' +

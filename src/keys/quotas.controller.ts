@@ -2,7 +2,7 @@ import { Body, Controller, Get, HttpCode, Param, Patch, Post } from '@nestjs/com
 import { ApiParam } from '@nestjs/swagger';
 import type { Actor } from '../audit/audit.js';
 import { CurrentActor } from '../audit/current-actor.decorator.js';
-import { Operation } from '../openapi/operation.decorator.js';
+import { AdminRead, AdminWrite } from '../openapi/operation.decorator.js';
 import { Responses } from '../openapi/responses.decorator.js';
 import { Tag } from '../openapi/tag.decorator.js';
 import { RateLimitStatus } from '../rate-limit/rate-limit-status.schema.js';
@@ -24,9 +24,7 @@ export class QuotasController {
 
   @Get()
   @QuotaId()
-  @Operation({
-    stability: 'stable',
-    scope: 'admin:read',
+  @AdminRead({
     summary: 'Get a quota',
     description: 'Returns the plan of a quota, its limits, and its ban, if any.',
   })
@@ -37,9 +35,7 @@ export class QuotasController {
 
   @Patch()
   @QuotaId()
-  @Operation({
-    stability: 'stable',
-    scope: 'admin:write',
+  @AdminWrite({
     summary: 'Update a quota',
     description:
       'Changes the plan of a quota and its own limits, for all its keys. What the body leaves out stays, ' +
@@ -57,9 +53,7 @@ export class QuotasController {
   @Post('unban')
   @HttpCode(200)
   @QuotaId()
-  @Operation({
-    stability: 'stable',
-    scope: 'admin:write',
+  @AdminWrite({
     summary: 'Lift a ban',
     description: 'Ends the ban of a quota, if there is one.',
   })
@@ -70,9 +64,7 @@ export class QuotasController {
 
   @Get('rate-limit')
   @QuotaId()
-  @Operation({
-    stability: 'stable',
-    scope: 'admin:read',
+  @AdminRead({
     summary: 'Get the rate-limit status of a quota',
     description:
       'Returns the windows of a quota and its ban, if any, even if none of its keys is valid. ' +

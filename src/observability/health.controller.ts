@@ -1,5 +1,5 @@
 import { Controller, Get, Header } from '@nestjs/common';
-import { Operation } from '../openapi/operation.decorator.js';
+import { AdminRead } from '../openapi/operation.decorator.js';
 import { ApiError } from '../http/routes/api-error.js';
 import { NeedsNoSchema } from '../http/routes/schema.hook.js';
 import { Responses } from '../openapi/responses.decorator.js';
@@ -36,9 +36,7 @@ export class HealthController {
 
   @Get('admin/health')
   @NeedsNoSchema()
-  @Operation({
-    stability: 'stable',
-    scope: 'admin:read',
+  @AdminRead({
     summary: 'Get the health',
     description:
       'Returns whether the responding replica is ready for requests, and the state of its components. ' +

@@ -26,3 +26,12 @@ export const Operation = ({ stability, scope, summary, description }: OperationO
     ApiSecurity('apiKey', scope === null ? [] : [scope]),
     ApiOperation({ summary, description }),
   );
+
+type Texts = Pick<OperationOptions, 'summary' | 'description'>;
+
+/** Declares an operation that reads for administrators. All of the administration is stable. */
+export const AdminRead = (texts: Texts) => Operation({ stability: 'stable', scope: 'admin:read', ...texts });
+
+/** Declares an operation by which administrators change something. */
+export const AdminWrite = (texts: Texts) =>
+  Operation({ stability: 'stable', scope: 'admin:write', ...texts });

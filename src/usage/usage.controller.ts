@@ -1,6 +1,6 @@
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { Operation } from '../openapi/operation.decorator.js';
+import { AdminRead } from '../openapi/operation.decorator.js';
 import { respondWithPage } from '../http/responses/respond-with-page.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
 import { Tag } from '../openapi/tag.decorator.js';
@@ -45,9 +45,7 @@ export class UsageController {
   ) {}
 
   @Get('usage')
-  @Operation({
-    stability: 'stable',
-    scope: 'admin:read',
+  @AdminRead({
     summary: 'List usage by key',
     description:
       'Returns one page of the usage of all keys, newest first, by key and operation. Requests appear ' +
@@ -63,9 +61,7 @@ export class UsageController {
 
   @Get('keys/:keyId/usage')
   @KeyId()
-  @Operation({
-    stability: 'stable',
-    scope: 'admin:read',
+  @AdminRead({
     summary: 'List the usage of a key',
     description:
       'Returns one page of the usage of a key, newest first, by operation. Requests appear within a ' +
@@ -88,9 +84,7 @@ export class UsageController {
 
   @Get('quotas/:quotaId/what-if')
   @QuotaId()
-  @Operation({
-    stability: 'stable',
-    scope: 'admin:read',
+  @AdminRead({
     summary: 'Try limits on recorded requests',
     description:
       'Returns what limits, those of a plan or others, would have denied of the recorded requests of all ' +
@@ -106,9 +100,7 @@ export class UsageController {
   }
 
   @Get('deprecations')
-  @Operation({
-    stability: 'stable',
-    scope: 'admin:read',
+  @AdminRead({
     summary: 'List callers of deprecated operations',
     description: 'Returns one page of the keys that called a deprecated operation, by operation and key.',
   })
@@ -122,9 +114,7 @@ export class UsageController {
   }
 
   @Get('usage/totals')
-  @Operation({
-    stability: 'stable',
-    scope: 'admin:read',
+  @AdminRead({
     summary: 'List usage totals',
     description:
       'Returns one page of the requests of all keys, or of one key or quota, in each UTC minute, hour or ' +
@@ -140,9 +130,7 @@ export class UsageController {
   }
 
   @Get('usage/top')
-  @Operation({
-    stability: 'stable',
-    scope: 'admin:read',
+  @AdminRead({
     summary: 'List the keys or quotas with the most requests',
     description:
       'Returns one page of the requests of each key, or by choice of each quota, in the range, most ' +
@@ -160,9 +148,7 @@ export class UsageController {
   }
 
   @Get('usage/operations')
-  @Operation({
-    stability: 'stable',
-    scope: 'admin:read',
+  @AdminRead({
     summary: 'List usage by operation',
     description:
       'Returns one page of the requests of all keys, or of one key or quota, for each operation in the ' +
@@ -179,9 +165,7 @@ export class UsageController {
 
   @Get('keys/:keyId/scope-suggestion')
   @KeyId()
-  @Operation({
-    stability: 'stable',
-    scope: 'admin:read',
+  @AdminRead({
     summary: 'Suggest scopes for a key',
     description: 'Returns which scopes the requests of the key needed, and which not, by its usage.',
   })

@@ -15,7 +15,7 @@ import { ApiConflictResponse, ApiParam } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { Actor } from '../audit/audit.js';
 import { CurrentActor } from '../audit/current-actor.decorator.js';
-import { Operation } from '../openapi/operation.decorator.js';
+import { AdminRead, AdminWrite } from '../openapi/operation.decorator.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
 import { Tag } from '../openapi/tag.decorator.js';
 import { respondWithPage } from '../http/responses/respond-with-page.js';
@@ -46,9 +46,7 @@ export class WebhooksController {
   constructor(private readonly webhooks: WebhookService) {}
 
   @Get()
-  @Operation({
-    stability: 'stable',
-    scope: 'admin:read',
+  @AdminRead({
     summary: 'List webhooks',
     description: 'Returns one page of the webhooks, without their secrets, oldest first.',
   })
@@ -64,9 +62,7 @@ export class WebhooksController {
   @Post()
   @Header('Cache-Control', 'no-store')
   @ApiConflictResponse()
-  @Operation({
-    stability: 'stable',
-    scope: 'admin:write',
+  @AdminWrite({
     summary: 'Create a webhook',
     description: 'It receives events from then on. There may be 20.',
   })
@@ -85,9 +81,7 @@ export class WebhooksController {
 
   @Get(':webhookId')
   @WebhookId()
-  @Operation({
-    stability: 'stable',
-    scope: 'admin:read',
+  @AdminRead({
     summary: 'Get a webhook',
     description: 'Returns a webhook, without its secret.',
   })
@@ -98,9 +92,7 @@ export class WebhooksController {
 
   @Patch(':webhookId')
   @WebhookId()
-  @Operation({
-    stability: 'stable',
-    scope: 'admin:write',
+  @AdminWrite({
     summary: 'Update a webhook',
     description:
       'Changes its URL, its events, and whether it is paused. Pending deliveries are sent to the new URL.',
@@ -116,9 +108,7 @@ export class WebhooksController {
 
   @Delete(':webhookId')
   @WebhookId()
-  @Operation({
-    stability: 'stable',
-    scope: 'admin:write',
+  @AdminWrite({
     summary: 'Delete a webhook',
     description: 'Deletes a webhook with its deliveries.',
   })
@@ -131,9 +121,7 @@ export class WebhooksController {
   @HttpCode(200)
   @Header('Cache-Control', 'no-store')
   @WebhookId()
-  @Operation({
-    stability: 'stable',
-    scope: 'admin:write',
+  @AdminWrite({
     summary: 'Rotate the secret',
     description: 'Both sign for 24 hours, or until the next rotation.',
   })
@@ -150,9 +138,7 @@ export class WebhooksController {
   @Post(':webhookId/test')
   @WebhookId()
   @ApiConflictResponse()
-  @Operation({
-    stability: 'stable',
-    scope: 'admin:write',
+  @AdminWrite({
     summary: 'Send a test event',
     description: 'Queues an event of the type `webhook.test` for this webhook, whatever its events.',
   })
@@ -163,9 +149,7 @@ export class WebhooksController {
 
   @Get(':webhookId/deliveries')
   @WebhookId()
-  @Operation({
-    stability: 'stable',
-    scope: 'admin:read',
+  @AdminRead({
     summary: 'List deliveries',
     description: 'Returns one page of those of 30 days, newest first.',
   })
@@ -184,9 +168,7 @@ export class WebhooksController {
   @WebhookId()
   @ApiConflictResponse()
   @Id('deliveryId', 'Identifier of the delivery.')
-  @Operation({
-    stability: 'stable',
-    scope: 'admin:write',
+  @AdminWrite({
     summary: 'Send a delivery again',
     description: 'Queues a delivery again, unless it is pending.',
   })
