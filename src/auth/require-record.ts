@@ -1,15 +1,15 @@
 import { ApiError } from '../http/routes/api-error.js';
 import { isUuid } from '../schemas/uuid.js';
 
-export type RecordKind = 'key' | 'quota';
+type RecordKind = 'key' | 'quota' | 'webhook';
 
-/** Returns the error of a request for a key or a quota that does not exist. */
+/** Returns the error of a request for what does not exist. */
 export function unknownRecord(kind: RecordKind, id: string): ApiError {
   return new ApiError('not_found', `There is no ${kind} with the id "${id}".`);
 }
 
 /**
- * Returns the stored key or quota that `find` reads by an id, which a client may have made up.
+ * Returns what `find` reads by an id, which a client may have made up.
  *
  * @throws ApiError `not_found`; the error of `find`.
  */

@@ -1,5 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { type RecordKind, unknownRecord } from '../auth/require-record.js';
+import { unknownRecord } from '../auth/require-record.js';
 import { Prisma } from '../database/generated/client.js';
 import { PrismaService } from '../database/access/prisma.service.js';
 import { ApiError } from '../http/routes/api-error.js';
@@ -8,6 +8,7 @@ import { isUuid } from '../schemas/uuid.js';
 /** The number of matches that a message lists. */
 const MATCHES_MAX = 5;
 const TABLES = { key: Prisma.sql`api_keys`, quota: Prisma.sql`quotas` };
+type Kind = keyof typeof TABLES;
 const ENDING = /^…?([0-9a-f-]{4,35})$/i;
 /** These characters of an id are random; the first ones are its time. */
 const SHOWN_LENGTH = 8;
@@ -20,7 +21,7 @@ const SHOWN_LENGTH = 8;
  */
 export async function findId<Text extends string | undefined>(
   services: INestApplicationContext,
-  kind: RecordKind,
+  kind: Kind,
   text: Text,
 ): Promise<Text> {
   if (text === undefined || isUuid(text)) {
@@ -38,7 +39,7 @@ export async function findId<Text extends string | undefined>(
   return ids[0] as Text;
 }
 
-async function findIds(database: PrismaService, kind: RecordKind, ending: string): Promise<string[]> {
+async function findIds(database: PrismaService, kind: Kind, ending: string): Promise<string[]> {
   const rows = await database.$queryRaw<{ id: string }[]>`
     SELECT id FROM ${TABLES[kind]} WHERE right(id::text, ${ending.length}::int) = ${ending}
     ORDER BY id LIMIT ${MATCHES_MAX}`;

@@ -1,8 +1,8 @@
-import { hash, randomUUID } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Prisma } from '../database/generated/client.js';
 import type { Database } from '../database/access/in-transaction.js';
 import { readServerTimeMs } from '../database/access/server-time.js';
-import { ALL_EVENTS, type EventData, type EventType, type KeyEventFacts, TEST_EVENT } from './events.js';
+import { ALL_EVENTS, type EventData, type EventType, type KeyEventFacts } from './events.js';
 
 /** What happened, to what, and the data. An event of one type about one subject is queued once. */
 export interface WebhookEvent<Type extends EventType = EventType> {
@@ -16,8 +16,9 @@ export interface WebhookEvent<Type extends EventType = EventType> {
 /** A date is written to JSON as a text. */
 type Written<Fields> = { [Name in keyof Fields]: Fields[Name] | Date };
 
-/** Identifies what an event is queued once for. */
-const dedupeKeyOf = ({ type, subject }: Pick<WebhookEvent, 'type' | 'subject'>) => `${type}:${subject}`;
+/** Returns what identifies an event that is queued once. */
+export const dedupeKeyOf = ({ type, subject }: Pick<WebhookEvent, 'type' | 'subject'>) =>
+  `${type}:${subject}`;
 
 /**
  * Returns the id of an event, a UUID of version 8 that is a hash, so that every replica, and every webhook
@@ -76,14 +77,4 @@ export function queueKeyEvent<Type extends 'key.rotated' | 'key.revoked'>(
 ): Promise<void> {
   const data = { keyId: id, keyName: name, quotaId, ...facts } as Written<EventData<Type>>;
   return queueEvents(transaction, [{ type, subject: id, data }]);
-}
-
-/** Queues a test event for a webhook, and returns what identifies its delivery. */
-export async function queueTestEvent(
-  transaction: Prisma.TransactionClient,
-  webhookId: string,
-): Promise<{ dedupeKey: string; webhookId: string }> {
-  const event = { type: TEST_EVENT, subject: randomUUID(), webhookId, data: { webhookId } } as const;
-  await queueEvents(transaction, [event]);
-  return { dedupeKey: dedupeKeyOf(event), webhookId };
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { openEnum, openEnumList } from '../schemas/open-enum.js';
-import { cursorParameter, enumParameter, limitParameter } from '../schemas/pagination.js';
+import { enumParameter } from '../schemas/pagination.js';
 import { BODY_MESSAGE, dateTime, isPlainText, orRequired, plainText, uuid } from '../schemas/text-schemas.js';
-import { isUuid } from '../schemas/uuid.js';
+import { pageQuery } from '../schemas/uuid.js';
 import { SUBSCRIPTIONS } from './events.js';
 import { RESPONSE_BODY_MAX_BYTES } from './post-to-receiver.js';
 
@@ -101,17 +101,9 @@ export const WebhookDelivery = z
   })
   .meta({ id: 'WebhookDelivery', description: 'An event for one webhook.' });
 
-export const WebhookQuery = z.object({
-  limit: limitParameter('Maximum number of webhooks returned.'),
-  /** The page begins after this id. */
-  cursor: cursorParameter((text) => (isUuid(text) ? text : null)),
-});
-export type WebhookQuery = z.infer<typeof WebhookQuery>;
+export const WebhookQuery = pageQuery('webhooks');
 
-export const DeliveryQuery = z.object({
-  limit: limitParameter('Maximum number of entries returned.'),
-  /** The page begins after this id. */
-  cursor: cursorParameter((text) => (isUuid(text) ? text : null)),
+export const DeliveryQuery = pageQuery('entries').extend({
   state: enumParameter(DELIVERY_STATES, 'Only deliveries in this state.'),
 });
 export type DeliveryQuery = z.infer<typeof DeliveryQuery>;

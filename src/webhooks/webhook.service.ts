@@ -1,14 +1,17 @@
+import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Prisma } from '../database/generated/client.js';
 import { type Database, inTransaction } from '../database/access/in-transaction.js';
 import { PrismaService } from '../database/access/prisma.service.js';
 import { readServerTimeMs } from '../database/access/server-time.js';
+import { requireRecord } from '../auth/require-record.js';
 import { ApiError } from '../http/routes/api-error.js';
 import { type Page, toPage } from '../schemas/pagination.js';
 import { isUuid } from '../schemas/uuid.js';
 import { ENVIRONMENT, type Environment } from '../process/settings/environment.js';
-import { queueTestEvent } from './queue-events.js';
+import { dedupeKeyOf, queueEvents } from './queue-events.js';
+import { TEST_EVENT } from './events.js';
 import { ALLOW_PRIVATE, findPrivateHost } from './rules/public-address.js';
 import { generateSecret } from './rules/signed-headers.js';
 import { type Actor, recordAuditEvent } from '../audit/audit.js';
@@ -24,11 +27,9 @@ export const WEBHOOKS_MAX = 20;
 const WEBHOOK = { omit: { secret: true, previousSecret: true } } as const;
 const DELIVERY = { omit: { webhookId: true, dedupeKey: true } } as const;
 
-/** A webhook without its secrets, as it is stored. */
 type StoredWebhook = Prisma.WebhookGetPayload<typeof WEBHOOK>;
-/** A webhook without its secrets, as it is shown. */
+/** A webhook without its secrets. */
 export type WebhookRecord = StoredWebhook & { paused: boolean };
-/** A webhook with its new secret. */
 export type NewWebhook = WebhookRecord & { secret: string };
 export type DeliveryRecord = Prisma.WebhookDeliveryGetPayload<typeof DELIVERY>;
 
@@ -56,11 +57,8 @@ export class WebhookService {
 
   /** @throws ApiError `not_found`. */
   async find(id: string, database: Database = this.database): Promise<WebhookRecord> {
-    const found = isUuid(id) ? await database.webhook.findFirst({ where: { id }, ...WEBHOOK }) : null;
-    if (found === null) {
-      throw new ApiError('not_found', `There is no webhook with the id "${id}".`);
-    }
-    return toWebhook(found);
+    const find = (where: { id: string }) => database.webhook.findFirst({ where, ...WEBHOOK });
+    return toWebhook(await requireRecord('webhook', id, find));
   }
 
   /**
@@ -106,7 +104,7 @@ export class WebhookService {
   }
 
   /**
-   * Replaces the secret. The old one signs too for a day, unless it is replaced again.
+   * Replaces the secret. The old one also signs for a day, unless the secret is replaced again.
    *
    * @throws ApiError `not_found`.
    */
@@ -149,7 +147,14 @@ export class WebhookService {
       if (webhook.paused) {
         throw new ApiError('conflict', 'The webhook is paused. Resume it first.');
       }
-      const where = await queueTestEvent(transaction, id);
+      const event = {
+        type: TEST_EVENT,
+        subject: randomUUID(),
+        webhookId: id,
+        data: { webhookId: id },
+      } as const;
+      await queueEvents(transaction, [event]);
+      const where = { webhookId: id, dedupeKey: dedupeKeyOf(event) };
       const delivery = await transaction.webhookDelivery.findFirstOrThrow({ where, ...DELIVERY });
       await recordAuditEvent(transaction, actor, 'webhook.tested', webhook, null, auditedDelivery(delivery));
       return delivery;
@@ -201,7 +206,7 @@ export class WebhookService {
     });
   }
 
-  /** Denies at once what would fail at every delivery, which looks up names too. */
+  /** Denies at once what would fail at every delivery. */
   private requireAllowed(url: string | undefined): void {
     const host = url === undefined ? null : findPrivateHost(new URL(url).hostname);
     if (host !== null && !this.environment.WEBHOOK_ALLOW_PRIVATE_ADDRESSES) {
@@ -228,7 +233,4 @@ function audited({ url, events, pausedAt }: StoredWebhook) {
   return { url: new URL(url).origin, events, paused: pausedAt !== null };
 }
 
-/** Returns what the audit shows of a delivery that an administrator queued. */
-function auditedDelivery({ id, eventType }: DeliveryRecord) {
-  return { deliveryId: id, eventType };
-}
+const auditedDelivery = ({ id, eventType }: DeliveryRecord) => ({ deliveryId: id, eventType });

@@ -19,6 +19,7 @@ import { AdminRead, AdminWrite } from '../openapi/operation.decorator.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
 import { Tag } from '../openapi/tag.decorator.js';
 import { respondWithPage } from '../http/responses/respond-with-page.js';
+import type { PageQuery } from '../schemas/uuid.js';
 import {
   CreateWebhookInput,
   DeliveryQuery,
@@ -52,7 +53,7 @@ export class WebhooksController {
   })
   @PageResponse(Webhook, 'A page of webhooks.')
   listWebhooks(
-    @Query({ schema: WebhookQuery }) query: WebhookQuery,
+    @Query({ schema: WebhookQuery }) query: PageQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WebhookRecord[]> {
     const page = this.webhooks.page(query.limit, query.cursor);

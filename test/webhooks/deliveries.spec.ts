@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { Webhook as Verifier } from 'standardwebhooks';
 import type { z } from 'zod';
 import type { WebhookDelivery, WebhookWithSecret } from '../../src/webhooks/webhook.schemas.js';
@@ -283,6 +284,26 @@ describe('a delivery', () => {
     await until(() => receiver.received.length === 1);
     const resent = await admin.send(`POST /admin/webhooks/${webhook.id}/deliveries/${id}/resend`);
     expectError(resent, 409, 'conflict');
+  });
+
+  it('keeps what a later attempt stored if the response to an earlier one comes after it', async () => {
+    const responses: ServerResponse[] = [];
+    receiver.respond = (response) => responses.push(response);
+    const webhook = await createWebhook();
+    const { id } = await sendEvent(webhook);
+    await until(() => responses.length === 1);
+    const deliverer = admin.store.app.get(WebhookDeliverer);
+    const { pid } = deliverer['receivers']['child'] ?? {};
+    // Another replica begins it, because the time of this one is over.
+    await admin.store.database.query(
+      "UPDATE webhook_deliveries SET attempts = 2, last_attempt_at = last_attempt_at + interval '15 s'",
+    );
+    const [later] = await listDeliveries(webhook);
+    responses[0]?.writeHead(204).end();
+    await until(() => deliverer['inFlight'].size === 0);
+    expect(await listDeliveries(webhook)).toEqual([later]);
+    expect(later).toMatchObject({ id, state: 'pending', attempts: 2, responseStatus: null });
+    expect(deliverer['receivers']['child']?.pid).toBe(pid);
   });
 
   it('is sent once by two replicas at once', async () => {
