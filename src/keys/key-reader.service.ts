@@ -10,6 +10,7 @@ import { findKey, findKeys } from './key.repository.js';
 import type { KeyWithUsage } from './key.schemas.js';
 import { type KeyRecord, keyView } from './key.view.js';
 import { findBanEnd } from './quota.repository.js';
+import type { PageQuery } from '../schemas/uuid.js';
 import { type Page, toPage } from '../schemas/pagination.js';
 
 /** Reads keys with their usage, and their names. */
@@ -51,10 +52,10 @@ export class KeyReader {
     return { entries, last, total };
   }
 
-  /** Returns one page of the keys of a quota that holders issued, oldest first, after the id `after`. */
-  async issuedPage(quotaId: string, limit: number, after?: string): Promise<Page<KeyWithUsage>> {
+  /** Returns one page of the keys of a quota that holders issued, oldest first. */
+  async issuedPage(quotaId: string, { limit, cursor }: PageQuery): Promise<Page<KeyWithUsage>> {
     await this.aggregateUsage();
-    const where = { quotaId, issuerId: { not: null }, ...(after !== undefined && { id: { gt: after } }) };
+    const where = { quotaId, issuerId: { not: null }, ...(cursor !== undefined && { id: { gt: cursor } }) };
     const records = await findKeys(this.database, { where, orderBy: { id: 'asc' }, take: limit + 1 });
     // A holder finds the ban of the quota elsewhere.
     const nowMs = await readServerTimeMs(this.database);

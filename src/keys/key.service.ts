@@ -31,17 +31,19 @@ import type {
   RotateKeyInput,
   UpdateKeyInput,
 } from './key.schemas.js';
-import { keyState } from '../auth/key-validity.js';
-import { type KeyRecord, keyView, type Restrictions } from './key.view.js';
+import { keyEnd, type KeyRecord, keyView, type Restrictions } from './key.view.js';
 import { findBanEnd, lockQuotaId, quotaColumns } from './quota.repository.js';
 import { quotaFields } from './quota.view.js';
 import { narrow } from './rules/further-key.js';
 
 const OVERLAP_DEFAULT_SECONDS = 24 * 60 * 60;
 
-/** The key of the same quota by which a holder issues another; undefined if an administrator does. */
-interface IssuedBy {
-  issuerId?: string;
+type New = Pick<KeySuccessor, 'key' | 'overlapEndsAt'>;
+
+/** The key that a change returns, and what its response has besides. */
+interface Changed<More> {
+  record: KeyRecord;
+  more: More;
 }
 
 /** Issues, changes and revokes API keys. Each change and its audit event are one transaction. */
@@ -61,28 +63,32 @@ export class KeyService {
   /**
    * Issues a key with a quota of its own, or on the quota `quotaId`.
    *
+   * @param input with `issuerId`, the key of the quota by which a holder issues it.
    * @param key the key itself; a generated key by default.
    * @throws ApiError `invalid_request` if there is no such plan or quota, if neither the plan nor the input
    *   has limits, or if `expiresAt` is in the past; `conflict` if the quota has as many keys as it may.
    */
-  async issue(input: CreateKeyInput & IssuedBy, actor: Actor, key = this.newKey()): Promise<IssuedKey> {
+  async issue(
+    input: CreateKeyInput & { issuerId?: string },
+    actor: Actor,
+    key = this.newKey(),
+  ): Promise<IssuedKey> {
     const { name, note = null, role = 'client', expiresAt = null, issuerId = null } = input;
     const { scopes = null, allowedNetworks = null } = input;
     await requireFuture(this.database, expiresAt);
     requireWithinRole(role, scopes);
-    const issued = await inTransaction(this.database, async (transaction) => {
+    return inTransaction(this.database, async (transaction) => {
       const { quotaId, bannedUntil } = await this.createOrLockQuota(transaction, input);
       const fields = { name, note, role, expiresAt, quotaId, issuerId, ...storedFields(key) };
       const record = await createKey(transaction, fields, { scopes, allowedNetworks });
       const label = { name, ...(note !== null && { note }) };
       const after = { ...label, role, ...quotaFields(record.quota), scopes, allowedNetworks, expiresAt };
       await recordAuditEvent(transaction, actor, 'key.issued', record, null, after);
-      return keyView(record, bannedUntil, await readServerTimeMs(transaction));
+      return { ...keyView(record, bannedUntil, await readServerTimeMs(transaction)), key };
     });
-    return { ...issued, key };
   }
 
-  /** Returns whether this key was ever issued, also if it has expired or was revoked. */
+  /** Returns whether this key was ever issued, even if it has expired or was revoked. */
   async exists(key: string): Promise<boolean> {
     const { hash } = storedFields(key);
     return (await this.database.apiKey.count({ where: { hash } })) > 0;
@@ -116,16 +122,12 @@ export class KeyService {
     // What will be denied need not wait for the lock.
     await check(this.database, await findKey(this.database, id), await readServerTimeMs(this.database));
     const key = this.newKey();
-    let overlapEndsAt = '';
-    const successor = await this.change(id, async (transaction, old, nowMs) => {
+    return this.change(id, async (transaction, old, nowMs) => {
       await check(transaction, old, nowMs);
-      const overlapEnd = new Date(nowMs + overlapSeconds * 1000);
-      const endsAt = old.expiresAt !== null && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
-      overlapEndsAt = endsAt.toISOString();
-      const own = { key, nowMs, expiresAt: expiresAt ?? old.expiresAt };
-      return succeed(transaction, old, endsAt, { ...own, restrictions: old }, actor);
+      const endsAt = earliest(old.expiresAt, new Date(nowMs + overlapSeconds * 1000));
+      const own = { key, expiresAt: expiresAt ?? old.expiresAt, restrictions: old };
+      return succeed(transaction, old, endsAt, nowMs, own, actor);
     });
-    return { ...successor, key, overlapEndsAt };
   }
 
   /**
@@ -138,38 +140,29 @@ export class KeyService {
    */
   async replaceLeaked(id: string, actor: Actor, maxPerDay: number): Promise<KeySuccessor> {
     const key = this.newKey();
-    let [overlapEndsAt, reason] = ['', ''];
-    const result = await this.change(id, async (transaction, old, nowMs) => {
+    const result = await this.change<New | { reason: string }>(id, async (transaction, old, nowMs) => {
       const { newestId = id, successorsToday } = await readLine(transaction, old.lineId, nowMs);
       const newest = newestId === id ? old : await findKey(transaction, newestId);
-      const revoked = await revokeRecords(transaction, old, actor, nowMs);
-      if (isOver(old, nowMs) || isOver(newest, nowMs)) {
-        reason = 'it, or its newest successor, had ended before';
-        return revoked;
+      const record = await revokeRecords(transaction, old, actor, nowMs);
+      if (keyEnd(old, nowMs) !== null || keyEnd(newest, nowMs) !== null) {
+        return { record, more: { reason: 'it, or its newest successor, had ended before' } };
       }
       if (successorsToday >= maxPerDay) {
-        reason = `it was rotated ${maxPerDay} times today, with its predecessors and successors`;
-        return revoked;
+        const times = `${maxPerDay} times today, with its predecessors and successors`;
+        return { record, more: { reason: `it was rotated ${times}` } };
       }
-      const endsAt = new Date(nowMs);
-      overlapEndsAt = endsAt.toISOString();
       // The thief of a key in its overlap must not get more, or for longer, than that key has.
-      const restrictions = narrow(newest, old);
-      return succeed(
-        transaction,
-        newest,
-        endsAt,
-        { key, nowMs, expiresAt: earliest(newest.expiresAt, old.expiresAt), restrictions },
-        actor,
-      );
+      const expiresAt = old.expiresAt && earliest(newest.expiresAt, old.expiresAt);
+      const own = { key, expiresAt: expiresAt ?? newest.expiresAt, restrictions: narrow(newest, old) };
+      return succeed(transaction, newest, new Date(nowMs), nowMs, own, actor);
     });
-    if (result.id === id) {
+    if ('reason' in result) {
       const message =
         'Your key was revoked, with its successors and the keys that were issued by any of them. ' +
-        `There is no new key, because ${reason}. Ask an administrator for one.`;
+        `There is no new key, because ${result.reason}. Ask an administrator for one.`;
       throw new ApiError('conflict', message);
     }
-    return { ...result, key, overlapEndsAt };
+    return result;
   }
 
   /**
@@ -178,7 +171,10 @@ export class KeyService {
    * @throws ApiError `not_found`.
    */
   async revoke(id: string, actor: Actor): Promise<Key> {
-    return this.change(id, (transaction, old, nowMs) => revokeRecord(transaction, old, actor, nowMs));
+    return this.change(id, async (transaction, old, nowMs) => ({
+      record: await revokeRecord(transaction, old, actor, nowMs),
+      more: {},
+    }));
   }
 
   /**
@@ -188,16 +184,10 @@ export class KeyService {
    * @throws ApiError `not_found`.
    */
   async revokeWithDerived(id: string, actor: Actor): Promise<Key> {
-    return this.change(id, (transaction, old, nowMs) => revokeRecords(transaction, old, actor, nowMs));
-  }
-
-  /**
-   * Revokes a key that leaked, for an administrator who has only the key itself.
-   *
-   * @throws ApiError `not_found`.
-   */
-  async revokeLeaked(key: string, actor: Actor): Promise<Key> {
-    return this.revokeWithDerived(await this.findId(key), actor);
+    return this.change(id, async (transaction, old, nowMs) => ({
+      record: await revokeRecords(transaction, old, actor, nowMs),
+      more: {},
+    }));
   }
 
   /**
@@ -216,25 +206,22 @@ export class KeyService {
 
   /**
    * Changes the name of a key, the note on it, what it may do, and from where. What is undefined stays, and
-   * null removes the note or a restriction. A restriction applies to what the key and its predecessors issued
-   * too.
+   * null removes the note or a restriction. A restriction also applies to what the key and its predecessors
+   * issued.
    *
    * @throws ApiError `not_found`; `invalid_request` if the role of the key does not include one of the
    *   scopes.
    */
   async update(id: string, input: UpdateKeyInput, actor: Actor): Promise<Key> {
     return this.change(id, async (transaction, old, nowMs) => {
-      const { name = old.name, note = old.note } = input;
-      const { scopes = old.scopes, allowedNetworks = old.allowedNetworks } = input;
       requireWithinRole(old.role as KeyRole, input.scopes ?? null);
-      await updateRecord(transaction, old, { name, note, scopes, allowedNetworks }, actor);
+      const record = await updateRecord(transaction, old, input, actor);
       if (input.scopes !== undefined || input.allowedNetworks !== undefined) {
-        const outer = { scopes, allowedNetworks };
         for (const issued of await findIssuedKeys(transaction, old, nowMs)) {
-          await updateRecord(transaction, issued, { ...issued, ...narrow(issued, outer) }, actor);
+          await updateRecord(transaction, issued, narrow(issued, record), actor);
         }
       }
-      return findKey(transaction, id);
+      return { record, more: {} };
     });
   }
 
@@ -259,17 +246,18 @@ export class KeyService {
     return generateApiKey(this.environment.APP_ENV);
   }
 
-  /** Runs `change` on a locked key in one transaction, and returns the key that it returns. */
-  private change(
+  /** Runs `change` on a locked key in one transaction. Returns the key as it is shown, and `more` of it. */
+  private change<More extends object>(
     id: string,
-    change: (transaction: Prisma.TransactionClient, old: KeyRecord, nowMs: number) => Promise<KeyRecord>,
-  ): Promise<Key> {
+    change: (tx: Prisma.TransactionClient, old: KeyRecord, nowMs: number) => Promise<Changed<More>>,
+  ): Promise<Key & More> {
     return inTransaction(this.database, async (transaction) => {
       const old = await lockKey(transaction, id);
       // The ban is read first, because the change is undone if it cannot be read.
       const bannedUntil = await findBanEnd(this.counters, old.quotaId);
       const nowMs = await readServerTimeMs(transaction);
-      return keyView(await change(transaction, old, nowMs), bannedUntil, nowMs);
+      const { record, more } = await change(transaction, old, nowMs);
+      return { ...keyView(record, bannedUntil, nowMs), ...more };
     });
   }
 }
@@ -281,20 +269,9 @@ async function requireFuture(database: Database, expiresAt: Date | null): Promis
   }
 }
 
-type ChangedFields = Pick<KeyRecord, 'name' | 'note' | 'scopes' | 'allowedNetworks'>;
-
-/** Returns the fields of `changed` that differ from those of `old`, as they were and as they are. */
-function changedFields(old: ChangedFields, changed: ChangedFields) {
-  const names = (Object.keys(changed) as (keyof ChangedFields)[]).filter(
-    (name) => !isDeepStrictEqual(old[name], changed[name]),
-  );
-  const pick = (fields: ChangedFields) => Object.fromEntries(names.map((name) => [name, fields[name]]));
-  return { before: pick(old), after: pick(changed) };
-}
-
-/** Returns the earlier of two times at which a key expires; null for never. */
-function earliest(one: Date | null, other: Date | null): Date | null {
-  return one === null || (other !== null && other < one) ? other : one;
+/** Returns the earlier of two times, of which null is never. */
+function earliest(one: Date | null, other: Date): Date {
+  return one !== null && one < other ? one : other;
 }
 
 /** @throws ApiError `invalid_request` if the role does not include one of the scopes. */
@@ -307,47 +284,48 @@ function requireWithinRole(role: KeyRole, scopes: readonly Scope[] | null): void
   }
 }
 
-/** Changes a key, and records the fields that differ, if any. */
+const CHANGEABLE = ['name', 'note', 'scopes', 'allowedNetworks'] as const;
+
+/** Changes a key, records the fields that differ, if any, and returns it. */
 async function updateRecord(
   transaction: Prisma.TransactionClient,
   old: KeyRecord,
-  { name, note, scopes, allowedNetworks }: ChangedFields,
+  input: UpdateKeyInput,
   actor: Actor,
-): Promise<void> {
-  const { before, after } = changedFields(old, { name, note, scopes, allowedNetworks });
-  if (Object.keys(after).length > 0) {
-    await transaction.apiKey.update({ where: { id: old.id }, data: { name, note }, select: { id: true } });
-    await writeRestrictions(transaction, old.id, { scopes, allowedNetworks });
-    await recordAuditEvent(transaction, actor, 'key.updated', old, before, after);
+): Promise<KeyRecord> {
+  const names = CHANGEABLE.filter(
+    (name) => input[name] !== undefined && !isDeepStrictEqual(old[name], input[name]),
+  );
+  const pick = (fields: UpdateKeyInput) => Object.fromEntries(names.map((name) => [name, fields[name]]));
+  const changed = { ...old, ...pick(input) };
+  if (names.length > 0) {
+    const { id, name, note } = changed;
+    await transaction.apiKey.update({ where: { id }, data: { name, note }, select: { id: true } });
+    await writeRestrictions(transaction, id, changed);
+    await recordAuditEvent(transaction, actor, 'key.updated', old, pick(old), pick(changed));
   }
+  return changed;
 }
 
-/** What the successor of a key has of its own. */
-interface Successor {
-  key: string;
-  nowMs: number;
-  expiresAt: Date | null;
-  restrictions: Restrictions;
-}
-
-/** Issues the successor of a key, which works until `endsAt`, and returns it. */
+/** Issues the successor of a key, which works until `endsAt`. */
 async function succeed(
   transaction: Prisma.TransactionClient,
   old: KeyRecord,
   endsAt: Date,
-  { key, nowMs, expiresAt, restrictions }: Successor,
+  nowMs: number,
+  { key, expiresAt, restrictions }: { key: string; expiresAt: Date | null; restrictions: Restrictions },
   actor: Actor,
-): Promise<KeyRecord> {
+): Promise<Changed<New>> {
   const { id, name, note, role, quotaId, issuerId } = old;
   await transaction.apiKey.update({ where: { id }, data: { expiresAt: endsAt }, select: { id: true } });
   const inherited = { name, note, role, quotaId, issuerId };
   const own = { expiresAt, predecessorId: id, createdAt: new Date(nowMs), ...storedFields(key) };
-  const created = await createKey(transaction, { ...inherited, ...own }, restrictions);
+  const record = await createKey(transaction, { ...inherited, ...own }, restrictions);
   const before = { expiresAt: old.expiresAt, successorId: null };
-  const after = { expiresAt: endsAt, successorId: created.id, successorExpiresAt: expiresAt };
+  const after = { expiresAt: endsAt, successorId: record.id, successorExpiresAt: expiresAt };
   await recordAuditEvent(transaction, actor, 'key.rotated', old, before, after);
-  await queueKeyEvent(transaction, 'key.rotated', old, { expiresAt: endsAt, successorId: created.id });
-  return created;
+  await queueKeyEvent(transaction, 'key.rotated', old, { expiresAt: endsAt, successorId: record.id });
+  return { record, more: { key, overlapEndsAt: endsAt.toISOString() } };
 }
 
 /** Revokes a key, and before it the keys that are derived from it. */
@@ -379,15 +357,11 @@ async function revokeRecord(
   return { ...old, ...data };
 }
 
-function isOver(key: KeyRecord, nowMs: number): boolean {
-  return ['revoked', 'expired'].includes(keyState(key, nowMs));
-}
-
 /** @throws ApiError `conflict`. */
 async function requireRotatable(database: Database, key: KeyRecord, nowMs: number, maxPerDay: number) {
-  if (isOver(key, nowMs)) {
-    const message = `The key is ${keyState(key, nowMs)}, so it cannot be rotated. Issue a new one.`;
-    throw new ApiError('conflict', message);
+  const end = keyEnd(key, nowMs);
+  if (end !== null) {
+    throw new ApiError('conflict', `The key is ${end}, so it cannot be rotated. Issue a new one.`);
   }
   if (key.successor !== null) {
     const { id, revokedAt } = key.successor;

@@ -1,7 +1,7 @@
 import type { Prisma } from '../database/generated/client.js';
 import type { KeyRole } from '../auth/rules/role.js';
 import type { Scope } from '../auth/rules/scope.js';
-import { keyState } from '../auth/key-validity.js';
+import { findKeyEnd, keyState } from '../auth/key-validity.js';
 import type { Key } from './key.schemas.js';
 import { quotaFields } from './quota.view.js';
 import { limitWarnings } from './warnings.js';
@@ -23,6 +23,10 @@ export interface Restrictions {
 
 /** What is read of a key. */
 export type KeyRecord = Prisma.ApiKeyGetPayload<typeof KEY_ARGS> & Restrictions;
+
+/** Returns how a key has ended at `nowMs`, or null if it is valid. */
+export const keyEnd = ({ revokedAt, expiresAt }: KeyRecord, nowMs: number) =>
+  findKeyEnd(revokedAt !== null, expiresAt, nowMs);
 
 /** Returns a key as it is shown to administrators at `nowMs`. */
 export function keyView(record: KeyRecord, bannedUntil: Date | null, nowMs: number): Key {

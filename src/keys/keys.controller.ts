@@ -149,11 +149,11 @@ export class KeysController {
       'issued by any of them, immediately and permanently.',
   })
   @Responses({ status: 200, schema: Key, description: 'The revoked key.' })
-  revokeLeakedKey(
+  async revokeLeakedKey(
     @Body({ schema: RevokeLeakedKeyInput }) { key }: RevokeLeakedKeyInput,
     @CurrentActor() actor: Actor,
   ): Promise<Key> {
-    return this.keys.revokeLeaked(key, actor);
+    return this.keys.revokeWithDerived(await this.keys.findId(key), actor);
   }
 
   /** Adds a warning if the request has set networks behind a proxy that is not trusted. */

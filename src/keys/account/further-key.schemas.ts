@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { CreateKeyInput, givenRestrictions, IssuedKey, KeyWithUsage } from '../key.schemas.js';
-import { cursorParameter, limitParameter } from '../../schemas/pagination.js';
 import { BODY_MESSAGE, uuid } from '../../schemas/text-schemas.js';
-import { isUuid } from '../../schemas/uuid.js';
+import { pageQuery } from '../../schemas/uuid.js';
 
 const WITHIN = 'They must be within those of your key, which are the default';
 
@@ -56,17 +55,10 @@ export const FurtherKey = KeyWithUsage.pick({ ...SHOWN, lastUsedAt: true })
     id: 'FurtherKey',
     description: 'A key of your quota that a holder issued, without the key itself.',
   });
-export type FurtherKey = z.infer<typeof FurtherKey>;
 
 /** A new key in the response that issues it, the only one with the key itself. */
 export const IssuedFurtherKey = IssuedKey.pick({ ...SHOWN, key: true })
   .extend({ issuerId })
   .meta({ id: 'IssuedFurtherKey', description: 'A new key of your quota.' });
-export type IssuedFurtherKey = z.infer<typeof IssuedFurtherKey>;
 
-export const FurtherKeyQuery = z.object({
-  limit: limitParameter('Maximum number of keys returned.'),
-  /** The identifier after which the page begins. */
-  cursor: cursorParameter((id) => (isUuid(id) ? id : null)),
-});
-export type FurtherKeyQuery = z.infer<typeof FurtherKeyQuery>;
+export const FurtherKeyQuery = pageQuery('keys');

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { z } from 'zod';
 import { keyActor } from '../../audit/audit.js';
 import { requireScope } from '../../auth/permission.guard.js';
 import { unknownRecord } from '../../auth/require-record.js';
@@ -10,17 +9,10 @@ import { ApiError } from '../../http/routes/api-error.js';
 import { countIssuedToday, findKey, lockKey, requireRoomForKey } from '../key.repository.js';
 import { KeyReader } from '../key-reader.service.js';
 import { KeyService } from '../key.service.js';
-import type { KeyRecord } from '../key.view.js';
-import { findKeyEnd } from '../../auth/key-validity.js';
+import { keyEnd, type KeyRecord } from '../key.view.js';
 import { furtherKeyBounds, issuableScopes } from '../rules/further-key.js';
-import {
-  FurtherKey,
-  type FurtherKeyQuery,
-  IssuedFurtherKey,
-  type NewFurtherKey,
-} from './further-key.schemas.js';
-import type { Page } from '../../schemas/pagination.js';
-import type { KeyWithUsage } from '../key.schemas.js';
+import type { NewFurtherKey } from './further-key.schemas.js';
+import type { IssuedKey, KeyWithUsage } from '../key.schemas.js';
 
 /**
  * A key, with its predecessors, may issue so many in a UTC day, so that a stolen key cannot issue and revoke
@@ -37,12 +29,6 @@ export class FurtherKeyService {
     private readonly reader: KeyReader,
   ) {}
 
-  /** Returns one page of the keys of a quota that holders issued, oldest first. */
-  async page(quotaId: string, { limit, cursor }: FurtherKeyQuery): Promise<Page<FurtherKey>> {
-    const { entries, last } = await this.reader.issuedPage(quotaId, limit, cursor);
-    return { entries: entries.map(toFurtherKey), last: last && toFurtherKey(last) };
-  }
-
   /**
    * Issues a key within the bounds that the key `issuerId` has at that moment.
    *
@@ -51,7 +37,7 @@ export class FurtherKeyService {
    *   if its quota has as many as it may;
    *   `invalid_request` if the input exceeds its bounds.
    */
-  async issue(issuerId: string, { name, ...given }: NewFurtherKey): Promise<IssuedFurtherKey> {
+  async issue(issuerId: string, { name, ...given }: NewFurtherKey): Promise<IssuedKey> {
     // What will be denied need not wait for the lock.
     await requireBounds(this.database, await findKey(this.database, issuerId), given);
     return inTransaction(this.database, async (transaction) => {
@@ -59,8 +45,7 @@ export class FurtherKeyService {
       const bounds = await requireBounds(transaction, issuer, given);
       const expiresAt = bounds.expiresAt ?? undefined;
       const input = { name, ...bounds, expiresAt, quotaId: issuer.quotaId, issuerId };
-      const issued = await this.keys.within(transaction).issue(input, keyActor(issuerId));
-      return pickFields(IssuedFurtherKey, { ...issued, issuerId });
+      return this.keys.within(transaction).issue(input, keyActor(issuerId));
     });
   }
 
@@ -69,31 +54,16 @@ export class FurtherKeyService {
    * permanently.
    *
    * @param actorId the key of the request.
-   * @throws ApiError `not_found` if there is no such key, also if it is one of another quota or was issued by
-   *   an administrator.
+   * @throws ApiError `not_found` if the quota has no such key, or an administrator issued it.
    */
-  async revoke(id: string, quotaId: string, actorId: string): Promise<FurtherKey> {
+  async revoke(id: string, quotaId: string, actorId: string): Promise<KeyWithUsage> {
     const key = await findKey(this.database, id);
     if (key.quotaId !== quotaId || key.issuerId === null) {
       throw unknownRecord('key', id);
     }
     await this.keys.revokeWithDerived(id, keyActor(actorId));
-    return toFurtherKey(await this.reader.find(id));
+    return this.reader.find(id);
   }
-}
-
-/** Returns what holders see of a key that a holder issued. */
-function toFurtherKey({ issuerId, ...key }: KeyWithUsage): FurtherKey {
-  return pickFields(FurtherKey, { ...key, issuerId: issuerId! });
-}
-
-/** Returns the fields of a schema. It checks no value, because a newer release may have stored others. */
-function pickFields<Shape extends z.ZodRawShape>(
-  { shape }: z.ZodObject<Shape>,
-  fields: z.infer<z.ZodObject<Shape>>,
-) {
-  const shown = Object.entries(fields).filter(([name]) => name in shape);
-  return Object.fromEntries(shown) as typeof fields;
 }
 
 /**
@@ -104,7 +74,7 @@ function pickFields<Shape extends z.ZodRawShape>(
 async function requireBounds(database: Database, issuer: KeyRecord, given: Omit<NewFurtherKey, 'name'>) {
   requireScope(issuer.scopes, 'keys:write');
   const nowMs = await readServerTimeMs(database);
-  const end = findKeyEnd(issuer.revokedAt !== null, issuer.expiresAt, nowMs);
+  const end = keyEnd(issuer, nowMs);
   if (end !== null) {
     throw new ApiError('conflict', `The key of the request is ${end}, so it cannot issue other keys.`);
   }

@@ -7,7 +7,10 @@ import { respondWithPage } from '../../http/responses/respond-with-page.js';
 import { Operation } from '../../openapi/operation.decorator.js';
 import { PageResponse, Responses } from '../../openapi/responses.decorator.js';
 import { HasOwnLimit, REVOCATION_LIMIT } from '../../rate-limit/own-limit.decorator.js';
+import type { PageQuery } from '../../schemas/uuid.js';
 import { KeyId } from '../../schemas/path-ids.decorator.js';
+import type { IssuedKey, KeyWithUsage } from '../key.schemas.js';
+import { KeyReader } from '../key-reader.service.js';
 import { VALID_KEYS_MAX } from '../key.repository.js';
 import { KeysTag } from '../keys-tag.decorator.js';
 import { leaveUnstored } from './leave-unstored.js';
@@ -19,7 +22,10 @@ const PATH = '/v1/keys';
 @KeysTag()
 @Controller(PATH)
 export class FurtherKeysController {
-  constructor(private readonly keys: FurtherKeyService) {}
+  constructor(
+    private readonly keys: FurtherKeyService,
+    private readonly reader: KeyReader,
+  ) {}
 
   @Get()
   @Operation({
@@ -32,11 +38,11 @@ export class FurtherKeysController {
   })
   @PageResponse(FurtherKey, 'A page of keys.')
   listFurtherKeys(
-    @Query({ schema: FurtherKeyQuery }) query: FurtherKeyQuery,
+    @Query({ schema: FurtherKeyQuery }) query: PageQuery,
     @CurrentPrincipal() { quota }: Principal,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<FurtherKey[]> {
-    return respondWithPage(reply, this.keys.page(quota.id, query), PATH, query, ({ id }) => id);
+  ): Promise<KeyWithUsage[]> {
+    return respondWithPage(reply, this.reader.issuedPage(quota.id, query), PATH, query, ({ id }) => id);
   }
 
   @Post()
@@ -57,7 +63,7 @@ export class FurtherKeysController {
     @CurrentPrincipal() { keyId }: Principal,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<IssuedFurtherKey> {
+  ): Promise<IssuedKey> {
     leaveUnstored(request, reply);
     return this.keys.issue(keyId, input);
   }
@@ -80,7 +86,7 @@ export class FurtherKeysController {
   revokeFurtherKey(
     @Param('keyId') id: string,
     @CurrentPrincipal() { keyId: actorId, quota }: Principal,
-  ): Promise<FurtherKey> {
+  ): Promise<KeyWithUsage> {
     return this.keys.revoke(id, quota.id, actorId);
   }
 }
