@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import type { Principal } from '../auth/principal.js';
 import { PrismaService } from '../database/access/prisma.service.js';
+import { ApiError } from '../http/routes/api-error.js';
 import { parseQuotaId, quotaBucketKey } from '../rate-limit/rules/bucket-key.js';
 import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
 import { readServerTimeMs } from '../database/access/server-time.js';
@@ -10,6 +12,7 @@ import { findKey, findKeys } from './key.repository.js';
 import type { KeyWithUsage } from './key.schemas.js';
 import { type KeyRecord, keyView } from './key.view.js';
 import { findBanEnd } from './quota.repository.js';
+import { quotaFields } from './quota.view.js';
 import type { PageQuery } from '../schemas/uuid.js';
 import { type Page, toPage } from '../schemas/pagination.js';
 
@@ -29,6 +32,22 @@ export class KeyReader {
     await this.aggregateUsage();
     const [key] = await this.withUsage([record], () => banEnd, await readServerTimeMs(this.database));
     return key as KeyWithUsage;
+  }
+
+  /**
+   * Returns the key of a request, with the limits that the headers of its response report.
+   *
+   * @throws ApiError `service_unavailable` for a key that was deleted by hand just now.
+   */
+  async findCurrent({ keyId, quota: { plan, perMinute, perDay } }: Principal) {
+    const [record] = await findKeys(this.database, { where: { id: keyId } });
+    if (record === undefined) {
+      throw new ApiError('service_unavailable', 'The API key is being changed. Try again shortly.');
+    }
+    // With instants as text, because the serializer validates an object that may be null.
+    const successor = JSON.parse(JSON.stringify(record.successor)) as object | null;
+    const state = successor === null ? 'active' : 'rotating';
+    return { ...record, ...quotaFields(record.quota), plan, perMinute, perDay, state, successor };
   }
 
   /**

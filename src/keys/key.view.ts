@@ -12,7 +12,7 @@ import { limitWarnings } from './warnings.js';
  */
 export const KEY_ARGS = {
   omit: { hash: true, scopes: true, allowedNetworks: true },
-  include: { quota: { include: { plan: true } }, successor: { select: { id: true, revokedAt: true } } },
+  include: { quota: { include: { plan: true } }, successor: { omit: { hash: true } } },
 } satisfies Prisma.ApiKeyDefaultArgs;
 
 /** What a key may do, and from where: null for no restriction, an empty list for nothing and nowhere. */

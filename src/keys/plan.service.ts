@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
 import { inTransaction, type Database } from '../database/access/in-transaction.js';
 import { PrismaService } from '../database/access/prisma.service.js';
@@ -60,18 +61,13 @@ export class PlanService {
         perMinute: requireLimit('perMinute', input.perMinute ?? old?.perMinute),
         perDay: requireLimit('perDay', input.perDay ?? old?.perDay),
       };
-      const plan = await transaction.plan.upsert({
-        where: { name },
-        create: { name, ...limits },
-        update: { ...limits },
-      });
-      const before = old === null ? null : { perMinute: old.perMinute, perDay: old.perDay };
-      if (before?.perMinute !== plan.perMinute || before.perDay !== plan.perDay) {
+      await transaction.plan.upsert({ where: { name }, create: { name, ...limits }, update: limits });
+      const before = old && { perMinute: old.perMinute, perDay: old.perDay };
+      if (!isDeepStrictEqual(before, limits)) {
         const action = old === null ? 'plan.created' : 'plan.updated';
-        const after = { perMinute: plan.perMinute, perDay: plan.perDay };
-        await recordAuditEvent(transaction, actor, action, { id: name }, before, after);
+        await recordAuditEvent(transaction, actor, action, { id: name }, before, limits);
       }
-      return { plan: planView(plan), created: old === null };
+      return { plan: planView({ name, ...limits }), created: old === null };
     });
   }
 }

@@ -11,7 +11,8 @@ import { readServerTimeMs } from '../database/access/server-time.js';
 import { countValidKeys } from './key.repository.js';
 import { findBanEnd, findQuota, lockQuota, quotaColumns } from './quota.repository.js';
 import type { Quota, UpdateQuotaInput } from './quota.schemas.js';
-import { QUOTA, quotaFields, type QuotaRecord, quotaView } from './quota.view.js';
+import { QUOTA, quotaFields, type QuotaRecord } from './quota.view.js';
+import { limitWarnings } from './warnings.js';
 
 /** Reads and changes quotas, which keys share. Each change and its audit event are one transaction. */
 @Injectable()
@@ -98,10 +99,14 @@ export class QuotaService {
   }
 
   private async view(database: Database, quota: QuotaRecord, bannedUntil: Date | null): Promise<Quota> {
-    return quotaView(
-      quota,
-      bannedUntil,
-      await countValidKeys(database, quota.id, await readServerTimeMs(database)),
-    );
+    const limits = quotaFields(quota);
+    return {
+      id: quota.id,
+      ...limits,
+      bannedUntil: bannedUntil?.toISOString() ?? null,
+      validKeyCount: await countValidKeys(database, quota.id, await readServerTimeMs(database)),
+      createdAt: quota.createdAt.toISOString(),
+      warnings: limitWarnings(limits),
+    };
   }
 }

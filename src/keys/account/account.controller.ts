@@ -6,6 +6,7 @@ import { hasScope } from '../../auth/rules/scope.js';
 import { HasOwnLimit, REVOCATION_LIMIT } from '../../rate-limit/own-limit.decorator.js';
 import { RequestBody } from '../../http/routes/request-body.js';
 import { SUCCESSORS_PER_DAY_MAX } from '../key.repository.js';
+import { KeyReader } from '../key-reader.service.js';
 import { KeyService } from '../key.service.js';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator.js';
 import { deprecatedOperations } from '../../deprecation/deprecated-operations.js';
@@ -28,7 +29,6 @@ import {
   usageCursor,
   UsageQuery,
 } from './account.schemas.js';
-import { CurrentKeyRepository } from './current-key.repository.js';
 import { leaveUnstored } from './leave-unstored.js';
 
 /**
@@ -43,8 +43,8 @@ const LEAK_REPORT_MAX_BYTES = 1024;
 @Controller('/v1')
 export class AccountController {
   constructor(
-    private readonly keys: CurrentKeyRepository,
-    private readonly keyService: KeyService,
+    private readonly keys: KeyService,
+    private readonly reader: KeyReader,
     private readonly usage: UsageRepository,
     private readonly routes: DeclaredRoutes,
   ) {}
@@ -59,8 +59,8 @@ export class AccountController {
       'Both keys then work until this one expires.',
   })
   @Responses({ status: 200, schema: CurrentKey, description: 'The key of the request.' })
-  getCurrentKey(@CurrentPrincipal() principal: Principal): Promise<CurrentKey> {
-    return this.keys.find(principal);
+  getCurrentKey(@CurrentPrincipal() principal: Principal): Promise<object> {
+    return this.reader.findCurrent(principal);
   }
 
   @Post('key/rotate')
@@ -96,8 +96,8 @@ export class AccountController {
   ): Promise<CurrentKeySuccessor> {
     leaveUnstored(request, reply);
     return input.leaked === true
-      ? this.keyService.replaceLeaked(keyId, keyActor(keyId), SUCCESSORS_PER_DAY_MAX)
-      : this.keyService.rotate(keyId, input, keyActor(keyId), ROTATIONS_PER_DAY);
+      ? this.keys.replaceLeaked(keyId, keyActor(keyId), SUCCESSORS_PER_DAY_MAX)
+      : this.keys.rotate(keyId, input, keyActor(keyId), ROTATIONS_PER_DAY);
   }
 
   @Get('usage')

@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { UsageModule } from '../../usage/usage.module.js';
 import { AccountController } from './account.controller.js';
-import { CurrentKeyRepository } from './current-key.repository.js';
 import { FurtherKeyService } from './further-key.service.js';
 import { FurtherKeysController } from './further-keys.controller.js';
 import { KeysModule } from '../keys.module.js';
@@ -13,6 +12,6 @@ import { KeysModule } from '../keys.module.js';
 @Module({
   imports: [UsageModule, KeysModule],
   controllers: [AccountController, FurtherKeysController],
-  providers: [CurrentKeyRepository, FurtherKeyService],
+  providers: [FurtherKeyService],
 })
 export class AccountModule {}
