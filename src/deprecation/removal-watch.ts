@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { PeriodicDatabaseTask } from '../database/batches/periodic-task.js';
+import { PeriodicTask } from '../database/batches/periodic-task.js';
 import { PrismaService } from '../database/access/prisma.service.js';
 import type { MetricsRegistry, MetricsSource } from '../process/metrics-registry.js';
 import { Clock } from '../process/clock.js';
@@ -16,7 +16,7 @@ const CALLED_MS = 7 * DAY_MS;
  * metrics.
  */
 @Injectable()
-export class RemovalWatch extends PeriodicDatabaseTask implements OnApplicationBootstrap, MetricsSource {
+export class RemovalWatch extends PeriodicTask implements OnApplicationBootstrap, MetricsSource {
   /**
    * The operations that are removed within 30 days, and the keys that called each in the last 7 UTC days, as
    * of the last count.
@@ -52,7 +52,7 @@ export class RemovalWatch extends PeriodicDatabaseTask implements OnApplicationB
 
   /** Counts as soon as all routes are declared, so that no restart hides a warning for a minute. */
   onApplicationBootstrap(): void {
-    this.task.runNow();
+    this.runNow();
   }
 
   /** One for each of these operations that is called. `GET /admin/deprecations` lists its callers. */
@@ -67,15 +67,15 @@ export class RemovalWatch extends PeriodicDatabaseTask implements OnApplicationB
       });
   }
 
-  /** Returns false: there is never more to count. @throws the database's error. */
-  async count(): Promise<false> {
+  /** @throws the database's error. */
+  async count(): Promise<void> {
     const nowMs = this.clock.now();
     const soon = deprecatedOperations(this.routes).filter(
       ({ removal }) => removal.getTime() > nowMs && removal.getTime() <= nowMs + SOON_MS,
     );
     if (soon.length === 0) {
       this.soonRemoved = [];
-      return false;
+      return;
     }
     const counted = await this.prisma.$queryRaw<{ operation: string; callers: number }[]>`
       SELECT operation, count(DISTINCT key_id)::int AS callers FROM usage
@@ -85,6 +85,5 @@ export class RemovalWatch extends PeriodicDatabaseTask implements OnApplicationB
       GROUP BY operation`;
     const callers = new Map(counted.map((each) => [each.operation, each.callers]));
     this.soonRemoved = soon.map((each) => ({ ...each, callers: callers.get(each.operation) ?? 0 }));
-    return false;
   }
 }

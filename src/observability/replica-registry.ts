@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { isSchemaFault } from '../database/access/availability.js';
-import { PeriodicDatabaseTask } from '../database/batches/periodic-task.js';
+import { PeriodicTask } from '../database/batches/periodic-task.js';
 import { PrismaService } from '../database/access/prisma.service.js';
 import { SchemaState } from '../database/migrations/schema-state.js';
 import { readServerTimeMs } from '../database/access/server-time.js';
@@ -25,7 +25,7 @@ const LIST = new Intl.ListFormat('en');
  * and reads theirs. One that lacks a migration, or drains, does not serve.
  */
 @Injectable()
-export class ReplicaRegistry extends PeriodicDatabaseTask implements OnApplicationBootstrap {
+export class ReplicaRegistry extends PeriodicTask implements OnApplicationBootstrap {
   /** The replicas that serve, this one included, at the last report; null if there was none. */
   replicas: readonly Replica[] | null = null;
   private readonly id = randomUUID();
@@ -58,7 +58,7 @@ export class ReplicaRegistry extends PeriodicDatabaseTask implements OnApplicati
 
   /** Does not wait: the service starts without its database too. */
   onApplicationBootstrap(): void {
-    void this.health.check().then(() => this.task.runNow());
+    void this.health.check().then(() => this.runNow());
   }
 
   override async onApplicationShutdown(): Promise<void> {
@@ -69,11 +69,10 @@ export class ReplicaRegistry extends PeriodicDatabaseTask implements OnApplicati
 
   /**
    * Reports once that this replica serves, and reads the others; if it does not serve, removes its report.
-   * Returns false: there is nothing more to do.
    *
    * @throws the database's error, unless a migration is pending.
    */
-  async report(): Promise<false> {
+  async report(): Promise<void> {
     const serves = this.schema.isUsable === true && !this.connections.isDraining;
     this.replicas = await (serves ? this.readAll() : this.withdraw()).catch((error: unknown) => {
       this.replicas = null;
@@ -84,7 +83,6 @@ export class ReplicaRegistry extends PeriodicDatabaseTask implements OnApplicati
       throw error;
     });
     this.logVersions();
-    return false;
   }
 
   /** All times are the database's. */

@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { PeriodicDatabaseTask } from '../database/batches/periodic-task.js';
+import { PeriodicTask } from '../database/batches/periodic-task.js';
 import { PrismaService } from '../database/access/prisma.service.js';
 import { SchemaState } from '../database/migrations/schema-state.js';
 import { TABLES } from '../database/access/tables.js';
@@ -13,7 +13,7 @@ const INTERVAL_MS = 30_000;
  * only. It is apart from readiness: reading a table may wait for a lock.
  */
 @Injectable()
-export class SequenceWatch extends PeriodicDatabaseTask implements OnApplicationBootstrap {
+export class SequenceWatch extends PeriodicTask implements OnApplicationBootstrap {
   /** One for each sequence that was behind at the last check, with the statement that repairs it. */
   warnings: Health['warnings'] = [];
 
@@ -27,13 +27,13 @@ export class SequenceWatch extends PeriodicDatabaseTask implements OnApplication
 
   /** Does not wait: the service starts without its database too. */
   onApplicationBootstrap(): void {
-    void this.health.check().then(() => this.task.runNow());
+    void this.health.check().then(() => this.runNow());
   }
 
-  /** Returns false: there is never more to check. @throws the database's error. */
-  async check(): Promise<false> {
+  /** @throws the database's error. */
+  async check(): Promise<void> {
     if (this.schema.isUsable !== true) {
-      return false;
+      return;
     }
     const uses = Object.entries(TABLES).flatMap(([table, { sequence, indexed }]) =>
       sequence === undefined ? [] : [{ table, sequence, indexed }],
@@ -52,7 +52,6 @@ export class SequenceWatch extends PeriodicDatabaseTask implements OnApplication
     const known = new Set(this.warnings.map(({ message }) => message));
     this.warnings = found.map(({ message }) => ({ code: 'sequence_behind', message }));
     found.filter(({ message }) => !known.has(message)).forEach(({ message }) => this.logger.warn(message));
-    return false;
   }
 }
 

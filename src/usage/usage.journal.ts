@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Batcher } from '../database/batches/batcher.js';
-import { PeriodicDatabaseTask } from '../database/batches/periodic-task.js';
+import { PeriodicTask } from '../database/batches/periodic-task.js';
 import { PrismaService } from '../database/access/prisma.service.js';
 import { loadSql, namedStatement } from '../database/access/statement.js';
 import type { UsageCounts } from './rules/usage-counts.js';
@@ -28,7 +28,7 @@ const MAX_ENTRIES = 10_000;
  * is aggregated into these before they are read, and after the end of each minute, so that it stays short.
  */
 @Injectable()
-export class UsageJournal extends PeriodicDatabaseTask {
+export class UsageJournal extends PeriodicTask {
   /** Concurrent callers share the next aggregation, so that they leave connections to requests. */
   private readonly aggregations = new Batcher<void, void>(
     async (callers) => {

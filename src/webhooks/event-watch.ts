@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { databaseReason } from '../database/access/availability.js';
-import { PeriodicDatabaseTask } from '../database/batches/periodic-task.js';
+import { PeriodicTask } from '../database/batches/periodic-task.js';
 import { PrismaService } from '../database/access/prisma.service.js';
 import { loadSql } from '../database/access/statement.js';
 import { deprecatedOperations } from '../deprecation/deprecated-operations.js';
@@ -23,7 +23,7 @@ const SOURCES: readonly EventType[][] = [
 
 /** Queues the events that no transaction causes, outside the request path, and deletes old deliveries. */
 @Injectable()
-export class WebhookEventWatch extends PeriodicDatabaseTask {
+export class WebhookEventWatch extends PeriodicTask {
   /** The sources that failed in the last run: only the first of several failures in a row is logged. */
   private readonly failing = new Set<readonly EventType[]>();
 

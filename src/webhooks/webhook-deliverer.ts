@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { WebhookDelivery, Webhook } from '../database/generated/client.js';
 import { databaseReason } from '../database/access/availability.js';
-import { PeriodicDatabaseTask } from '../database/batches/periodic-task.js';
+import { PeriodicTask } from '../database/batches/periodic-task.js';
 import { PrismaService } from '../database/access/prisma.service.js';
 import { loadSql } from '../database/access/statement.js';
 import type { MetricsRegistry, MetricsSource } from '../process/metrics-registry.js';
@@ -34,7 +34,7 @@ const CLAIM = loadSql<{ delivery: ClaimedDelivery }>(import.meta.url, 'claim-del
 
 /** Sends the deliveries that are due. It runs on every replica, and none sends what another has claimed. */
 @Injectable()
-export class WebhookDeliverer extends PeriodicDatabaseTask implements MetricsSource {
+export class WebhookDeliverer extends PeriodicTask implements MetricsSource {
   private readonly attemptsByOutcome = { succeeded: 0, failed: 0 };
   private readonly receivers = new ReceiverProcess();
   /** Deliveries whose last attempt failed. */

@@ -280,7 +280,7 @@ describe.each(EARLIER_COMMITS)('a database of commit %s', (commit) => {
       await database.query('UPDATE webhooks SET url = $1 WHERE id = $2::uuid', [receiver.url, id]);
       clock.travel(HOUR_MS);
       await eventually(async () => {
-        store.app.get(WebhookDeliverer)['task'].runNow();
+        store.app.get(WebhookDeliverer).runNow();
         const deliveries = (await administer(`/admin/webhooks/${id}/deliveries?limit=100`)).json;
         const states = pending.map(
           (row) => deliveries.find((delivery: { id: string }) => delivery.id === row['id']).state,

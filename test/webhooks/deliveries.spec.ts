@@ -45,7 +45,7 @@ async function sendEvent(webhook: { id: string }): Promise<Delivery> {
 function expectNewest(webhook: { id: string }, state: object): Promise<Delivery> {
   return eventually(async () => {
     // Instead of half a second later.
-    admin.store.app.get(WebhookDeliverer)['task'].runNow();
+    admin.store.app.get(WebhookDeliverer).runNow();
     const [newest] = await listDeliveries(webhook);
     expect(newest).toMatchObject(state);
     return newest as Delivery;

@@ -1,4 +1,4 @@
-import { PeriodicDatabaseTask } from './periodic-task.js';
+import { PeriodicTask } from './periodic-task.js';
 import { PrismaService } from '../access/prisma.service.js';
 import { namedStatement, type Statement } from '../access/statement.js';
 import { MINUTE_MS } from '../../process/time-units.js';
@@ -20,7 +20,7 @@ export function deletion(table: string, condition: string): Statement {
 }
 
 /** Deletes expired rows once a minute. */
-export abstract class Cleanup extends PeriodicDatabaseTask {
+export abstract class Cleanup extends PeriodicTask {
   /** @param what the name of the rows in the log. */
   constructor(
     private readonly prisma: PrismaService,

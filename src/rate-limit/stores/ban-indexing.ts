@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { PeriodicDatabaseTask } from '../../database/batches/periodic-task.js';
+import { PeriodicTask } from '../../database/batches/periodic-task.js';
 import { PrismaService } from '../../database/access/prisma.service.js';
 import { ENVIRONMENT, type Environment } from '../../process/settings/environment.js';
 import { quotaBucketKey } from '../rules/bucket-key.js';
@@ -14,7 +14,7 @@ const QUOTAS_AT_ONCE = 1000;
  * lacks: a release before the index started them, or it could not be written, or was lost.
  */
 @Injectable()
-export class BanIndexing extends PeriodicDatabaseTask implements OnApplicationBootstrap {
+export class BanIndexing extends PeriodicTask implements OnApplicationBootstrap {
   /** The last quota that was read in this run; null before the first. */
   private lastId: string | null = null;
 
@@ -27,7 +27,7 @@ export class BanIndexing extends PeriodicDatabaseTask implements OnApplicationBo
   }
 
   onApplicationBootstrap(): void {
-    this.task.runNow();
+    this.runNow();
   }
 
   /**

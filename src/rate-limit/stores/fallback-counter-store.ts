@@ -1,6 +1,5 @@
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { UnavailableError } from '../../database/access/unavailable-error.js';
-import { PeriodicTask } from '../../database/batches/periodic-task.js';
 import type { MetricsRegistry, MetricsSource } from '../../process/metrics-registry.js';
 import { Clock, ServerClock } from '../../process/clock.js';
 import { ENVIRONMENT, type Environment } from '../../process/settings/environment.js';
@@ -37,7 +36,8 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
   decidedLocally = 0;
   private silentQueries = 0;
   private lastFailure: UnavailableError | null = null;
-  private pinger: PeriodicTask | null = null;
+  private pinger: NodeJS.Timeout | undefined;
+  private isPinging = false;
 
   constructor(
     private readonly shared: CounterStore,
@@ -59,7 +59,7 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
   }
 
   onApplicationShutdown(): void {
-    void this.pinger?.stop();
+    clearInterval(this.pinger);
   }
 
   async consume(request: RateLimitRequest): Promise<RateLimitDecision> {
@@ -158,22 +158,26 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
       // The path of this connection may have lost the replies, and another one may still have them.
       this.shared.reconnect();
     }
-    this.pinger = new PeriodicTask(
-      PING_INTERVAL_MS,
-      () => this.pingOnce(),
-      () => {},
-    );
-    this.pinger.start();
+    this.pinger = setInterval(() => void this.endOutage(), PING_INTERVAL_MS).unref();
   }
 
   /** Ends the outage if the store can count again. */
-  private async pingOnce(): Promise<boolean> {
-    await this.shared.ping();
-    void this.pinger?.stop();
-    this.silentQueries = 0;
-    this.outage = null;
-    this.logger.warn('The counter store is back');
-    return false;
+  private async endOutage(): Promise<void> {
+    if (this.isPinging) {
+      return;
+    }
+    this.isPinging = true;
+    try {
+      await this.shared.ping();
+      clearInterval(this.pinger);
+      this.silentQueries = 0;
+      this.outage = null;
+      this.logger.warn('The counter store is back');
+    } catch {
+      // The next ping may succeed.
+    } finally {
+      this.isPinging = false;
+    }
   }
 
   private throwWhileAway(): void {
