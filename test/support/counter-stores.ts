@@ -157,7 +157,8 @@ async function localHome(): Promise<CounterHome> {
     },
     findCounter: async (bucketKey) => {
       const counter = counters.quotas.get(bucketKey) ?? counters.addresses.get(bucketKey);
-      return counter && { ...counter, banLevel: 0 };
+      const end = counter?.bannedUntilMs ?? null;
+      return counter && { ...counter, bannedUntil: end === null ? null : new Date(end), banLevel: 0 };
     },
     bucketKeys: async () => [...counters.quotas.keys()],
     clear: async () => {

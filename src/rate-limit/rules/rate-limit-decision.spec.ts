@@ -11,7 +11,7 @@ import {
 import { toDay, toMinute } from './windows.js';
 
 const nowMs = Date.UTC(2027, 2, 5, 12, 34, 29, 500);
-const end = new Date(Date.UTC(2027, 2, 5, 12, 35, 30, 1));
+const end = Date.UTC(2027, 2, 5, 12, 35, 30, 1);
 const BAN_DURATIONS = [60_000];
 const QUOTA = { bucketKey: 'quota:1', perMinute: 60, perDay: 1000 };
 const THRESHOLD = banThreshold(QUOTA, BAN_DURATIONS) ?? 0;
@@ -24,7 +24,7 @@ const counted = (facts: Partial<CountedBucket>): CountedBucket => ({
   day: toDay(nowMs),
   dayUsed: 0,
   denials: 0,
-  bannedUntil: null,
+  bannedUntilMs: null,
   nowMs,
   allowed: 0,
   denied: 0,
@@ -48,13 +48,13 @@ const untilBan = (...numbers: number[]) =>
 const banned = (started: boolean) => ({
   denials: 0,
   denialsUntilBan: 0,
-  ban: { untilMs: end.getTime(), started },
+  ban: { untilMs: end, started },
 });
 
 describe('groupByBucket', () => {
   it('counts the requests of each bucket, and has the limits of its latest request', () => {
     const raised = { ...QUOTA, perMinute: 300, perDay: 10_000 };
-    const { buckets } = groupByBucket([QUOTA, ADDRESS, raised], BAN_DURATIONS);
+    const buckets = groupByBucket([QUOTA, ADDRESS, raised], BAN_DURATIONS);
     expect([...buckets]).toEqual([
       ['quota:1', { ...raised, banThreshold: banThreshold(raised, BAN_DURATIONS), count: 2 }],
       [ADDRESS.bucketKey, { ...ADDRESS, banThreshold: null, count: 1 }],
@@ -63,7 +63,12 @@ describe('groupByBucket', () => {
 });
 
 describe('decisionsFor', () => {
-  const batch = groupByBucket([QUOTA, ADDRESS, QUOTA, QUOTA], BAN_DURATIONS);
+  const requests = [QUOTA, ADDRESS, QUOTA, QUOTA];
+  const decide = (
+    outcomes: Map<string, CountedBucket | Error>,
+    given: RateLimitRequest[] = requests,
+    banDurations = BAN_DURATIONS,
+  ) => decisionsFor(given, groupByBucket(given, banDurations), outcomes);
   const ofQuota = counted({ minuteUsed: 60, dayUsed: 100, allowed: 2, denied: 1, denials: 1 });
   const ofAddress = counted({ minuteUsed: 7, dayUsed: 7, allowed: 1 });
 
@@ -72,7 +77,7 @@ describe('decisionsFor', () => {
       [ADDRESS.bucketKey, ofAddress],
       [QUOTA.bucketKey, ofQuota],
     ]);
-    expect(decisionsFor(batch, outcomes).map(summarize)).toEqual([
+    expect(decide(outcomes).map(summarize)).toEqual([
       [true, { minute: 1, day: 901 }, THRESHOLD],
       [true, { minute: 293 }, null],
       [true, { minute: 0, day: 900 }, THRESHOLD],
@@ -82,14 +87,12 @@ describe('decisionsFor', () => {
 
   it("returns the store's time, and degraded false", () => {
     const outcomes = new Map([[ADDRESS.bucketKey, ofAddress]]);
-    expect(decisionsFor(groupByBucket([ADDRESS], BAN_DURATIONS), outcomes)).toMatchObject([
-      { nowMs, degraded: false },
-    ]);
+    expect(decide(outcomes, [ADDRESS])).toMatchObject([{ nowMs, degraded: false }]);
   });
 
   it('returns null for the denials until a ban if bans are off', () => {
     const outcomes = new Map([[QUOTA.bucketKey, ofQuota]]);
-    expect(decisionsFor(groupByBucket([QUOTA], []), outcomes)).toMatchObject([{ denialsUntilBan: null }]);
+    expect(decide(outcomes, [QUOTA], [])).toMatchObject([{ denialsUntilBan: null }]);
   });
 
   it('returns the error of a bucket for each of its requests', () => {
@@ -98,33 +101,23 @@ describe('decisionsFor', () => {
       [QUOTA.bucketKey, error],
       [ADDRESS.bucketKey, ofAddress],
     ]);
-    expect(decisionsFor(batch, outcomes)).toEqual([
-      error,
-      expect.objectContaining({ allowed: true }),
-      error,
-      error,
-    ]);
+    expect(decide(outcomes)).toEqual([error, expect.objectContaining({ allowed: true }), error, error]);
   });
 
   it('returns an error for each request of a bucket that cannot be read, as the others are counted', () => {
-    const unreadable = { ...ofQuota, allowed: 0, denied: 0, bannedUntil: Infinity as unknown as Date };
+    const unreadable = { ...ofQuota, allowed: 0, denied: 0, bannedUntilMs: Infinity };
     const outcomes = new Map([
       [QUOTA.bucketKey, unreadable],
       [ADDRESS.bucketKey, ofAddress],
     ]);
-    const decisions = decisionsFor(batch, outcomes);
+    const decisions = decide(outcomes);
     expect(decisions.map((decision) => decision instanceof Error)).toEqual([true, false, true, true]);
   });
 
   it('returns an error for each request of a bucket for which the store returned nothing', () => {
     const outcomes = new Map([[ADDRESS.bucketKey, ofAddress]]);
     const missing = new Error('The counter store returned nothing for quota:1');
-    expect(decisionsFor(batch, outcomes)).toEqual([
-      missing,
-      expect.objectContaining({ allowed: true }),
-      missing,
-      missing,
-    ]);
+    expect(decide(outcomes)).toEqual([missing, expect.objectContaining({ allowed: true }), missing, missing]);
   });
 });
 
@@ -149,12 +142,12 @@ describe('previewDecision', () => {
   });
 
   const full = { minute: 60, day: 1000 };
-  const lastMs = { bannedUntil: new Date(nowMs + 1) };
+  const lastMs = { bannedUntilMs: nowMs + 1 };
   it.each<[string, Parameters<typeof preview>, ReturnType<typeof summarize>, number | null]>([
     ['the denials that remain until a ban', [{ denials: 20 }], [true, full, 40], null],
     ['a ban until its last millisecond', [lastMs], [false, full, 0], nowMs + 1],
-    ['no ban from its end on', [{ bannedUntil: new Date(nowMs) }], [true, full, 60], null],
-    ['no ban if bans are off', [{ bannedUntil: end }, QUOTA, null], [true, full, null], null],
+    ['no ban from its end on', [{ bannedUntilMs: nowMs }], [true, full, 60], null],
+    ['no ban if bans are off', [{ bannedUntilMs: end }, QUOTA, null], [true, full, null], null],
     ['only the minute of an anonymous client', [{}, ADDRESS, null], [true, { minute: 300 }, null], null],
   ])('returns %s, with the windows as they are', (_what, given, expected, untilMs) => {
     const decision = preview(...given);
@@ -170,24 +163,24 @@ describe('toBanStatus, for the requests of a batch', () => {
   });
 
   it('starts the ban with the denial that reaches the threshold, and returns it to later requests', () => {
-    expect(banStatuses(9, { allowed: 2, denied: 5, denials: 0, bannedUntil: end })).toEqual([
+    expect(banStatuses(9, { allowed: 2, denied: 5, denials: 0, bannedUntilMs: end })).toEqual([
       ...untilBan(5, 5, 4, 3, 2, 1),
       banned(true),
       banned(false),
       banned(false),
     ]);
-    expect(banStatuses(2, { denied: 1, denials: 0, bannedUntil: end })).toEqual([
+    expect(banStatuses(2, { denied: 1, denials: 0, bannedUntilMs: end })).toEqual([
       banned(true),
       banned(false),
     ]);
   });
 
   it('returns an earlier ban to all requests', () => {
-    expect(banStatuses(2, { bannedUntil: end })).toEqual([banned(false), banned(false)]);
+    expect(banStatuses(2, { bannedUntilMs: end })).toEqual([banned(false), banned(false)]);
   });
 
   it('ignores a ban that is over', () => {
-    expect(banStatuses(3, { allowed: 2, denied: 1, denials: 1, bannedUntil: end })).toEqual(
+    expect(banStatuses(3, { allowed: 2, denied: 1, denials: 1, bannedUntilMs: end })).toEqual(
       untilBan(5, 5, 4),
     );
   });
@@ -199,7 +192,7 @@ describe('toBanStatus, for the requests of a batch', () => {
   it('returns null when bans are off', () => {
     const none = (denials: number) => ({ denials, denialsUntilBan: null, ban: null });
     expect(banStatuses(2, { allowed: 1, denied: 1, denials: 9 }, null)).toEqual([none(9), none(9)]);
-    expect(banStatuses(1, { allowed: 1, bannedUntil: end }, null)).toEqual([none(0)]);
+    expect(banStatuses(1, { allowed: 1, bannedUntilMs: end }, null)).toEqual([none(0)]);
   });
 
   it('throws when the store returned a ban without its end', () => {

@@ -53,9 +53,9 @@ export interface BucketState {
   dayUsed: number;
   /** Denials of that minute; a ban that starts sets them to zero. */
   denials: number;
-  /** When the ban ends or ended, by the store's clock; null if there was none ever. */
-  bannedUntil: Date | null;
-  /** The time of the decision by the store's clock, in milliseconds since the Unix epoch. */
+  /** When the last ban ends or ended, in milliseconds since the Unix epoch; null if there never was one. */
+  bannedUntilMs: number | null;
+  /** As `RateLimitDecision` has it, by the clock that ends the ban too. */
   nowMs: number;
 }
 
@@ -69,31 +69,19 @@ export interface CountedBucket extends BucketState {
   denied: number;
 }
 
-/** The requests of a batch, by bucket. */
-interface Batch {
-  buckets: Map<string, BucketRequests>;
-  /** The bucket of each request, and the request's position, from 0, among those of its bucket. */
-  requests: { bucket: BucketRequests; position: number }[];
-}
-
 /**
  * Returns the requests of each bucket together.
  *
- * @param banDurations milliseconds that the first ban lasts, the next, and so on; empty if bans are off.
+ * @param banDurations as `banThreshold` has them.
  */
-export function groupByBucket(requests: readonly RateLimitRequest[], banDurations: readonly number[]): Batch {
+export function groupByBucket(requests: readonly RateLimitRequest[], banDurations: readonly number[]) {
   const buckets = new Map<string, BucketRequests>();
-  return {
-    buckets,
-    requests: requests.map((request) => {
-      const { bucketKey, perMinute, perDay } = request;
-      const bucket = buckets.get(bucketKey) ?? { bucketKey, perMinute, perDay, banThreshold: null, count: 0 };
-      const position = bucket.count;
-      const limits = { perMinute, perDay, banThreshold: banThreshold(request, banDurations) };
-      buckets.set(bucketKey, Object.assign(bucket, limits, { count: position + 1 }));
-      return { bucket, position };
-    }),
-  };
+  for (const { bucketKey, perMinute, perDay } of requests) {
+    const count = 1 + (buckets.get(bucketKey)?.count ?? 0);
+    const threshold = banThreshold({ perMinute, perDay }, banDurations);
+    buckets.set(bucketKey, { bucketKey, perMinute, perDay, banThreshold: threshold, count });
+  }
+  return buckets;
 }
 
 /**
@@ -103,17 +91,20 @@ export function groupByBucket(requests: readonly RateLimitRequest[], banDuration
  *   requests.
  */
 export function decisionsFor(
-  { requests }: Batch,
+  requests: readonly RateLimitRequest[],
+  buckets: ReadonlyMap<string, BucketRequests>,
   outcomes: ReadonlyMap<string, CountedBucket | Error>,
 ): (RateLimitDecision | Error)[] {
-  return requests.map(({ bucket, position }) => {
-    const outcome = outcomes.get(bucket.bucketKey);
-    if (outcome === undefined) {
-      return new Error(`The counter store returned nothing for ${bucket.bucketKey}`);
-    }
+  const positions = new Map<string, number>();
+  return requests.map(({ bucketKey }) => {
+    const position = positions.get(bucketKey) ?? 0;
+    positions.set(bucketKey, position + 1);
+    const outcome =
+      outcomes.get(bucketKey) ?? new Error(`The counter store returned nothing for ${bucketKey}`);
     if (outcome instanceof Error) {
       return outcome;
     }
+    const bucket = buckets.get(bucketKey)!;
     try {
       return decisionFor(outcome, bucket, bucket.banThreshold, position);
     } catch (error) {
@@ -134,10 +125,15 @@ export function decisionFor(
   threshold: number | null,
   position = 0,
 ): RateLimitDecision {
+  const { minute, minuteUsed, day, dayUsed, nowMs } = counted;
   const allowed = position < counted.allowed;
-  const windows = windowStates(counted, limits, allowed ? counted.allowed - position - 1 : 0);
-  const banStatus = toBanStatus(counted, position, threshold);
-  return { allowed, windows, nowMs: counted.nowMs, ...banStatus, degraded: false };
+  // The windows are those before the later requests of the batch that are allowed.
+  const later = allowed ? counted.allowed - position - 1 : 0;
+  const windows = [windowState('minute', minute, limits.perMinute, minuteUsed - later)];
+  if (limits.perDay !== null) {
+    windows.push(windowState('day', day, limits.perDay, dayUsed - later));
+  }
+  return { allowed, windows, nowMs, ...toBanStatus(counted, position, threshold), degraded: false };
 }
 
 /** Returns the decision that a request would get now from a bucket, which is left as it is. */
@@ -146,21 +142,20 @@ export function previewDecision(
   limits: WindowLimits,
   threshold: number | null,
 ): RateLimitDecision {
-  const { bannedUntil, nowMs } = bucket;
-  const banned = threshold !== null && bannedUntil !== null && bannedUntil.getTime() > nowMs;
+  const banned = threshold !== null && isBanned(bucket);
   // A bucket without a ban has the status of an allowed request, one with a ban that of a request which met
   // it.
   const decision = decisionFor({ ...bucket, allowed: banned ? 0 : 1, denied: 0 }, limits, threshold);
   return { ...decision, allowed: !banned && decision.windows.every(({ remaining }) => remaining > 0) };
 }
 
-/**
- * Returns the ban status of the request at `position`, from 0, among those of its bucket in the batch.
- *
- * @param threshold denials within a minute that start a ban; null if none does.
- */
+export function isBanned({ bannedUntilMs, nowMs }: BucketState): boolean {
+  return bannedUntilMs !== null && bannedUntilMs > nowMs;
+}
+
+/** Returns the ban status of a request; the parameters are those of `decisionFor`. */
 export function toBanStatus(
-  { allowed, denied, denials, bannedUntil }: CountedBucket,
+  { allowed, denied, denials, bannedUntilMs }: CountedBucket,
   position: number,
   threshold: number | null,
 ): BanStatus {
@@ -170,26 +165,13 @@ export function toBanStatus(
   const started = denied > 0 && denials === 0;
   const deniedAfterThis = Math.min(denied, allowed + denied - position - 1);
   if (deniedAfterThis < 0 || (started && deniedAfterThis === 0)) {
-    if (bannedUntil === null) {
+    if (bannedUntilMs === null || bannedUntilMs === Infinity) {
       throw new Error('The counter store returned a ban without its end');
     }
-    const ban = { untilMs: bannedUntil.getTime(), started: deniedAfterThis === 0 };
+    const ban = { untilMs: bannedUntilMs, started: deniedAfterThis === 0 };
     return { denials: 0, denialsUntilBan: 0, ban };
   }
   const denialsSoFar = (started ? threshold : denials) - deniedAfterThis;
   // A limit that was lowered may be reached already: then the next denial starts the ban.
   return { denials: denialsSoFar, denialsUntilBan: Math.max(1, threshold - denialsSoFar), ban: null };
-}
-
-/** Returns the windows as they were before the last `later` of the requests that were counted. */
-function windowStates(
-  { minute, minuteUsed, day, dayUsed }: BucketState,
-  { perMinute, perDay }: WindowLimits,
-  later: number,
-): WindowState[] {
-  const windows = [windowState('minute', minute, perMinute, minuteUsed - later)];
-  if (perDay !== null) {
-    windows.push(windowState('day', day, perDay, dayUsed - later));
-  }
-  return windows;
 }

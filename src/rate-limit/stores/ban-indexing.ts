@@ -6,12 +6,11 @@ import { quotaBucketKey } from '../rules/bucket-key.js';
 import { FallbackCounterStore } from './fallback-counter-store.js';
 import { HOUR_MS } from '../../process/time-units.js';
 
-const INTERVAL_MS = HOUR_MS;
 const QUOTAS_AT_ONCE = 1000;
 
 /**
- * Reads the bans of all quotas in Redis at the start, and every hour, which adds to its index those that it
- * lacks: a release before the index started them, or it could not be written, or was lost.
+ * Reads the bans of all quotas in Redis at the start, and every hour. This adds those to its index that are
+ * missing, because a release before the index started them, or because it could not be written or was lost.
  */
 @Injectable()
 export class BanIndexing extends PeriodicTask implements OnApplicationBootstrap {
@@ -23,18 +22,14 @@ export class BanIndexing extends PeriodicTask implements OnApplicationBootstrap 
     private readonly counters: FallbackCounterStore,
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'COUNTER_STORE_URL'>,
   ) {
-    super(INTERVAL_MS, () => this.readNext(), 'Could not read the bans of all quotas');
+    super(HOUR_MS, () => this.readNext(), 'Could not read the bans of all quotas');
   }
 
   onApplicationBootstrap(): void {
     this.runNow();
   }
 
-  /**
-   * Reads the bans of the next quotas, and returns whether there are more.
-   *
-   * @throws the database's error; UnavailableError.
-   */
+  /** Reads the bans of the next quotas, and returns whether there are more. */
   async readNext(): Promise<boolean> {
     if (this.environment.COUNTER_STORE_URL === undefined) {
       return false;

@@ -139,7 +139,7 @@ RETURNING
   last_allowed AS allowed,
   last_denied AS denied,
   minute_denied AS denials,
-  banned_until AS "bannedUntil",
+  (extract(epoch FROM banned_until) * 1000)::float8 AS "bannedUntilMs",
   minute_number AS minute,
   minute_used AS "minuteUsed",
   day_number AS day,

@@ -13,8 +13,7 @@ const EXPIRED = `(
 
 /**
  * Deletes the counters of PostgreSQL whose windows are over: of anonymous clients after ten minutes, of
- * quotas after two days, so that no statement still waits for one. Keeps those with a ban, or with a ban
- * level that is not back to zero.
+ * quotas after two days, when no statement still waits for one. Keeps those whose ban level is not zero.
  */
 @Injectable()
 export class CounterCleanup extends Cleanup {

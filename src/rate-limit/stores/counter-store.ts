@@ -16,22 +16,18 @@ import {
 } from '../rules/rate-limit-decision.js';
 
 /** The time for the reply to a query, including the connection if that is not open yet. */
-export const DEADLINE_MS = 750;
+export const REPLY_DEADLINE_MS = 750;
 /**
- * Time without a reply after which a connection is checked before a count is sent by it. Load balancers and
- * NAT forget a quiet connection without a word, some after a minute.
+ * Time without a reply after which a connection is checked before it sends a count. Load balancers and NAT
+ * silently forget a quiet connection, some after a minute.
  */
 export const QUIET_MS = 10_000;
-/** The time for that check: the rest of the deadline is for a new connection. */
+/** The time for that check; the rest of the deadline is for a new connection. */
 export const CHECK_DEADLINE_MS = 200;
 
-/**
- * Codes of a connection that failed because resources of this process or (SQLSTATE class 53) of PostgreSQL
- * ran out. The store may still be available.
- */
+/** Codes of a connection for which this process or (SQLSTATE class 53) PostgreSQL lacks resources. */
 const NOT_REFUSED = /^(EMFILE|ENFILE|ENOBUFS|ENOMEM|EADDRNOTAVAIL|53\d{3})$/;
 
-/** What an operator should know of a counter store that counts. */
 export interface CounterStoreWarning {
   code: 'eviction_policy_unknown';
   message: string;
@@ -41,15 +37,14 @@ export interface CounterStoreWarning {
 export const COUNTER_STORE = 'The counter store, which holds the bans,';
 
 /**
- * Returns the error of a query that failed, which all requests of a batch have in common. Its reason is:
+ * Returns the error that all requests of a failed query have in common. Its reason is:
  *
  * - `refused`: the store refused the connection, or replied that it cannot count at all.
  * - `silent`: there was no reply within the deadline, though this process was not late.
- * - `notConnected`: the connection took too long. A row of silent queries neither ends nor grows.
- * - `failed`: anything else, such as a value that the store rejected. The store is there, or nothing is known
- *   about it.
+ * - `notConnected`: the connection took too long, so the query was neither silent nor answered.
+ * - `failed`: anything else, such as a value that the store rejected.
  *
- * @param isConnected whether it failed after the connection was there.
+ * @param isConnected whether the connection was open.
  */
 export function counterStoreError(
   cause: unknown,
@@ -71,37 +66,29 @@ function reasonOf(cause: unknown, isConnected: boolean): string {
 }
 
 /**
- * Where windows are counted, exactly across replicas. Requests that arrive while a batch is in flight go in
- * the next one, in which those of a bucket are counted together. `consume`, `peek` and `ping` throw
- * UnavailableError if their query fails.
+ * Counts windows exactly across replicas. Requests that arrive while a batch is in flight go in the next one,
+ * in which those of a bucket are counted together. `consume`, `peek` and `ping` throw UnavailableError if
+ * their query fails.
  */
 export abstract class CounterStore {
   private readonly batcher = new Batcher((requests: RateLimitRequest[]) => this.decide(requests), {
     name: 'count-requests',
   });
-  /** The metrics of `consume`. */
   readonly batches = this.batcher.metrics;
   warnings: CounterStoreWarning[] = [];
 
   constructor(protected readonly environment: Environment) {}
 
-  /**
-   * Counts one request, in one atomic step, in every window of its bucket; in no window if one of them is
-   * full.
-   */
+  /** Counts one request, in one atomic step, in every window of its bucket, or in none if one is full. */
   consume(request: RateLimitRequest): Promise<RateLimitDecision> {
     return this.batcher.load(request);
   }
 
-  /** Rejects the queued requests of `consume`, which are not counted then. */
   rejectQueued(reason: Error): void {
     this.batcher.rejectQueued(reason);
   }
 
-  /**
-   * Returns the bucket's windows, denials and ban, and whether a request would be allowed now. Counts
-   * nothing.
-   */
+  /** Returns the decision that a request would get now. Counts nothing. */
   async peek(request: RateLimitRequest): Promise<RateLimitDecision> {
     const threshold = banThreshold(request, this.environment.BAN_DURATIONS);
     return previewDecision(await this.read(request), request, threshold);
@@ -118,14 +105,9 @@ export abstract class CounterStore {
   /** Replaces a connection that leaves queries without a reply, unless that happens by itself. */
   reconnect(): void {}
 
-  /**
-   * Ends the ban of a bucket, from the next request on, wherever that arrives.
-   *
-   * @returns when the ban would have ended, or null if there was none.
-   */
+  /** Ends the ban of a bucket, and returns when it would have ended; null if there was none. */
   abstract liftBan(bucketKey: string): Promise<Date | null>;
 
-  /** Counts the requests of each bucket in one atomic step. */
   protected abstract count(buckets: Map<string, BucketRequests>): Promise<Map<string, CountedBucket | Error>>;
 
   protected abstract read(request: RateLimitRequest): Promise<BucketState>;
@@ -133,7 +115,7 @@ export abstract class CounterStore {
   protected abstract readBans(bucketKeys?: readonly string[]): Promise<Map<string, Date>>;
 
   private async decide(requests: RateLimitRequest[]): Promise<(RateLimitDecision | Error)[]> {
-    const batch = groupByBucket(requests, this.environment.BAN_DURATIONS);
-    return decisionsFor(batch, await this.count(batch.buckets));
+    const buckets = groupByBucket(requests, this.environment.BAN_DURATIONS);
+    return decisionsFor(requests, buckets, await this.count(buckets));
   }
 }

@@ -11,7 +11,6 @@ import { LocalCounterStore } from './local-counter-store.js';
 const MAX_SILENT_QUERIES = 3;
 const PING_INTERVAL_MS = 500;
 
-/** Since when the shared store is unavailable, and the failure that showed it. */
 interface Outage {
   since: Date;
   error: UnavailableError;
@@ -22,17 +21,15 @@ interface Outage {
  *
  * The store is unavailable once it refuses a connection or to count, or leaves three queries in a row without
  * a reply though this process was not late. Before that, a query that fails rejects its requests: load alone
- * never loosens a limit. From then on no request waits for the store, which is pinged until it can count
- * again. What was allowed meanwhile is not reported to it, but held against the bucket in the next outage.
+ * never loosens a limit. From then on no request waits for the store, until a ping finds that it can count.
+ * What was allowed meanwhile is not reported to it, but counts against the bucket in the next outage.
  */
 @Injectable()
 export class FallbackCounterStore implements OnApplicationShutdown, MetricsSource {
   private readonly logger = new Logger(FallbackCounterStore.name);
   private readonly serverClock: ServerClock;
   private readonly local: LocalCounterStore;
-  /** Null while the shared store is available. */
   outage: Outage | null = null;
-  /** Requests that this replica decided by itself. */
   decidedLocally = 0;
   private silentQueries = 0;
   private lastFailure: UnavailableError | null = null;
@@ -81,9 +78,8 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
   }
 
   /**
-   * Returns the decision of the shared store, or a local one while that is unavailable. A failed read begins
-   * an outage only if the store refused the connection: reads run concurrently, so one slow moment may make
-   * several miss the deadline.
+   * A failed read begins an outage only if the store refused the connection: reads run concurrently, so one
+   * slow moment may make several miss the deadline.
    */
   async peek(request: RateLimitRequest): Promise<RateLimitDecision> {
     if (!this.isUnavailable) {
@@ -133,7 +129,6 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
     return this.outage !== null;
   }
 
-  /** Begins an outage if a failed query shows that the store is unavailable. */
   private observe(error: unknown): void {
     // All requests of a batch fail with the error of their query.
     if (error instanceof UnavailableError && error.store === COUNTER_STORE && error !== this.lastFailure) {
@@ -152,16 +147,15 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
   private startOutage(error: UnavailableError): void {
     this.logger.warn(`The counter store is unavailable, so this replica counts locally: ${error.message}`);
     this.outage = { since: new Date(this.clock.now()), error };
-    // Otherwise, the queued requests would wait for one more query, which would fail too.
+    // They would wait for one more query, which would fail too.
     this.shared.rejectQueued(error);
     if (error.reason === 'silent') {
-      // The path of this connection may have lost the replies, and another one may still have them.
+      // Replies may be lost on the path of this connection alone.
       this.shared.reconnect();
     }
     this.pinger = setInterval(() => void this.endOutage(), PING_INTERVAL_MS).unref();
   }
 
-  /** Ends the outage if the store can count again. */
   private async endOutage(): Promise<void> {
     if (this.isPinging) {
       return;
@@ -174,7 +168,7 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
       this.outage = null;
       this.logger.warn('The counter store is back');
     } catch {
-      // The next ping may succeed.
+      // Another ping follows.
     } finally {
       this.isPinging = false;
     }

@@ -3,6 +3,7 @@ import { banThreshold } from '../rules/ban.js';
 import {
   type BucketState,
   decisionFor,
+  isBanned,
   previewDecision,
   type RateLimitDecision,
   type RateLimitRequest,
@@ -13,7 +14,7 @@ import { toDay, toMinute, windowNumber, type WindowState } from '../rules/window
 const MAX_BUCKETS = 50_000;
 
 /** What is known of a bucket. */
-interface Counter extends Omit<BucketState, 'nowMs'> {
+interface Counter extends BucketState {
   /** The requests among `minuteUsed`, and among `dayUsed`, that were allowed here. */
   minuteLocal: number;
   dayLocal: number;
@@ -28,22 +29,19 @@ const UNUSED: Readonly<Counter> = {
   dayUsed: 0,
   dayLocal: 0,
   denials: 0,
-  bannedUntil: null,
+  bannedUntilMs: null,
+  nowMs: 0,
 };
 
 /** Counts in the memory of this process, for this process alone. It starts no bans; a known one goes on. */
 export class LocalCounterStore {
-  /**
-   * The least recently used is dropped. Addresses are kept separately, because
-   * one client can use billions of them.
-   */
+  /** Addresses are kept apart, because one client can use billions of them. */
   private readonly counters: Record<'quotas' | 'addresses', LRUCache<string, Counter>>;
 
   /**
    * @param now returns the time in milliseconds since the Unix epoch.
    * @param banDurations those of the other store, for the number of denials until a ban.
-   * @param maxBuckets the maximum number of quotas, and of addresses. A bucket that was dropped has full
-   *   windows again.
+   * @param maxBuckets the maximum of quotas, and of addresses; the least recently used are forgotten.
    */
   constructor(
     private readonly now: () => number,
@@ -59,9 +57,9 @@ export class LocalCounterStore {
   /** Counts one request as `consume.sql` does, but for bans. */
   consume(request: RateLimitRequest): RateLimitDecision {
     const { perMinute, perDay } = request;
-    const { counter, nowMs } = this.read(request);
+    const counter = this.read(request);
     let [allowed, denied] = [0, 0];
-    if (!isBanned(counter, nowMs)) {
+    if (!isBanned(counter)) {
       allowed = Number(counter.minuteUsed < perMinute && (perDay === null || counter.dayUsed < perDay));
       denied = 1 - allowed;
       counter.minuteUsed += allowed;
@@ -71,26 +69,24 @@ export class LocalCounterStore {
       counter.denials += denied;
     }
     this.countersLike(request).set(request.bucketKey, counter);
-    const threshold = banThreshold(request, this.banDurations);
-    return decisionFor({ ...counter, nowMs, allowed, denied }, request, threshold);
+    return decisionFor({ ...counter, allowed, denied }, request, banThreshold(request, this.banDurations));
   }
 
   /** Returns the decision that a request would get now. */
   peek(request: RateLimitRequest): RateLimitDecision {
-    const { counter, nowMs } = this.read(request);
-    return previewDecision({ ...counter, nowMs }, request, banThreshold(request, this.banDurations));
+    return previewDecision(this.read(request), request, banThreshold(request, this.banDurations));
   }
 
   /**
-   * Stores the counts of another store's decision, beside what was allowed here in the same windows: so
-   * however often the other store comes and goes, no more than one limit is allowed here.
+   * Stores the counts of another store's decision, and adds what was allowed here in the same windows, so
+   * that no more than one limit is allowed here, however often the other store comes and goes.
    */
   learn(request: RateLimitRequest, { windows, ban, nowMs, denials }: RateLimitDecision): void {
     const [minuteWindow, dayWindow] = windows;
     const minute = minuteWindow === undefined ? toMinute(nowMs) : windowNumber(minuteWindow);
     const day = dayWindow === undefined ? toDay(nowMs) : windowNumber(dayWindow);
     const before = this.countersLike(request).get(request.bucketKey);
-    // A later window was begun here by a clock that was ahead; it stands for the window that is open there.
+    // A clock that was ahead began a later window here; it stands for the one that is open there.
     const minuteLocal = before !== undefined && before.minute >= minute ? before.minuteLocal : 0;
     const dayLocal = before !== undefined && before.day >= day ? before.dayLocal : 0;
     this.countersLike(request).set(request.bucketKey, {
@@ -101,7 +97,8 @@ export class LocalCounterStore {
       dayUsed: usedIn(dayWindow) + dayLocal,
       dayLocal,
       denials,
-      bannedUntil: ban === null ? null : new Date(ban.untilMs),
+      bannedUntilMs: ban?.untilMs ?? null,
+      nowMs,
     });
   }
 
@@ -109,32 +106,27 @@ export class LocalCounterStore {
   liftBan(bucketKey: string): void {
     const counter = this.counters.quotas.get(bucketKey);
     if (counter !== undefined) {
-      Object.assign(counter, { bannedUntil: null, denials: 0 });
+      Object.assign(counter, { bannedUntilMs: null, denials: 0 });
     }
   }
 
-  /** Returns the counters of all quotas, or those of all addresses. */
   private countersLike({ perDay }: RateLimitRequest): LRUCache<string, Counter> {
     return perDay === null ? this.counters.addresses : this.counters.quotas;
   }
 
   /** Returns a copy of what is known of a bucket, in the windows that are open now. */
-  private read(request: RateLimitRequest): { counter: Counter; nowMs: number } {
+  private read(request: RateLimitRequest): Counter {
     const nowMs = Math.floor(this.now());
     const [minute, day] = [toMinute(nowMs), toDay(nowMs)];
     const before = this.countersLike(request).get(request.bucketKey) ?? UNUSED;
     // A window never goes back.
-    const counter = {
+    return {
       ...before,
       ...(minute > before.minute && { minute, minuteUsed: 0, minuteLocal: 0, denials: 0 }),
       ...(day > before.day && { day, dayUsed: 0, dayLocal: 0 }),
+      nowMs,
     };
-    return { counter, nowMs };
   }
-}
-
-function isBanned({ bannedUntil }: Counter, nowMs: number): boolean {
-  return bannedUntil !== null && bannedUntil.getTime() > nowMs;
 }
 
 function usedIn(window: WindowState | undefined): number {

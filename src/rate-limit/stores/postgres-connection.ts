@@ -10,15 +10,15 @@ import {
 import { KEEP_ALIVE } from '../../database/access/connection-pool.js';
 import { withinDeadline } from '../../database/access/deadline.js';
 import { retryConflicts } from '../../database/access/retry-conflicts.js';
-import { configureSession, types } from '../../database/access/session.js';
+import { configureSession } from '../../database/access/session.js';
 import { UnavailableError } from '../../database/access/unavailable-error.js';
 import type { Statement } from '../../database/access/statement.js';
 import type { Environment } from '../../process/settings/environment.js';
-import { CHECK_DEADLINE_MS, counterStoreError, DEADLINE_MS } from './counter-store.js';
+import { CHECK_DEADLINE_MS, counterStoreError, REPLY_DEADLINE_MS } from './counter-store.js';
 
 const SETTINGS = [
   { name: 'synchronous_commit', value: 'off', accepted: '^off$' },
-  // Longer than the deadline, so it ends only statements for whose reply nobody waits any more.
+  // Longer than the deadline, so it ends only statements whose reply nobody waits for.
   { name: 'statement_timeout', value: '1s', accepted: '^1s$' },
 ];
 /** The end of retries, early enough for the last one to end before the deadline. */
@@ -26,19 +26,16 @@ const RETRY_MS = 500;
 
 /**
  * The connection that counts, with `synchronous_commit = off`: counting is several times faster, and risks
- * only the counts of a crashed server's last moments. On a shared connection it would risk animals too. The
- * first query opens it, and the first after a failure opens another.
+ * only the counts of a crashed server's last moments. On a shared connection it would risk animals too.
  */
 export class PostgresConnection {
-  /** It has one connection. */
   private readonly pool: pg.Pool;
-  /** Of that connection. Destroyed if it hangs, because an orderly end would wait for the server. */
+  /** Of the pool's one connection: destroyed if it hangs, because an orderly end would wait for the server. */
   private socket: net.Socket | undefined;
   private isOpen = false;
   private isDirect = false;
   private lastReplyMs = 0;
 
-  /** @param quietMs the time without a reply after which the connection is checked. */
   constructor(
     { DIRECT_DATABASE_URL, DATABASE_URL }: Environment,
     private readonly quietMs: number,
@@ -55,7 +52,6 @@ export class PostgresConnection {
       connectionString,
       application_name: 'animal-store counters',
       max: 1,
-      types,
       idleTimeoutMillis: 0,
       ...KEEP_ALIVE,
       stream: () => {
@@ -74,7 +70,7 @@ export class PostgresConnection {
     let hasEnded = false;
     const run = this.run<Row>(statement, values).finally(() => (hasEnded = true));
     try {
-      return await withinDeadline(run, DEADLINE_MS);
+      return await withinDeadline(run, REPLY_DEADLINE_MS);
     } catch (error) {
       const failure = this.toFailure(error);
       if (!hasEnded) {
@@ -88,15 +84,15 @@ export class PostgresConnection {
     if (error instanceof UnavailableError) {
       return error;
     }
-    // A standby counts nothing: the store is elsewhere, and this address does not lead there.
+    // A standby counts nothing, so the store is elsewhere.
     const isRefused = !this.pool.ending && (!this.isOpen || isReadOnly(error));
     return counterStoreError(error, !isRefused);
   }
 
-  /** Ends in order, within the deadline: the server may be gone. */
+  /** Waits for an orderly end no longer than the deadline: the server may be gone. */
   async close(): Promise<void> {
     const isClosed = this.pool.totalCount === 0 ? undefined : once(this.pool, 'remove');
-    await withinDeadline(Promise.all([this.pool.end(), isClosed]), DEADLINE_MS).catch(() => {});
+    await withinDeadline(Promise.all([this.pool.end(), isClosed]), REPLY_DEADLINE_MS).catch(() => {});
     this.socket?.destroy();
   }
 
@@ -148,7 +144,7 @@ export class PostgresConnection {
   }
 }
 
-/** Returns whether another connection may do better: its address may lead to another server by then. */
+/** Returns whether a new connection may do better, because its address may lead to another server. */
 function isOfConnection(error: unknown): boolean {
   return !isConflict(error) && !isRejectedValue(error) && !isSchemaFault(error);
 }

@@ -26,7 +26,7 @@ const ALLOW_ONE = namedStatement(
   ),
 );
 const CONSUME = loadSql(import.meta.url, 'consume');
-const PEEK = loadSql<PeekRow>(import.meta.url, 'peek');
+const PEEK = loadSql<BucketState>(import.meta.url, 'peek');
 const LIFT_BAN = loadSql<{ bannedUntilMs: number }>(import.meta.url, 'lift-ban');
 const ACTIVE_BANS = `
   SELECT bucket_key AS "bucketKey", (extract(epoch FROM banned_until) * 1000)::float8 AS "bannedUntilMs"
@@ -40,26 +40,13 @@ interface BanRow {
   bannedUntilMs: number;
 }
 
-/** What allow.sql returns of each bucket whose requests it allows. */
-type AllowedRow = Pick<CountedBucket, 'minuteUsed' | 'dayUsed' | 'denials' | 'nowMs'> & {
-  bucketKey: string;
-};
-
-/** What peek.sql returns. */
-type PeekRow = Omit<BucketState, 'bannedUntil'> & { bannedUntilMs: number | null };
-
-/** Counts in PostgreSQL, by statements that have one row for each bucket. */
+/** Counts in PostgreSQL, in one row for each bucket. */
 export class PostgresCounterStore extends CounterStore implements OnApplicationShutdown {
   private readonly connection: PostgresConnection;
-  /**
-   * Buckets that lacked room in the last batch: their requests go straight to the statement that can deny.
-   */
+  /** Buckets that lacked room in the last batch: their requests go straight to `consume.sql`. */
   private readonly exhausted = new Set<string>();
 
-  /**
-   * @param prisma for whatever only reads, or lifts a ban: counting does not wait for it.
-   * @param quietMs the time without a reply after which the connection is checked.
-   */
+  /** @param prisma reads, and lifts bans, so that counting does not wait for these. */
   constructor(
     environment: Environment,
     private readonly prisma: PrismaService,
@@ -73,10 +60,7 @@ export class PostgresCounterStore extends CounterStore implements OnApplicationS
     return this.connection.close();
   }
 
-  /**
-   * Runs the statement for no bucket. It fails if a lock, a missing privilege or a read-only server would
-   * prevent counting.
-   */
+  /** Counts no bucket, which fails if a lock, a privilege or a read-only server prevents counting. */
   async ping(): Promise<void> {
     await this.connection.query(ALLOW, toColumns([]));
   }
@@ -88,14 +72,13 @@ export class PostgresCounterStore extends CounterStore implements OnApplicationS
 
   protected async read({ bucketKey }: RateLimitRequest): Promise<BucketState> {
     const [row] = await this.prisma.sql.query(PEEK, bucketKey).catch((error: unknown) => {
-      // Whether counting works is unknown: this is another connection.
+      // This is another connection, so counting may still work.
       throw counterStoreError(error, true);
     });
     if (row === undefined) {
       throw new Error(`The counter store returned no row for ${bucketKey}`);
     }
-    const { bannedUntilMs, ...state } = row;
-    return { ...state, bannedUntil: bannedUntilMs === null ? null : new Date(bannedUntilMs) };
+    return row;
   }
 
   protected async readBans(bucketKeys?: readonly string[]): Promise<Map<string, Date>> {
@@ -112,7 +95,7 @@ export class PostgresCounterStore extends CounterStore implements OnApplicationS
     const fail = (failed: BucketRequests[], error: unknown) =>
       failed.forEach(({ bucketKey }) => counted.set(bucketKey, error as Error));
     let rest = [...buckets.values()];
-    // Each statement is loaded apart by itself: after the second, the counts of the first are there already.
+    // Each statement is loaded apart by itself, because the second must not repeat the counts of the first.
     if (!rest.some(({ bucketKey }) => this.exhausted.has(bucketKey))) {
       await loadApart(rest, {
         load: (some) => this.allow(some),
@@ -122,7 +105,7 @@ export class PostgresCounterStore extends CounterStore implements OnApplicationS
       });
       rest = rest.filter(({ bucketKey }) => !counted.has(bucketKey));
     }
-    // V8 allocates a table for each `clear`, also of an empty set.
+    // V8 allocates a table for each `clear`, even of an empty set.
     if (this.exhausted.size > 0) {
       this.exhausted.clear();
     }
@@ -160,7 +143,7 @@ export class PostgresCounterStore extends CounterStore implements OnApplicationS
   }
 }
 
-/** Returns the first four parameters of the statements that consume. */
+/** Returns the first four parameters of `allow.sql` and `consume.sql`. */
 function toColumns(buckets: BucketRequests[]): [string[], number[], number[], (number | null)[]] {
   return [
     buckets.map(({ bucketKey }) => bucketKey),
@@ -170,7 +153,12 @@ function toColumns(buckets: BucketRequests[]): [string[], number[], number[], (n
   ];
 }
 
-function allowedBucket({ nowMs, ...used }: AllowedRow, allowed: number): CountedBucket {
-  const windows = { minute: toMinute(nowMs), day: toDay(nowMs) };
-  return { ...used, ...windows, nowMs, allowed, denied: 0, bannedUntil: null };
+/** What `allow.sql` returns of each bucket whose requests it allows. */
+type AllowedRow = Pick<CountedBucket, 'minuteUsed' | 'dayUsed' | 'denials' | 'nowMs'> & {
+  bucketKey: string;
+};
+
+function allowedBucket(row: AllowedRow, allowed: number): CountedBucket {
+  const windows = { minute: toMinute(row.nowMs), day: toDay(row.nowMs) };
+  return { ...row, ...windows, allowed, denied: 0, bannedUntilMs: null };
 }

@@ -18,17 +18,13 @@ const SCRIPTS = {
   indexBans: scriptFile('index-bans'),
 };
 
-/** The key and the values of a script. */
 export type Call = [key: string, ...values: (string | number)[]];
 type Scripts = Record<keyof typeof SCRIPTS, (...call: Call) => Promise<unknown>>;
 
 /** A client of ioredis, which reconnects by itself and never sends a call twice. */
 export type RedisClient = (Redis | Cluster) & Scripts;
 
-/**
- * Returns a client of a server, of the master that Sentinels name, or of a Cluster if there are several
- * addresses. It is not connected.
- */
+/** Returns a client, not connected, of a server, of the master that Sentinels name, or of a Cluster. */
 export function createClient(addresses: readonly RedisAddress[]): RedisClient {
   const isCluster = addresses.length > 1 && addresses[0]?.masterName === undefined;
   return isCluster ? createCluster(addresses) : createServer(addresses);
@@ -53,8 +49,7 @@ export function findKeyOfEachMaster(client: RedisClient, prefix: string): string
 /**
  * Connects a client if it is not connected, and checks its servers.
  *
- * @returns the client, or one of the Cluster that its server belongs to; and `host:port` of each master that
- *   does not say whether it evicts keys.
+ * @returns the client, or one of the Cluster that its server belongs to; and `checkPolicies`.
  * @throws InvalidEnvironmentError if the addresses do not fit the server, or a master evicts keys; else the
  *   error of ioredis.
  */
@@ -74,7 +69,7 @@ export async function connect(
         'COUNTER_STORE_URL has several addresses, but the one that responded is not a Cluster node',
       );
     }
-    // Of a refused connection, `connect` reports only that it is closed; the event has the reason.
+    // `connect` reports only that a refused connection is closed; the event has the reason.
     throw error instanceof InvalidEnvironmentError ? error : (reason ?? error);
   }
   if (client instanceof Redis && (await isOfCluster(client))) {
@@ -94,11 +89,7 @@ export async function connect(
   }
 }
 
-/**
- * Connects for the first time.
- *
- * @throws InvalidEnvironmentError if no Sentinel knows the master of the address.
- */
+/** @throws InvalidEnvironmentError if no Sentinel knows the master of the address. */
 function connectOnce(client: RedisClient, [address]: readonly RedisAddress[]): Promise<void> {
   return new Promise((resolve, reject) => {
     const rejectUnknown = ({ message }: Error) => {
@@ -171,8 +162,7 @@ function createServer(addresses: readonly RedisAddress[]): RedisClient {
     scripts: SCRIPTS,
     lazyConnect: true,
     retryStrategy: () => RETRY_INTERVAL_MS,
-    // Calls in flight when the connection is lost are rejected; calls meanwhile wait for the next connection,
-    // and no longer.
+    // When the connection is lost, calls in flight are rejected; later ones wait for one more connection.
     maxRetriesPerRequest: 0,
     // Connects anew if the master has become a replica, because its name may lead to the new master, or if it
     // lacks replicas, because Sentinels may have replaced it.

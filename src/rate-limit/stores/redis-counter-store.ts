@@ -7,13 +7,18 @@ import { DeadlineError, withinDeadline } from '../../database/access/deadline.js
 import type { UnavailableError } from '../../database/access/unavailable-error.js';
 import { type Environment, InvalidEnvironmentError } from '../../process/settings/environment.js';
 import { LEVEL_FALLS_AFTER_MS } from '../rules/ban.js';
-import type { BucketRequests, CountedBucket, RateLimitRequest } from '../rules/rate-limit-decision.js';
+import {
+  type BucketRequests,
+  type CountedBucket,
+  isBanned,
+  type RateLimitRequest,
+} from '../rules/rate-limit-decision.js';
 import {
   CHECK_DEADLINE_MS,
   CounterStore,
   counterStoreError,
-  DEADLINE_MS,
   QUIET_MS,
+  REPLY_DEADLINE_MS,
 } from './counter-store.js';
 import { type Call, connect, createClient, findKeyOfEachMaster, type RedisClient } from './redis-client.js';
 
@@ -23,9 +28,8 @@ const CONNECT_DEADLINE_MS = 3000;
 const BANS_DEADLINE_MS = 3000;
 /** How many bans are read at once; counting waits meanwhile. */
 const BANS_AT_ONCE = 1000;
-/** Bans whose place in the index is remembered: one that is forgotten is written again. */
+/** Bans that are known to be in the index. One beyond these is written again. */
 const MAX_INDEXED = 50_000;
-
 /** More than there are pings in a minute. */
 const PINGS_MAX = 1_000_000;
 
@@ -53,7 +57,6 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
   private readonly indexed = new LRUCache<string, number>({ max: MAX_INDEXED });
   private isIndexFailing = false;
 
-  /** @param quietMs the time without a reply after which the connection is checked. */
   constructor(
     environment: Environment,
     private readonly quietMs = QUIET_MS,
@@ -87,8 +90,8 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
   }
 
   /**
-   * Counts in a key of its own on every master: a server that replies may refuse to write. Connects anew if
-   * one does not reply, because the address may lead to another server.
+   * Counts on every master, because a server that replies may refuse to write. Connects anew if one does not
+   * reply, because the address may lead to another server.
    */
   async ping(): Promise<void> {
     try {
@@ -101,10 +104,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     }
   }
 
-  /**
-   * Does not disturb a client that is connecting: it has timeouts, and one that queries Sentinels would never
-   * connect again.
-   */
+  /** Leaves a client alone that is connecting: one that queries Sentinels would never connect again. */
   override reconnect(): void {
     if (this.client instanceof Cluster || this.client.status !== 'connecting') {
       this.client.disconnect(true);
@@ -121,7 +121,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
   }
 
   /**
-   * Reads the bans of the index, or of some buckets, from their buckets: one may have been lifted, or begun
+   * Reads the bans of the index, or of some buckets, from their buckets: a ban may have been lifted, or begun
    * anew. Those of some buckets are written to the index again, because it may have been lost.
    */
   protected async readBans(bucketKeys?: readonly string[]): Promise<Map<string, Date>> {
@@ -150,7 +150,6 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     let isConnected = false;
     const outcomes = await this.send(() => {
       isConnected = this.client.status === 'ready';
-      // One that Redis rejects fails alone.
       const countOne = (bucket: BucketRequests) => this.countBucket(bucket).catch((error: Error) => error);
       return Promise.all([...buckets.values()].map(countOne));
     });
@@ -164,8 +163,8 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     });
     await this.indexBans(
       [...counted].flatMap(([bucketKey, bucket]) => {
-        const untilMs = bucket instanceof Error ? 0 : Number(bucket.bannedUntil);
-        return !(bucket instanceof Error) && untilMs > bucket.nowMs ? [[bucketKey, untilMs]] : [];
+        const isOver = bucket instanceof Error || !isBanned(bucket);
+        return isOver ? [] : [[bucketKey, bucket.bannedUntilMs!]];
       }),
     );
     return counted;
@@ -208,8 +207,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
   }
 
   /** @throws UnavailableError if the reply is an error, or does not arrive in time. */
-  private async send<T>(query: () => Promise<T>, deadlineMs = DEADLINE_MS): Promise<T> {
-    // Until then, only a new connection can fail.
+  private async send<T>(query: () => Promise<T>, deadlineMs = REPLY_DEADLINE_MS): Promise<T> {
     let isConnected = false;
     let isOver = false;
     try {
@@ -232,9 +230,8 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
   }
 
   /**
-   * Connects anew if the connection is dead after a quiet time: something on its path may have forgotten it.
-   * A ping may be repeated, a count may not, so a ping checks the connection. The connections of a Cluster
-   * have keep-alive alone.
+   * Connects anew if the connection is dead after a quiet time. A ping checks it, because a count may not be
+   * repeated. The connections of a Cluster have keep-alive alone.
    */
   private async replaceSilent(): Promise<void> {
     const { client } = this;
@@ -252,11 +249,11 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
 
   /**
    * Returns the error of a store that cannot count, or null if it can. After a reply that is an error, this
-   * tells whether all buckets are affected or only those of that query, whose values Redis rejected.
+   * decides whether all buckets are affected, or only those whose values Redis rejected.
    */
   private async findRefusal(): Promise<UnavailableError | null> {
     const isConnected = this.client.status === 'ready';
-    const ping = () => withinDeadline(this.countPing(), DEADLINE_MS);
+    const ping = () => withinDeadline(this.countPing(), REPLY_DEADLINE_MS);
     try {
       // The client closes the connection after a reply by which its address may lead to another server.
       await ping().catch((error: unknown) => (isReply(error) ? Promise.reject(error) : ping()));
@@ -288,15 +285,12 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     return counterStoreError(isLost ? error : (this.connectionError ?? error), isLost);
   }
 
-  /**
-   * Writes bans to the index, unless this replica has done so. One that cannot be written is written when a
-   * later request meets it.
-   */
+  /** Writes bans to the index, unless this replica has done so. If it fails, a later request tries again. */
   private async indexBans(bans: [bucketKey: string, untilMs: number][]): Promise<void> {
     const missing = bans.filter(([bucketKey, untilMs]) => this.indexed.get(bucketKey) !== untilMs);
     if (missing.length > 0) {
       const writing = this.client.indexBans(this.indexKey, ...missing.flat());
-      await withinDeadline(writing, DEADLINE_MS).then(
+      await withinDeadline(writing, REPLY_DEADLINE_MS).then(
         () => {
           missing.forEach(([bucketKey, untilMs]) => this.indexed.set(bucketKey, untilMs));
           this.isIndexFailing = false;
@@ -306,7 +300,6 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     }
   }
 
-  /** Logs the first failure in a row. */
   private warnOfIndex(error: unknown): void {
     if (!this.isIndexFailing) {
       this.isIndexFailing = true;
@@ -322,16 +315,12 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     const { count, perMinute, perDay, banThreshold } = bucket;
     const limits = [perMinute, perDay ?? '', banThreshold ?? '', LEVEL_FALLS_AFTER_MS];
     const call: Call = [key, count, ...limits, ...this.environment.BAN_DURATIONS];
-    const [allowed, denied, denials, untilMs, minute, minuteUsed, day, dayUsed, nowMs] =
+    const [allowed, denied, denials, bannedUntilMs, minute, minuteUsed, day, dayUsed, nowMs] =
       (await this.client.consumeRequests(...call)) as Reply;
-    const bannedUntil = untilMs === null ? null : new Date(untilMs);
-    return { allowed, denied, denials, bannedUntil, minute, minuteUsed, day, dayUsed, nowMs };
+    return { allowed, denied, denials, bannedUntilMs, minute, minuteUsed, day, dayUsed, nowMs };
   }
 
-  /**
-   * Production and staging may share a Redis. The braces keep all keys of a bucket on one master of a
-   * Cluster.
-   */
+  /** The braces keep all keys of a bucket on one master of a Cluster. */
   private toKey(bucketKey: string): string {
     return `${this.prefix}{${bucketKey}}`;
   }
@@ -341,6 +330,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     return `${this.prefix}bans`;
   }
 
+  /** Production and staging may share a Redis. */
   private get prefix(): string {
     return `animal-store:${this.environment.APP_ENV}:`;
   }
