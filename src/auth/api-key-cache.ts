@@ -13,7 +13,6 @@ import { PrismaService } from '../database/access/prisma.service.js';
 import { loadSql } from '../database/access/statement.js';
 import { ApiKeyChangeListener } from './api-key-change-listener.js';
 
-/** A stored key, with the limits in force for its quota. */
 export interface CachedApiKey {
   principal: Principal;
   revoked: boolean;
@@ -59,15 +58,13 @@ const MAX_IN_FLIGHT = 2;
  */
 @Injectable()
 export class ApiKeyCache implements MetricsSource {
-  /** An entry too old to authenticate with still serves `lastKnown`. */
+  /** An outdated entry still serves `lastKnown`. */
   private readonly cache = new LRUCache<string, CacheEntry>({ max: CACHE_SIZE });
   private readonly batcher = new Batcher((hashes: Buffer[]) => this.findAll(hashes), {
     name: FIND.name,
     maxInFlight: () => MAX_IN_FLIGHT,
   });
-  /** Requests whose key was cached. */
   hits = 0;
-  /** Requests whose key was looked up. */
   misses = 0;
 
   constructor(
@@ -96,7 +93,7 @@ export class ApiKeyCache implements MetricsSource {
   }
 
   /**
-   * Returns the key of this SHA-256, or null when there is none; without a promise when it is cached.
+   * Returns the key of this SHA-256, or null if there is none; no promise if it is cached.
    *
    * @throws the database's error; ApiError `service_unavailable` if its quota has no limits.
    */
@@ -115,16 +112,13 @@ export class ApiKeyCache implements MetricsSource {
     return this.lookUp(hash, id);
   }
 
-  /**
-   * Returns the last known principal of this SHA-256, however old: only to report its limits, never to
-   * authenticate.
-   */
+  /** As `FastifyRequest.lastKnownPrincipal`, by the SHA-256 of the key. */
   lastKnown(hash: Buffer): Principal | null {
     return this.cache.peek(hash.toString('latin1'))?.principal ?? null;
   }
 
   private async lookUp(hash: Buffer, id: string): Promise<CachedApiKey | null> {
-    // Taken before the query, because a change during it makes its result outdated.
+    // Read before the query, because a change during it makes its result outdated.
     const expiresAtMs = performance.now() + CACHE_LIFE_MS;
     const { generation } = this.listener;
     const row = await this.batcher.load(hash);

@@ -10,9 +10,7 @@ import { ENVIRONMENT, type Environment } from '../process/settings/environment.j
 /** The triggers on keys, quotas and plans notify this channel of each committed change. */
 const CHANNEL = 'animal_store_keys';
 const ECHO_INTERVAL_MS = 300;
-/**
- * A change must apply within a second. What this leaves of it is for the last request served from the cache.
- */
+/** A change must apply within a second; the rest of it is for the last request served from the cache. */
 const ECHO_LIFE_MS = 800;
 const CONNECT_TIMEOUT_MS = 2000;
 const RETRY_INTERVAL_MS = 1000;
@@ -28,10 +26,7 @@ const RETRY_INTERVAL_MS = 1000;
 export class ApiKeyChangeListener implements OnModuleInit, OnApplicationShutdown {
   /** Grows with each change, and with each new connection, because changes before it were missed. */
   generation = 0;
-  /**
-   * The end of the time for which keys read in this generation may be used, by the monotonic clock. A field,
-   * because every request compares it.
-   */
+  /** The time until which keys of this generation may be used, by the monotonic clock. */
   currentUntilMs = -Infinity;
   private readonly logger = new Logger(ApiKeyChangeListener.name);
   private readonly stopping = new AbortController();
@@ -60,7 +55,6 @@ export class ApiKeyChangeListener implements OnModuleInit, OnApplicationShutdown
     return performance.now() - this.currentUntilMs + ECHO_LIFE_MS;
   }
 
-  /** Whether cached keys count. */
   get isCurrent(): boolean {
     return performance.now() < this.currentUntilMs;
   }
@@ -73,11 +67,7 @@ export class ApiKeyChangeListener implements OnModuleInit, OnApplicationShutdown
     }
   }
 
-  /**
-   * Listens on one connection for as long as it responds.
-   *
-   * @throws why it ended.
-   */
+  /** Listens on one connection for as long as it responds. */
   private async listen(): Promise<never> {
     // An orderly end would wait for a peer that may be gone, so the socket is destroyed; an abort signal
     // would retain every socket.
@@ -118,7 +108,6 @@ export class ApiKeyChangeListener implements OnModuleInit, OnApplicationShutdown
     }
   }
 
-  /** Logs one line for each loss, however many attempts it lasts. */
   private logLoss(error: unknown): void {
     if (!this.isLossLogged && !this.stopping.signal.aborted) {
       this.isLossLogged = true;
@@ -138,7 +127,7 @@ export class ApiKeyChangeListener implements OnModuleInit, OnApplicationShutdown
  * Waits for a response of the server process that the connection was opened to. A pooler would use another
  * process, and lose the notifications of the one that listens.
  *
- * @throws Error if another process responds, or the server did not name its process.
+ * @throws Error behind a pooler.
  */
 async function echo(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');

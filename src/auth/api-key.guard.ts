@@ -18,11 +18,7 @@ const SPACED_TOKEN = /^bearer +(?! )\S*\s/i;
 export class ApiKeyGuard implements CanActivate {
   constructor(private readonly strategy: ApiKeyStrategy) {}
 
-  /**
-   * Returns no promise for a cached key.
-   *
-   * @throws the database's error when the key cannot be looked up.
-   */
+  /** Returns no promise for a cached key. @throws the database's error if the key cannot be looked up. */
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
@@ -55,8 +51,7 @@ export class ApiKeyGuard implements CanActivate {
         error: reject,
       };
       const strategy = Object.assign(Object.create(this.strategy) as ApiKeyStrategy, actions);
-      // The strategy would fail with 400 for a header that has not two parts, and would also accept a key in
-      // the query or the body; this service does not.
+      // The strategy would fail with 400 for a header without two parts, and accept a key in query or body.
       const parts = given.split(/ +/);
       const authorization = parts.length === 2 ? parts.join(' ') : undefined;
       strategy.authenticate({ headers: { authorization }, request } as never);
@@ -65,7 +60,6 @@ export class ApiKeyGuard implements CanActivate {
   }
 }
 
-/** Returns why a header is no credential that the strategy could check, or null. */
 function findFault(request: FastifyRequest['raw'], authorization: string): ApiError | null {
   if (isRepeated(request) || NEXT_CREDENTIAL.test(authorization)) {
     const message = 'Send one Authorization header, with one API key.';
@@ -78,14 +72,9 @@ function findFault(request: FastifyRequest['raw'], authorization: string): ApiEr
 
 /** Returns whether a request has several Authorization headers, of which `headers` has the first only. */
 function isRepeated({ rawHeaders }: FastifyRequest['raw']): boolean {
-  let count = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] ?? '';
-    if (name.length === NAME.length && name.toLowerCase() === NAME) {
-      count += 1;
-    }
-  }
-  return count > 1;
+  const isName = (text: string, index: number) =>
+    index % 2 === 0 && text.length === NAME.length && text.toLowerCase() === NAME;
+  return rawHeaders.filter(isName).length > 1;
 }
 
 function addExpiry(reply: FastifyReply, { expiresAt }: Principal): void {

@@ -29,7 +29,6 @@ export function deniedCredential(
   return new ApiError(code, message, { headers: { 'WWW-Authenticate': `Bearer ${texts.join(', ')}` } });
 }
 
-/** Returns the error of a key that is not valid for this reason. */
 export function invalidKey(reason: string): ApiError {
   const parameters = { error: 'invalid_token', error_description: reason };
   return deniedCredential('invalid_api_key', `${reason}.`, parameters);
@@ -51,9 +50,7 @@ export class ApiKeyStrategy extends Strategy<Verify> {
     );
   }
 
-  /**
-   * Returns the last known principal of the request's key: only to report its limits, never to authenticate.
-   */
+  /** Returns `request.lastKnownPrincipal`. */
   lastKnownPrincipal({ headers }: FastifyRequest): Principal | null {
     const [, key] = /^bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
     return key === undefined ? null : this.keys.lastKnown(hashApiKey(key));
@@ -81,7 +78,6 @@ export class ApiKeyStrategy extends Strategy<Verify> {
     }
   }
 
-  /** Returns why a token cannot be a key of this environment, or null if it can. */
   private findProblem(token: string): string | null {
     const { APP_ENV } = this.environment;
     const problem = findKeyProblem(token, APP_ENV);

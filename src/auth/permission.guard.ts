@@ -7,10 +7,7 @@ import { addressText, isInNetworks } from '../http/rules/network.js';
 import { deniedCredential } from './api-key.strategy.js';
 import { hasScope, type Scope } from './rules/scope.js';
 
-/**
- * Denies what a key may not do, once it is authenticated and counted: by its role, by the caller's address,
- * and by its scopes.
- */
+/** Denies what an authenticated key may not do, by its role, the caller's address, and its scopes. */
 @Injectable()
 export class PermissionGuard implements CanActivate {
   /** @throws ApiError `forbidden`, `address_not_allowed` or `insufficient_scope`. */

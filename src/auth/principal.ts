@@ -8,7 +8,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The result of `ApiKeyGuard`; null before. */
     authentication: AuthenticationResult | null;
-    /** The last known principal of the request's key: only to report its limits, never to authenticate. */
+    /** However outdated: only to report its limits, never to authenticate. */
     readonly lastKnownPrincipal: Principal | null;
   }
 }

@@ -3,7 +3,6 @@ import { isUuid } from '../schemas/uuid.js';
 
 type RecordKind = 'key' | 'quota' | 'webhook';
 
-/** Returns the error of a request for what does not exist. */
 export function unknownRecord(kind: RecordKind, id: string): ApiError {
   return new ApiError('not_found', `There is no ${kind} with the id "${id}".`);
 }

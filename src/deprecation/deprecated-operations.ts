@@ -1,6 +1,5 @@
 import type { DeclaredRoutes } from '../http/routes/declared-routes.js';
 
-/** Returns the deprecated operations of all routes, as these declare them. */
 export function deprecatedOperations(routes: DeclaredRoutes) {
   return routes.all.flatMap(({ operation, method, path, deprecation }) =>
     operation === undefined || deprecation === undefined ? [] : [{ operation, method, path, ...deprecation }],

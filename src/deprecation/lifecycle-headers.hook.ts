@@ -1,10 +1,7 @@
 import type { onSendHookHandler, RouteOptions } from 'fastify';
 import { deprecationLinks, lifecycleHeaders } from './rules/lifecycle.js';
 
-/**
- * Adds the deprecation and stability headers to every response of a route; in `Link`, the links that the
- * handler sets come first.
- */
+/** Adds the lifecycle headers to every response of a route; in `Link`, after the links of the handler. */
 export function addLifecycleHeaders(route: RouteOptions): void {
   const lifecycle = route.config ?? {};
   const headers = Object.entries(lifecycleHeaders(lifecycle));

@@ -2,19 +2,15 @@ import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { PeriodicTask } from '../database/batches/periodic-task.js';
 import { PrismaService } from '../database/access/prisma.service.js';
 import type { MetricsRegistry, MetricsSource } from '../process/metrics-registry.js';
-import { Clock } from '../process/clock.js';
+import { DatabaseClock } from '../database/access/database-clock.js';
 import { DeclaredRoutes } from '../http/routes/declared-routes.js';
 import { deprecatedOperations } from './deprecated-operations.js';
 import { DAY_MS, MINUTE_MS } from '../process/time-units.js';
 
-const INTERVAL_MS = MINUTE_MS;
 const SOON_MS = 30 * DAY_MS;
 const CALLED_MS = 7 * DAY_MS;
 
-/**
- * Counts each minute the keys that still call operations which are soon removed, for the health and the
- * metrics.
- */
+/** Counts each minute the keys that still call operations which are soon removed. */
 @Injectable()
 export class RemovalWatch extends PeriodicTask implements OnApplicationBootstrap, MetricsSource {
   /**
@@ -26,9 +22,9 @@ export class RemovalWatch extends PeriodicTask implements OnApplicationBootstrap
   constructor(
     private readonly prisma: PrismaService,
     private readonly routes: DeclaredRoutes,
-    private readonly clock: Clock,
+    private readonly clock: DatabaseClock,
   ) {
-    super(INTERVAL_MS, () => this.count(), 'Could not count callers of operations that will soon be removed');
+    super(MINUTE_MS, () => this.count(), 'Could not count callers of operations that will soon be removed');
   }
 
   addMetrics(metrics: MetricsRegistry): void {
@@ -50,7 +46,7 @@ export class RemovalWatch extends PeriodicTask implements OnApplicationBootstrap
     );
   }
 
-  /** Counts as soon as all routes are declared, so that no restart hides a warning for a minute. */
+  /** Otherwise a restart would hide a warning for a minute. */
   onApplicationBootstrap(): void {
     this.runNow();
   }

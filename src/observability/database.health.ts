@@ -12,9 +12,9 @@ import { EVERY_PRIVILEGE, TABLES } from '../database/access/tables.js';
 import { ENVIRONMENT, type Environment } from '../process/settings/environment.js';
 import type { Health } from './health.schema.js';
 
-/** Includes the wait for a connection. Probes commonly time out after one or two seconds. */
-const DEADLINE_MS = 1500;
-/** Requests within this time share one check, because no key is needed to request it. */
+/** With the wait for a connection. Probes commonly time out after one or two seconds. */
+const HEALTH_DEADLINE_MS = 1500;
+/** Requests within this time share one check, because they need no key. */
 const RESULT_LIFE_MS = 1000;
 
 const CHECK = namedStatement<{ fault: string }>(
@@ -26,10 +26,7 @@ export type DatabaseParts = Pick<Health['components'], 'database' | 'migrations'
 
 const UP = { status: 'up' } as const;
 
-/**
- * Reports whether the database responds, grants the service its privileges, and has every migration, table
- * and column of this version.
- */
+/** Checks that the database responds, grants privileges, and has what migrations of this version add. */
 @Injectable()
 export class DatabaseHealth {
   /** The privileges that a role needs on a table; a null role is that of `DATABASE_URL`. */
@@ -70,7 +67,7 @@ export class DatabaseHealth {
       this.last = last;
     }
     try {
-      return await withinDeadline(this.last.found, DEADLINE_MS);
+      return await withinDeadline(this.last.found, HEALTH_DEADLINE_MS);
     } catch (error) {
       const message = databaseReason(error);
       return isDatabaseUnavailable(error)

@@ -9,10 +9,7 @@ import { Readiness } from './readiness.js';
 
 const OK = { status: 'ok' };
 
-/**
- * Reports to orchestrators and balancers, which have no key, whether the process is alive and ready; to
- * administrators the health.
- */
+/** Orchestrators and balancers have no key, so they learn only whether the process is alive and ready. */
 @Tag('health', 'Whether a replica is ready for requests, and the state of its components.')
 @Controller()
 export class HealthController {

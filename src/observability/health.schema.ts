@@ -31,7 +31,6 @@ const Replica = z
   .meta({ id: 'Replica', description: 'A replica that serves.' });
 export type Replica = z.infer<typeof Replica>;
 
-/** The health of one replica. */
 export const Health = z
   .object({
     status: openEnum(['ready', 'not_ready', 'draining']).meta({

@@ -8,8 +8,7 @@ import type { Environment } from '../process/settings/environment.js';
 const COUNTING = 'count-requests';
 
 /**
- * Creates a span for each load of a request. It lasts for as long as the request waits, even for a shared
- * batch.
+ * Creates a span for each load of a request, for as long as that waits, even for a shared batch.
  *
  * @returns what ends that.
  */

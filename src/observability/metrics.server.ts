@@ -41,7 +41,7 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
     private readonly environment: Pick<Environment, 'HOST' | 'METRICS_PORT' | 'TRUST_PROXY'>,
   ) {}
 
-  /** The port it listens on; null without METRICS_PORT. */
+  /** Null without METRICS_PORT. */
   get port(): number | null {
     return (this.server?.server.address() as AddressInfo | null)?.port ?? null;
   }

@@ -28,7 +28,7 @@ const REMINDER_INTERVAL_MS = MINUTE_MS;
 export class Readiness implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger(Readiness.name);
   private readonly stopping = new AbortController();
-  /** The reasons logged since the service was last ready, and the time of the last. */
+  /** The reasons logged since the service was last ready. */
   private readonly logged = new Set<string>();
   private loggedMs = 0;
 
@@ -42,9 +42,7 @@ export class Readiness implements OnApplicationBootstrap, OnModuleDestroy {
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'COUNTER_STORE_URL'>,
   ) {}
 
-  /**
-   * Does not wait for the checks: until they succeed, the service listens and reports that it is not ready.
-   */
+  /** Does not wait: until the checks succeed, the service listens and reports that it is not ready. */
   onApplicationBootstrap(): void {
     void this.watch();
   }
@@ -73,7 +71,6 @@ export class Readiness implements OnApplicationBootstrap, OnModuleDestroy {
     };
   }
 
-  /** The service is degraded, but not down, while the counter store is unavailable. */
   private checkCounterStore(): Health['components']['counterStore'] {
     const kind = this.environment.COUNTER_STORE_URL === undefined ? 'postgresql' : 'redis';
     const { outage } = this.counters;
@@ -85,7 +82,6 @@ export class Readiness implements OnApplicationBootstrap, OnModuleDestroy {
     return { status: 'degraded', kind, degradedAt: since.toISOString(), message };
   }
 
-  /** Does not check the counter store, whose absence does not affect readiness. */
   private async watch(): Promise<void> {
     const { signal } = this.stopping;
     while (!signal.aborted) {

@@ -21,15 +21,14 @@ const VERSIONS = new Intl.Collator('en', { numeric: true });
 const LIST = new Intl.ListFormat('en');
 
 /**
- * Reports to the other replicas on the database that this one serves, and its version, every five seconds;
- * and reads theirs. One that lacks a migration, or drains, does not serve.
+ * Reports to the other replicas every five seconds that this one serves, and reads their reports. A replica
+ * that lacks a migration, or drains, does not serve.
  */
 @Injectable()
 export class ReplicaRegistry extends PeriodicTask implements OnApplicationBootstrap {
   /** The replicas that serve, this one included, at the last report; null if there was none. */
   replicas: readonly Replica[] | null = null;
   private readonly id = randomUUID();
-  /** Whether the database may have a row of this replica. */
   private isListed = false;
   private loggedVersions = VERSION;
 
@@ -42,12 +41,10 @@ export class ReplicaRegistry extends PeriodicTask implements OnApplicationBootst
     super(INTERVAL_MS, () => this.report(), 'This replica could not report that it serves');
   }
 
-  /** The versions that serve, each once, the earliest first. */
   get versions(): string[] {
     return [...new Set(this.replicas?.map(({ version }) => version))].toSorted(VERSIONS.compare);
   }
 
-  /** A warning while replicas of several versions serve. */
   get warnings(): Health['warnings'] {
     const versions = LIST.format(this.versions);
     const message =
@@ -68,7 +65,7 @@ export class ReplicaRegistry extends PeriodicTask implements OnApplicationBootst
   }
 
   /**
-   * Reports once that this replica serves, and reads the others; if it does not serve, removes its report.
+   * Reports once that this replica serves, or removes its report if it does not.
    *
    * @throws the database's error, unless a migration is pending.
    */
@@ -118,7 +115,6 @@ export class ReplicaRegistry extends PeriodicTask implements OnApplicationBootst
     return null;
   }
 
-  /** Logs each change of the versions that serve. */
   private logVersions(): void {
     const versions = this.versions.join(', ');
     if (this.replicas !== null && versions !== this.loggedVersions) {

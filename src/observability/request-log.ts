@@ -17,7 +17,7 @@ const MAX_LENGTH = 256;
 
 /** Logs one line for each request, when its response is sent. */
 export class RequestLog extends LogController {
-  /** Logs nothing: the line of the response has it all. */
+  /** The line of the response has it all. */
   override incomingRequest(): void {}
 
   override requestCompleted(
@@ -58,12 +58,9 @@ function findPrincipal(request: FastifyRequest): Principal | null {
   return request.authentication === null ? request.lastKnownPrincipal : request.authentication.principal;
 }
 
-/** The facts on which the word for a decision depends. */
 interface DecidedRequest {
-  /** Null for a request that was not counted. */
   decision: Pick<RateLimitDecision, 'allowed' | 'ban' | 'degraded'> | null;
   isShed: boolean;
-  /** The limit of its own that counted it instead of the windows, if any. */
   ownLimit: object | null;
 }
 
@@ -81,7 +78,7 @@ export function decisionWord({ decision, isShed, ownLimit }: DecidedRequest): st
   return decision.degraded ? 'degraded' : 'allowed';
 }
 
-/** Returns the requested path without the query, cut, and without a key that somebody put into it. */
+/** Returns the requested path, cut, without the query and keys. */
 export function loggablePath({ originalUrl }: Pick<FastifyRequest, 'originalUrl'>): string {
   const end = originalUrl.indexOf('?');
   const path = withoutKeys(end === -1 ? originalUrl : originalUrl.slice(0, end));

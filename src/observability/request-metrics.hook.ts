@@ -28,10 +28,7 @@ const SECONDS = [0.001, 0.0025, ...ADVISED];
 const FAILURES = [500, 503];
 /** The label of requests without a valid API key; no plan can have this name. */
 const ANONYMOUS_PLAN = '(anonymous)';
-/**
- * Why a request is denied: a full window (the day if both are full), a ban, or the limit that an operation
- * has of its own.
- */
+/** Why a request is denied: by a full window (the day if both are), a ban, or the operation's own limit. */
 const REASONS = [...WINDOW_NAMES, 'ban', ...OWN_LIMIT_REASONS] as const;
 const DURATION_LABELS = [
   'http_request_method',
@@ -44,10 +41,7 @@ const DURATION_LABELS = [
 /** Counts responses by operation and status, and rate-limit decisions by plan. */
 @Injectable()
 export class RequestMetricsHook implements ResponseHook, MetricsSource {
-  /**
-   * The durations of requests with the same labels; each has a histogram, because a label costs more than an
-   * observation.
-   */
+  /** One histogram for each set of labels, because a label costs more than an observation. */
   private readonly durations = new Map<string, [Histogram, Labels<(typeof DURATION_LABELS)[number]>]>();
   private readonly deprecated = counter(
     'requests_deprecated_total',
@@ -75,7 +69,6 @@ export class RequestMetricsHook implements ResponseHook, MetricsSource {
     deprecatedOperations(this.routes).forEach(({ operation }) => this.deprecated.inc({ operation }, 0));
   }
 
-  /** Counts a request whose response is complete. */
   onSend(request: FastifyRequest, { statusCode, elapsedTime }: FastifyReply): void {
     // Read once, because Fastify makes a new object of it each time.
     const { routeOptions } = request;

@@ -26,8 +26,7 @@ const HEADERS_WITHOUT_KEYS: TextMapGetter<FastifyRequest['headers']> = {
 };
 
 /**
- * Creates a span for each request of a protected path, in the client's trace if the request has a valid
- * `traceparent`.
+ * Creates a span for each request of a protected path, in the client's trace if it sends one.
  *
  * @returns the context of the current request, for the spans of its queries.
  */
@@ -58,7 +57,7 @@ export function addRequestSpans(fastify: FastifyInstance, tracer: Tracer): Async
   return contexts;
 }
 
-/** Starts a span with the attributes and names of OpenTelemetry's semantic conventions for HTTP. */
+/** By OpenTelemetry's semantic conventions for HTTP. */
 function start(request: FastifyRequest, tracer: Tracer, sender: Context): Span {
   const { method, routeOptions } = request;
   const known = knownMethod(method);

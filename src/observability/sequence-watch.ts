@@ -62,8 +62,8 @@ interface SequenceUse {
 }
 
 /**
- * Returns the statement that returns a message if a sequence is behind. Only the sequence itself says which
- * value is the next before its first use. Without the privilege to read it, that is taken to be its first.
+ * Returns the statement that returns a message if a sequence is behind. Without the privilege to read a
+ * sequence, its next value before its first use is taken to be its first.
  */
 function selectBehind({ table, sequence, indexed = 'true' }: SequenceUse, isReadable: boolean): string {
   const last = isReadable

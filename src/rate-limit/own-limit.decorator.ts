@@ -13,7 +13,7 @@ declare module 'fastify' {
     ownLimit?: OwnLimit;
   }
   interface FastifyRequest {
-    /** The limit of its own by which the request was counted; null if it was counted in the windows. */
+    /** The limit that counted the request instead of the windows; null if these did. */
     ownLimit: OwnLimit | null;
   }
 }
@@ -28,13 +28,11 @@ export const OWN_LIMIT_REASONS = ['rate_limit_status', 'key_revocation'] as cons
 export interface OwnLimit {
   reason: (typeof OWN_LIMIT_REASONS)[number];
   perMinute: number;
-  /** Returns the key of the bucket that a request counts in. */
   bucketKey: (request: FastifyRequest, principal: Principal) => string;
-  /** Returns whether it is the limit of a request, whose body has arrived; all of the route by default. */
+  /** Returns whether a request, whose body has arrived, has this limit; by default all of the route have. */
   appliesTo?: (request: FastifyRequest) => boolean;
 }
 
-/** The limit of the requests of a quota for its rate-limit status. */
 export const STATUS_LIMIT: OwnLimit = {
   reason: 'rate_limit_status',
   perMinute: 60,
@@ -42,8 +40,8 @@ export const STATUS_LIMIT: OwnLimit = {
 };
 
 /**
- * The limit of requests that end a stolen key. Its thief may send requests with the same key, or another of
- * the quota, and must not use up the holder's: so it is that of a key at one address, for one operation.
+ * The limit of requests that end a stolen key. It is that of one key, address and operation, because its
+ * thief may send requests with it or another key of the quota, and must not use up the holder's.
  */
 export const REVOCATION_LIMIT: OwnLimit = {
   reason: 'key_revocation',
@@ -52,22 +50,21 @@ export const REVOCATION_LIMIT: OwnLimit = {
     revocationBucketKey(operationName(request), keyId, toNetwork(request.ip)),
 };
 
-/** Gives requests of a route a limit of their own. */
 export const HasOwnLimit = (ownLimit: OwnLimit): MethodDecorator =>
   applyDecorators(
     AddRouteConfig({ ownLimit }),
     ...(ownLimit.appliesTo === undefined ? [ApiExtension('x-counted', false)] : []),
   );
 
-/** Returns the limit of its own that an authenticated request has; null if it is counted in the windows. */
+/** Returns the own limit of an authenticated request; null if it is counted in the windows. */
 export function findOwnLimit(request: FastifyRequest): OwnLimit | null {
   const { ownLimit } = request.routeOptions.config;
   return ownLimit !== undefined && (ownLimit.appliesTo?.(request) ?? true) ? ownLimit : null;
 }
 
 /**
- * Returns the operations whose requests all take nothing from the windows. The rotation of keys is not among
- * them: usage has one number for all its requests, so those for leaked keys count as if they were counted.
+ * Returns the operations of which no request takes from the windows. The rotation of keys is not among them:
+ * usage has one number for all its requests.
  */
 export function uncountedOperations(routes: DeclaredRoutes): string[] {
   return routes.all.flatMap(({ operation, ownLimit }) =>

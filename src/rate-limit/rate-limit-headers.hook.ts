@@ -10,17 +10,12 @@ import type { WindowState } from './rules/windows.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /**
-     * The window that the response's `X-RateLimit-*` describe; null before the response, and if it has none.
-     */
+    /** The window that the response's `X-RateLimit-*` describe; null before, and if it has none. */
     reportedWindow: WindowState | null;
   }
 }
 
-/**
- * Adds the rate-limit headers: of the request's decision, or of what is last known if the request was not
- * counted.
- */
+/** Adds the headers of the request's decision, or of what was last known if it was not counted. */
 @Injectable()
 export class RateLimitHeadersHook implements ResponseHook {
   constructor(

@@ -6,7 +6,6 @@ import { PLAN_NAME_MAX_LENGTH } from './rules/plan-name.js';
 import type { RateLimitDecision } from './rules/rate-limit-decision.js';
 import { WINDOW_NAMES } from './rules/windows.js';
 
-/** The rate-limit status of a quota. */
 export const RateLimitStatus = z
   .object({
     plan: plainText('The plan that the quota of the key is on.', PLAN_NAME_MAX_LENGTH),
@@ -45,7 +44,6 @@ export const RateLimitStatus = z
   });
 export type RateLimitStatus = z.infer<typeof RateLimitStatus>;
 
-/** Returns the rate-limit status of a quota on this plan, as a decision reports it. */
 export function rateLimitStatus(
   plan: string,
   { windows, denialsUntilBan, ban }: Pick<RateLimitDecision, 'windows' | 'denialsUntilBan' | 'ban'>,

@@ -25,11 +25,9 @@ export class RateLimitGuard extends ThrottlerGuard {
   @Inject() private readonly store!: FallbackCounterStore;
 
   /**
-   * Counts both windows in one step; the method that it overrides counts one after the other.
-   *
-   * It does not wait for the decision on a read that is served while it is counted, because
-   * `ServedWhileCounted()` makes the handler wait, and then returns no promise, for which NestJS would wait.
-   * After its first denial a bucket is known to be empty or banned, and its reads wait here.
+   * Counts both windows in one step; the method that it overrides counts one after the other. Returns no
+   * promise for a read whose handler waits for the decision (`ServedWhileCounted()`), unless its bucket is
+   * known to be empty or banned.
    *
    * @throws ApiError `rate_limit_exceeded` or `api_key_banned`, else the denial of a request without a valid
    * key; UnavailableError if the count is unknown.
@@ -55,7 +53,7 @@ export class RateLimitGuard extends ThrottlerGuard {
       return decided.then(() => true);
     }
     request.pendingDecision = decided;
-    // A denial is thrown where the request waits for its decision.
+    // The handler waits for it, and throws a denial.
     decided.catch(() => {});
     return true;
   }
@@ -69,7 +67,6 @@ export class RateLimitGuard extends ThrottlerGuard {
     };
   }
 
-  /** Counts the request, and keeps the decision on it. @throws as `canActivate`. */
   private async decide(
     request: FastifyRequest,
     authentication: AuthenticationResult,
@@ -89,7 +86,7 @@ export class RateLimitGuard extends ThrottlerGuard {
     }
   }
 
-  /** Returns the state of the windows, or a denial if the request exceeds its own limit. */
+  /** Returns the state of the windows, or the denial by the request's own limit. */
   private async countApart(
     request: FastifyRequest,
     principal: Principal,
@@ -107,10 +104,6 @@ export class RateLimitGuard extends ThrottlerGuard {
   }
 }
 
-/**
- * Returns the error of a request that is not allowed: `api_key_banned` while a ban lasts, else
- * `rate_limit_exceeded`.
- */
 function rateLimitError(decision: RateLimitDecision, authentication: AuthenticationResult): ApiError {
   const { ban, denialsUntilBan, windows, nowMs } = decision;
   if (ban !== null) {

@@ -6,10 +6,7 @@ declare module 'fastify' {
     isServedWhileCounted?: boolean;
   }
   interface FastifyRequest {
-    /**
-     * Of a read that is served while it is counted: resolves if it is allowed, and rejects if it is denied.
-     * Null for any other request.
-     */
+    /** Resolves if a read that is served while it is counted is allowed, else rejects; null for others. */
     pendingDecision: Promise<void> | null;
   }
 }
@@ -18,7 +15,7 @@ declare const allowed: unique symbol;
 /** A response that has waited for the rate-limit decision. Only `ifAllowed()` makes one. */
 export type Allowed<Body> = Body & { readonly [allowed]: true };
 
-/** A handler whose response has waited. One that returns `any` may have forgotten to. */
+/** A handler whose response has waited, so not one that returns `any`. */
 type Read<Body = Allowed<unknown>> = (...args: never[]) => Promise<0 extends 1 & Body ? never : Body>;
 
 /**
@@ -32,11 +29,7 @@ export const ServedWhileCounted = () =>
     descriptor: TypedPropertyDescriptor<Handler>,
   ) => void;
 
-/**
- * Waits for the rate-limit decision and the data, and returns the response with the data.
- *
- * @throws the error of a denied request, else that of the data.
- */
+/** Waits for the decision and the data. @throws the error of a denied request, else that of the data. */
 export async function ifAllowed<Data, Body>(
   { pendingDecision }: FastifyRequest,
   data: Promise<Data>,

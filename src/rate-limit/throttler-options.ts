@@ -11,7 +11,6 @@ export type WindowOptions = ReturnType<typeof throttlerOptions>;
 export function throttlerOptions({ ANONYMOUS_LIMIT }: Pick<Environment, 'ANONYMOUS_LIMIT'>) {
   const limits = (context: ExecutionContext) => clientLimits(quotaOf(requestOf(context)), ANONYMOUS_LIMIT);
   return {
-    // In the order of their length, into which the library sorts them.
     throttlers: [
       { name: 'minute', ttl: MINUTE_MS, limit: (context: ExecutionContext) => limits(context).perMinute },
       {
@@ -27,7 +26,7 @@ export function throttlerOptions({ ANONYMOUS_LIMIT }: Pick<Environment, 'ANONYMO
   } as const satisfies Readonly<ThrottlerModuleOptions>;
 }
 
-/** Returns the request without `switchToHttp()`, which creates three functions at each call. */
+/** `switchToHttp()` would create three functions at each call. */
 const requestOf = (context: ExecutionContext) => context.getArgByIndex<FastifyRequest>(0);
 
 const quotaOf = ({ authentication }: FastifyRequest) => authentication?.principal?.quota;

@@ -31,7 +31,7 @@ export function generateApiKey(environment: KeyEnvironment): string {
   return key + checksum(key);
 }
 
-/** Returns why the text cannot be a key of this environment, or null when it can. */
+/** Returns why a text cannot be a key of this environment, or null if it can. */
 export function findKeyProblem(text: string, environment: KeyEnvironment): KeyProblem | null {
   const isWhole =
     FORMAT.test(text) && checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);

@@ -4,7 +4,6 @@ import { parseInt64 } from '../../schemas/int64.js';
 /** What a client may rely on; `docs/versioning.md` defines each. */
 export type Stability = 'stable' | 'beta' | 'experimental';
 
-/** A deprecated operation. Its headers, its removal and all documents follow from this one declaration. */
 export interface Deprecation {
   since: Date;
   /** From this instant, 00:00 UTC of a day, the operation returns 410. */
@@ -28,13 +27,9 @@ declare module 'fastify' {
   interface FastifyContextConfig extends Lifecycle {}
 }
 
-/** The values of a request's path parameters, as the client gave them. */
 type PathParameters = Readonly<Record<string, string>>;
 
-/**
- * Returns the successors of a request with these path parameters. One that names a parameter is left out if
- * the value is not an int64: the text may be anything, and the successor would reject it.
- */
+/** Returns the successors of a request, without those for which its path parameter is not an int64. */
 function successorPaths({ successors }: Deprecation, parameters: PathParameters): string[] {
   return successors.flatMap((successor) => {
     const [placeholder, name = ''] = /\{(\w+)\}/.exec(successor) ?? [];
@@ -46,10 +41,7 @@ function successorPaths({ successors }: Deprecation, parameters: PathParameters)
   });
 }
 
-/**
- * Returns the headers that every response of an operation has alike: `X-Stability` if it is not stable,
- * `Deprecation` (RFC 9745) and `Sunset` (RFC 8594).
- */
+/** Returns `X-Stability` if it is not stable, `Deprecation` (RFC 9745) and `Sunset` (RFC 8594). */
 export function lifecycleHeaders({ stability, deprecation }: Lifecycle): Record<string, string> {
   return {
     ...(stability !== undefined && stability !== 'stable' && { 'X-Stability': stability }),
@@ -71,9 +63,7 @@ export function deprecationLinks(deprecation: Deprecation, parameters: PathParam
 /**
  * Returns the error of a request to an operation that is removed or not offered, else null.
  *
- * @param request its method and path parameters.
  * @param nowMs milliseconds since the Unix epoch.
- * @param service whether it has experimental operations, and what a proxy removes before its paths.
  */
 export function lifecycleError(
   { stability, deprecation }: Lifecycle,

@@ -10,27 +10,19 @@ import { toNetwork } from '../rules/network.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The slots among which it has one; null before, and once its response is made. */
+    /** The slots among which it has one; null if it has none, or no more. */
     operationSlots: OperationSlots | null;
-    /**
-     * The id of the quota, or the network, that its slot counts for, as far as is known before it is
-     * authenticated. Null until slots are short.
-     */
+    /** The quota or network that its slot counts for; null until slots are short. */
     slotOwner: string | null;
     /** Whether `ConcurrencyLimit` denied it. */
     isShed: boolean;
   }
 }
 
-/** The requests of one operation. */
 interface OperationSlots {
   readonly operation: string;
-  /**
-   * Those that hold a slot, in no order. Not a Set, because outgrown tables of a Set keep its former items in
-   * memory until a full collection.
-   */
+  /** Not a Set, because outgrown tables of a Set keep its former items in memory until a full collection. */
   readonly slots: FastifyRequest[];
-  /** Requests denied since the start. */
   shed: number;
 }
 
@@ -44,15 +36,13 @@ const TOO_MANY = new ApiError(
 /**
  * Bounds the requests in flight of each operation to `MAX_CONCURRENT_REQUESTS_PER_OPERATION` slots. Excess
  * requests are denied immediately, so a request waits for at most that many others, and a slow operation
- * takes no slot of another. The last third of the slots is for clients that have less than a third, which is
- * their share, so no client takes an operation from the others. Beyond its share a client gets 429; one that
- * has less, but finds no slot, gets 503.
+ * takes no slot of another. Once two thirds of the slots are taken, a client may have a third, so none takes
+ * an operation from the others: beyond its share it gets 429; with less, if there is no slot, 503.
  */
 @Injectable()
 export class ConcurrencyLimit implements MetricsSource, ResponseHook {
   private readonly byOperation = new Map<string, OperationSlots>();
   private readonly maxSlots: number;
-  /** The slots of an operation that a client may have while two thirds are taken. */
   private readonly share: number;
 
   constructor(
@@ -76,10 +66,9 @@ export class ConcurrencyLimit implements MetricsSource, ResponseHook {
     );
   }
 
-  /** Takes a slot for each request that has arrived. */
   readonly preValidation: preValidationHookHandler = (request, _reply, done) => done(this.takeSlot(request));
 
-  /** Takes a slot for a request that needs a key; returns the error of a request that gets none. */
+  /** Takes a slot for a request that needs a key; returns the error of one that gets none. */
   takeSlot(request: FastifyRequest): ApiError | undefined {
     if (this.connections.refusing.aborted) {
       return SHUTTING_DOWN;
@@ -88,7 +77,7 @@ export class ConcurrencyLimit implements MetricsSource, ResponseHook {
       return undefined;
     }
     const operation = this.findSlots(operationName(request));
-    const error = this.findError(operation, request);
+    const error = this.findError(operation.slots, request);
     if (error !== undefined) {
       return this.shed(request, error);
     }
@@ -104,21 +93,20 @@ export class ConcurrencyLimit implements MetricsSource, ResponseHook {
     return error;
   }
 
-  /** Frees the slot of a request whose response is made. */
   onSend(request: FastifyRequest): void {
-    const index = request.operationSlots?.slots.indexOf(request) ?? -1;
-    if (index !== -1) {
-      request.operationSlots?.slots.splice(index, 1);
+    if (request.operationSlots !== null) {
+      const { slots } = request.operationSlots;
+      slots.splice(slots.indexOf(request), 1);
+      request.operationSlots = null;
     }
-    request.operationSlots = null;
   }
 
-  /** Returns the error of a request for which there is no slot. */
-  private findError({ slots }: OperationSlots, request: FastifyRequest): ApiError | undefined {
+  private findError(slots: FastifyRequest[], request: FastifyRequest): ApiError | undefined {
     if (slots.length < (this.maxSlots * 2) / 3) {
       return undefined;
     }
-    if (countSlots(slots, request) >= this.share) {
+    const owner = findOwner(request);
+    if (slots.filter((other) => findOwner(other) === owner).length >= this.share) {
       return TOO_MANY;
     }
     return slots.length < this.maxSlots ? undefined : OVERLOADED;
@@ -129,12 +117,6 @@ export class ConcurrencyLimit implements MetricsSource, ResponseHook {
     this.byOperation.set(operation, found);
     return found;
   }
-}
-
-/** Returns the number of slots that the client of a request has. */
-function countSlots(slots: FastifyRequest[], request: FastifyRequest): number {
-  const owner = findOwner(request);
-  return slots.filter((other) => findOwner(other) === owner).length;
 }
 
 function findOwner(request: FastifyRequest): string {

@@ -22,22 +22,15 @@ const OPTIONS = {
   requestTimeout: 30_000,
   connectionsCheckingInterval: 1_000,
 };
-/**
- * The maximum time for which nothing moves on a connection with a request in flight; longer than
- * `requestTimeout`.
- */
+/** The time for which nothing may move on a connection with a request in flight. */
 const STANDSTILL_TIMEOUT_MS = 40_000;
 /** The bounds of one process, and of one connection. */
 const LIMITS = { connections: 10_000, unreadBytes: 64 * 1024 * 1024, inFlightPerConnection: 32 };
 /** The share of `SHUTDOWN_GRACE` after which requests that have not started get 503. */
 const STARTING_SHARE = 0.7;
-/**
- * The share of `SHUTDOWN_GRACE` after which requests in flight are cut off; the rest is for work behind the
- * requests.
- */
+/** The share after which requests in flight are cut off; the rest is for work behind them. */
 const RESPONDING_SHARE = 0.8;
 
-/** The error of a request that arrives too late in a shutdown. */
 export const SHUTTING_DOWN = new ApiError(
   'service_unavailable',
   'This server is shutting down. Try again shortly.',
@@ -49,9 +42,8 @@ const NO_PROXY = new ApiError(
   { headers: { Allow: METHODS } },
 );
 
-/** The state of a connection. */
 interface Connection {
-  /** The responses that are not sent whole, in the order of their requests. */
+  /** The responses that are not sent whole. */
   readonly pending: ServerResponse[];
   /** The last request with a response, while its body has not arrived whole; else null. */
   unfinished: IncomingMessage | null;
@@ -68,16 +60,11 @@ interface Connection {
  * that have not started get 503; finally, the rest is cut off.
  */
 export class Connections implements MetricsSource {
-  /** Whether the service is about to end, and should get no more requests. */
   isDraining = false;
-  /** Requests that had arrived whole, and were cut off without a response. */
   cutOff = 0;
   /** How many connections were closed by each bound. */
   readonly closedByBound = { connections: 0, unread_bytes: 0, pipelined: 0 };
-  /**
-   * How many connections were ended by each status: three of the parser, one of CONNECT, and one of a
-   * shutdown.
-   */
+  /** How many connections were ended by each status: of the parser, of CONNECT (405), of a shutdown (503). */
   readonly errorsByStatus = new Map([400, 405, 408, 431, 503].map((status) => [status, 0]));
   private readonly refusal = new AbortController();
   /** Aborted when requests that have not started get `SHUTTING_DOWN`. */
@@ -89,9 +76,8 @@ export class Connections implements MetricsSource {
   private readonly unread = new Map<ServerResponse, number>();
   private unreadBytes = 0;
   /**
-   * How many requests of each connection have started in this turn of the event loop. These are in flight
-   * together, because the client sent them without waiting, even if each has its response before Node parses
-   * the next.
+   * How many requests of each connection have started in this turn of the event loop. The client sent them
+   * without waiting, so they are in flight together, even if each has its response before the next is parsed.
    */
   private readonly startedInTurn = new Map<Connection, number>();
 
@@ -110,7 +96,6 @@ export class Connections implements MetricsSource {
     );
   }
 
-  /** Returns a server whose connections are bounded, and end in a shutdown. */
   createServer(handle: RequestListener): Server {
     const closeIfLast = (response: ServerResponse) => this.closeIfLast(response);
     const countUnread = (response: ServerResponse) => this.countUnread(response);
@@ -145,7 +130,7 @@ export class Connections implements MetricsSource {
     return Object.assign(server, { httpAllowHalfOpen: true });
   }
 
-  /** Closes each connection after its last response, from now on. */
+  /** From now on closes each connection after its last response. */
   drain(): void {
     if (!this.isDraining) {
       this.isDraining = true;
@@ -177,7 +162,6 @@ export class Connections implements MetricsSource {
     socket.once('close', () => this.remove(socket));
   }
 
-  /** Returns the oldest connection without a request in flight. */
   private findIdle(): Socket | undefined {
     for (const [socket, { pending }] of this.connections) {
       if (pending.length === 0) {
@@ -192,10 +176,7 @@ export class Connections implements MetricsSource {
     this.connections.delete(socket);
   }
 
-  /**
-   * Closes a connection that exceeds a bound, without its responses: an orderly close would leave them to the
-   * operating system.
-   */
+  /** Drops the responses too, which an orderly close would leave to the operating system. */
   private destroy(socket: Socket, bound: keyof Connections['closedByBound']): void {
     this.closedByBound[bound] += 1;
     this.remove(socket);
@@ -238,10 +219,7 @@ export class Connections implements MetricsSource {
     }
   }
 
-  /**
-   * Counts a complete response until its last byte is accepted by the operating system, which nearly always
-   * is immediately.
-   */
+  /** Counts a complete response until the operating system has all of it, which is mostly at once. */
   private countUnread(response: ServerResponse): void {
     const bytes = response.writableLength;
     if (bytes === 0 || this.unread.has(response) || !this.connections.has(response.req.socket)) {
@@ -329,7 +307,7 @@ export class Connections implements MetricsSource {
   }
 }
 
-/** Whether a part of a request has arrived behind the last response. */
+/** Whether a part of a request has arrived after the last response. */
 function hasPart(socket: Socket, { bytesRead }: Connection): boolean {
   return socket.bytesRead > bytesRead;
 }

@@ -3,13 +3,12 @@ import dns from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import { callbackify } from 'node:util';
 
-/** The look-ups that have not ended, by name. */
 const lookups = new Map<string, Promise<LookupAddress[]>>();
 
 /**
  * Returns the options of a connection to a host that may be far away, or have an address that leads nowhere.
- * Node gives each address but the last 250 ms; a lost packet alone takes a second. The operating system looks
- * up the name. That occupies a thread, perhaps for a minute, so a name has at most one look-up.
+ * Node gives each address but the last 250 ms; a lost packet alone takes a second. A look-up of a name
+ * occupies a thread, perhaps for a minute, so each name has at most one.
  *
  * @param select returns the addresses that may be connected to, or throws an error that says why it may not.
  */

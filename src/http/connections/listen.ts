@@ -3,10 +3,10 @@ import { networkInterfaces } from 'node:os';
 import { once } from 'node:events';
 import { listenError } from '../../process/listen-error.js';
 
-/** Where a server listens, and the setting that has its port. */
 interface Place {
   host: string;
   port: number;
+  /** The one that has the port. */
   setting: 'PORT' | 'METRICS_PORT';
 }
 
@@ -22,7 +22,6 @@ export function ownLoopback(): string[] {
  * Makes a server listen on a host: `::` is every address of both families, or of IPv4 alone if the machine
  * lacks IPv6; `localhost` is 127.0.0.1 and ::1, because clients choose either.
  *
- * @param listen has the server listen on one address.
  * @throws OperatorError if it cannot.
  */
 export async function listenOn(

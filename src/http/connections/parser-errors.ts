@@ -4,7 +4,7 @@ import { ApiError } from '../routes/api-error.js';
 import { SECURITY_HEADERS } from '../responses/security-headers.js';
 
 const NOT_HTTP = new ApiError('invalid_request', 'The request is not valid HTTP/1.1.');
-/** By the code of Node's error. */
+/** By the code of the error of Node's parser. */
 const PARSER_ERRORS: Record<string, ApiError> = {
   HPE_HEADER_OVERFLOW: new ApiError(
     'headers_too_large',
@@ -13,7 +13,6 @@ const PARSER_ERRORS: Record<string, ApiError> = {
   ERR_HTTP_REQUEST_TIMEOUT: new ApiError('request_timeout', 'The request did not arrive in time.'),
 };
 
-/** Returns the error that a client gets for an error of Node's HTTP parser. */
 export function parserError({ code = '' }: { code?: string }): ApiError {
   return PARSER_ERRORS[code] ?? NOT_HTTP;
 }

@@ -17,8 +17,8 @@ const TOO_LARGE = new ApiError('payload_too_large', 'The body is larger than 64 
 const INCOMPLETE = new ApiError('invalid_request', 'The body did not arrive whole.');
 
 /**
- * Reads bodies before the guards run, so that nothing lies between the judgement of a request and its effect.
- * `ValidationPipe` parses them behind the guards.
+ * Collects bodies before the guards run, so that nothing lies between the judgement of a request and its
+ * effect. `ValidationPipe` parses them.
  */
 @Injectable()
 export class RequestBodyReader {
@@ -58,7 +58,7 @@ export class RequestBodyReader {
     this.arriving.add(body);
     if (this.connections.refusing.aborted) {
       body.end(SHUTTING_DOWN);
-    } else if (body.isTooLarge) {
+    } else if (Number(body.request.headers['content-length']) > LIMIT_BYTES) {
       body.end(TOO_LARGE);
     } else if (this.arriving.size > MAX_ARRIVING) {
       const surplus = this.findSurplus();
@@ -66,10 +66,7 @@ export class RequestBodyReader {
     }
   }
 
-  /**
-   * Returns the oldest body of the network with the most, so that no client makes the requests of others
-   * fail.
-   */
+  /** Returns the oldest body of the network with the most, so that no client crowds out others. */
   private findSurplus(): ArrivingBody {
     const counts = new Map<string, number>();
     this.arriving.forEach(({ network }) => counts.set(network, (counts.get(network) ?? 0) + 1));
@@ -83,30 +80,20 @@ class ArrivingBody {
   private bytes = Buffer.alloc(0);
   private length = 0;
   private isOver = false;
-  private knownNetwork: string | undefined;
+  /** The client's. */
+  readonly network: string;
 
-  /** @param onEnd receives the bytes, or the error of a body that did not arrive whole. */
   constructor(
     readonly request: FastifyRequest,
     payload: IncomingMessage,
     private readonly onEnd: (error: ApiError | null, bytes: Buffer) => void,
   ) {
+    this.network = toNetwork(request.ip);
     payload.on('data', (chunk: Buffer) => this.add(chunk));
     payload.once('end', () => this.end(null)).once('close', () => this.end(INCOMPLETE));
   }
 
-  /** Whether its length, as its head declares it, exceeds the limit. */
-  get isTooLarge(): boolean {
-    return Number(this.request.headers['content-length']) > LIMIT_BYTES;
-  }
-
-  /** The client's network. */
-  get network(): string {
-    this.knownNetwork ??= toNetwork(this.request.ip);
-    return this.knownNetwork;
-  }
-
-  /** Ends the arrival, with an error if the body has not arrived whole. Has no effect once it is over. */
+  /** Ends the arrival, unless it is over; with an error if the body has not arrived whole. */
   end(error: ApiError | null): void {
     if (!this.isOver) {
       this.isOver = true;

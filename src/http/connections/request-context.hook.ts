@@ -2,7 +2,7 @@ import type { onRequestHookHandler } from 'fastify';
 import { SECURITY_HEADERS } from '../responses/security-headers.js';
 import { parseTraceParent } from '../rules/trace-parent.js';
 
-/** Sets what later steps read of a request, and adds the headers that every response has. */
+/** Sets the sender's trace, and adds the headers that every response has. */
 export const setRequestContext: onRequestHookHandler = (request, reply, done) => {
   const { traceparent } = request.headers;
   if (typeof traceparent === 'string') {

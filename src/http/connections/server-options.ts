@@ -5,7 +5,6 @@ import type { Environment } from '../../process/settings/environment.js';
 import { ROUTER_OPTIONS } from '../routes/allowed-methods.js';
 import type { Connections } from './connections.js';
 
-/** Returns the options of a server of this process. */
 export function serverOptions(
   { TRUST_PROXY }: Pick<Environment, 'TRUST_PROXY'>,
   connections: Connections,

@@ -15,7 +15,7 @@ const SUBDOMAIN = /^[\w.-]+$/;
  */
 export function allowOrigins(origins: readonly string[]): onRequestHookHandler {
   return ({ method, headers }, reply, done) => {
-    // Also if no origin is allowed, so that a cache does not give this response to a page of an allowed one.
+    // Always, so that no cache gives the response without an allowed origin to a page that has one.
     reply.header('Vary', 'Origin');
     const origin = origins.includes('*') ? '*' : findAllowed(headers.origin, origins);
     if (origin !== undefined) {
@@ -37,7 +37,7 @@ function findAllowed(origin = '', origins: readonly string[]): string | undefine
   return origins.some((each) => includes(each, origin)) ? origin : undefined;
 }
 
-/** Returns whether an origin is this one, or a subdomain of it, at any depth, if that begins with `*.`. */
+/** Returns whether an origin is this one, or, if this begins with `*.`, a subdomain of it at any depth. */
 function includes(allowed: string, origin: string): boolean {
   const [scheme = '', parent] = allowed.split('*');
   if (parent === undefined) {
@@ -48,8 +48,8 @@ function includes(allowed: string, origin: string): boolean {
 }
 
 /**
- * Allows every header that a page wants to send, such as those of its traces. A list protects services that
- * trust a browser by its cookies or its network; here a page must have the key itself.
+ * Allows every header that a page wants to send. A list would protect services that trust a browser by its
+ * cookies or its network; here a page must have the key itself.
  */
 function preflightHeaders(requested: string | undefined): Record<string, string> {
   return {

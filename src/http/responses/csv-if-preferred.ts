@@ -10,7 +10,7 @@ const TYPES = ['application/json; charset=utf-8', CSV_TYPE];
 
 /**
  * Matches what precedes a formula: the start of a text, or what starts a cell within it for a spreadsheet
- * whose separator is not the comma. To that one, the quotes around the text are a part of the cell before.
+ * whose separator is not the comma, for which the quotes around the text belong to the cell before.
  */
 const BEFORE_FORMULA = /(?:^|[;\t\r\n])[ "]*(?=[=+\-@\uff1d\uff0b\uff0d\uff20])/g;
 

@@ -11,8 +11,7 @@ interface ReadPage<Entry, Last> {
 const links = new WeakMap<object, string>();
 
 /**
- * Sets the `Link` header of a response, and `X-Total-Count` if the entries of all pages were counted. Returns
- * the entries of the page.
+ * Returns the entries of a page, and sets `Link`, and `X-Total-Count` if the entries of all were counted.
  *
  * @param query the query parameters of every page of this list.
  * @param position returns the position after which the next page begins.

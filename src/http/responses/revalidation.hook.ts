@@ -30,10 +30,7 @@ const TAG = /"[^"]*"/g;
 /** What Apache and Jetty add to the tag of a response that they compress, and leave in `If-None-Match`. */
 const CODING_SUFFIX = /--?(gzip|br|zstd|deflate)"$/;
 
-/**
- * Returns the strong `ETag` (RFC 9110, section 8.8.3) of a body and its `Link`, which changes when a list
- * grows beyond the page.
- */
+/** Returns the strong `ETag` (RFC 9110, section 8.8.3) of a body and its `Link`, which may change alone. */
 export function entityTag(body: string, link = ''): string {
   return `"${hash('sha1', `${link}\n${body}`, 'base64url')}"`;
 }

@@ -7,10 +7,9 @@ import { ENVIRONMENT, type Environment } from '../../process/settings/environmen
 /** A path parameter may be as long as all headers, so that the router rejects none. */
 export const ROUTER_OPTIONS = { maxParamLength: maxHeaderSize };
 
-/** The methods that operations have. */
 export const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 
-/** The methods of each path, for `Allow`. */
+/** Finds the methods of a path for `Allow`. */
 @Injectable()
 export class AllowedMethods {
   /** Of Fastify's own kind, so that paths match alike. */

@@ -7,10 +7,7 @@ interface ErrorBody {
   status: number;
 }
 
-/**
- * An error as its client may read it: `message` says what was wrong and what to do; `cause` is for the log
- * alone.
- */
+/** An error whose `message` tells its client what was wrong and what to do; `cause` is for the log alone. */
 export class ApiError extends Error {
   readonly headers: Readonly<Record<string, string>>;
 

@@ -1,7 +1,4 @@
-/**
- * The HTTP status of every error code. A retired code is never reused, because clients may still branch on
- * it.
- */
+/** The HTTP status of every error code. A retired code is never reused: clients may still branch on it. */
 export const statusOfCode = {
   invalid_request: 400,
   missing_api_key: 401,
@@ -28,7 +25,7 @@ export const statusOfCode = {
 
 export type ErrorCode = keyof typeof statusOfCode;
 
-/** The seconds after which a retry may succeed, of errors that pass by themselves. */
+/** `Retry-After` of errors that pass by themselves. */
 export const retrySecondsOfCode: Partial<Record<ErrorCode, number>> = {
   idempotency_conflict: 1,
   too_many_concurrent_requests: 1,

@@ -11,7 +11,7 @@ interface DeclaredRoute extends FastifyContextConfig {
   path: string;
 }
 
-/** What the routes of the service declare, where no server has them too, as in the terminal. */
+/** What the routes declare, for the terminal too, which has no server. */
 export class DeclaredRoutes {
   readonly all: DeclaredRoute[];
 

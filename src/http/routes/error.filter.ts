@@ -35,7 +35,7 @@ export class ErrorFilter implements ExceptionFilter {
       () => exception,
       (denial: unknown) => denial,
     );
-    const error = toApiError(thrown, request, this.docs);
+    const error = describeError(thrown, request, this.docs);
     logError(error, request);
     void reply
       .status(error.status)
@@ -46,10 +46,7 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-/**
- * Logs `service_unavailable` without a stack, because it is not a defect. Without a cause, its origin has
- * logged it.
- */
+/** Logs `service_unavailable` without a stack: it is no defect. Without a cause, its origin has logged it. */
 function logError(error: ApiError, { id, traceFields, log }: FastifyRequest): void {
   const fields = { requestId: id, ...traceFields };
   if (error.code === 'service_unavailable') {
@@ -61,7 +58,7 @@ function logError(error: ApiError, { id, traceFields, log }: FastifyRequest): vo
   }
 }
 
-function toApiError(exception: unknown, { id, originalUrl }: FastifyRequest, docs: string): ApiError {
+function describeError(exception: unknown, { id, originalUrl }: FastifyRequest, docs: string): ApiError {
   if (exception instanceof ApiError) {
     return exception;
   }

@@ -12,7 +12,7 @@ import { AddRouteConfig } from './route-config.decorator.js';
 export class NotFoundController {
   constructor(private readonly allowedMethods: AllowedMethods) {}
 
-  /** @throws NotFoundException, or ApiError `method_not_allowed` if the path has routes of other methods. */
+  /** @throws NotFoundException; ApiError `method_not_allowed` if the path has other methods. */
   @All(['/v1', '/v1/*', '/admin', '/admin/*', '/*'])
   @AddRouteConfig({ isFallback: true })
   deny(@Req() { method, url, originalUrl }: FastifyRequest): never {

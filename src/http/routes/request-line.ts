@@ -23,9 +23,8 @@ const UNROUTABLE = /^[^/]|%|\/(?=[/?#]|$)/;
 
 /**
  * Returns the path and query of a request target in a form that always has a route, because guards protect
- * routes only. A path segment that cannot be decoded is escaped, so `/v1/pets/%zz` is the path of an animal
- * named `%zz`. If the path is not public, the slash before its first empty segment is doubled, so `/v1/pets/`
- * is not the path of an animal without a name.
+ * routes only. A path segment that cannot be decoded is escaped, so `%zz` is an id. Unless the path is public,
+ * the slash before its first empty segment is doubled, so `/v1/pets/` is not the path of an empty id.
  */
 export function routableTarget(target: string, isPublic: (path: string) => boolean): string {
   if (!UNROUTABLE.test(target)) {
@@ -45,7 +44,7 @@ function decodable(segment: string): string {
   }
 }
 
-/** Returns the name that the OpenAPI document has for the operation of a request, or `none`. */
+/** Returns the `operationId` of a request, or `none`. */
 export function operationName({ routeOptions }: Pick<FastifyRequest, 'routeOptions'>): string {
   return routeOptions.config.operation ?? NO_OPERATION;
 }

@@ -6,15 +6,13 @@ import { AddRouteConfig } from './route-config.decorator.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether it is served although the database lacks something. */
+    /** Serves it even though the database lacks something. */
     needsNoSchema?: true;
   }
 }
 
-/** Serves a route even though the database lacks something. */
 export const NeedsNoSchema = () => AddRouteConfig({ needsNoSchema: true });
 
-/** Returns the error of a request that the database is not ready for. */
 export function schemaNotReady(cause?: unknown): ApiError {
   const message = 'The database is not ready for this version of the service. Try again later.';
   return new ApiError('service_unavailable', message, { cause });

@@ -6,7 +6,7 @@ const WITH_PORT = /^(?:\[(?<v6>[^\]]+)\]|(?<v4>[\d.]+))(?::\d+)?$/;
 /** An address from a proxy may be any text if `TRUST_PROXY` trusts one too many. */
 const ADDRESS = /^[\da-f.:[\]]{2,64}$/i;
 
-/** An address of a network, and the number of leading bits that all of its addresses share. */
+/** An address, and the number of leading bits that all addresses of its network share. */
 export type Network = ReturnType<typeof ipaddr.parseCIDR>;
 
 /** IPv4 as a socket that serves both families has it, and some proxies. */
@@ -24,9 +24,9 @@ export function addressText(text: string): string {
 }
 
 /**
- * Returns a client's network: the IPv4 address, also one mapped into IPv6, or the /64 of an IPv6 address,
- * because a client that has one address of a /64 has all of it. Returns `unknown` for anything else, so that
- * a client cannot invent networks.
+ * Returns a client's network: the IPv4 address, even one mapped into IPv6, or the /64 of an IPv6 address,
+ * because a client that has one address of a /64 has all. Any other text is `unknown`, so that a client
+ * cannot invent networks.
  */
 export function toNetwork(text: string | undefined): string {
   const address = parseAddress(text);
@@ -83,10 +83,7 @@ export function isInNetworks(text: string | undefined, networks: readonly Networ
   return networks.some(([first, bits]) => address?.kind() === first.kind() && address.match(first, bits));
 }
 
-/**
- * Returns an address, as IPv4 if it is mapped into IPv6; null for any other text, and without a text: a
- * closed connection has no address.
- */
+/** Returns an address, as IPv4 if it is mapped into IPv6, else null: a closed connection has no address. */
 function parseAddress(text: string | undefined): ipaddr.IPv4 | ipaddr.IPv6 | null {
   if (text === undefined) {
     return null;

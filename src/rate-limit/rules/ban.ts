@@ -1,23 +1,22 @@
 import { DAY_MS } from '../../process/time-units.js';
 import type { WindowLimits } from './windows.js';
 
-/** Time since the end of a ban after which the ban level falls by one, each time that it has passed. */
+/** The ban level falls by one for each such time since the end of a ban. */
 export const LEVEL_FALLS_AFTER_MS = DAY_MS;
 
 /** How many times the limit per minute must be denied within a minute to start a ban. */
 const LIMITS_DENIED = 1;
 
-/** A temporary ban that a request started or met. */
 export interface Ban {
   /** When it ends, in milliseconds since the Unix epoch, by the store's clock. */
   untilMs: number;
-  /** Whether this very request started it. Of all requests that a ban denies, one did. */
+  /** Whether this very request started it. */
   started: boolean;
 }
 
 /**
  * Returns how many denials within a minute start a ban; null if none does, because bans are off or the
- * client is anonymous. Every store gets it with each bucket.
+ * client is anonymous.
  *
  * @param banDurations milliseconds that the first ban lasts, the next, and so on; empty if bans are off.
  */
@@ -28,10 +27,7 @@ export function banThreshold(
   return banDurations.length > 0 && perDay !== null ? LIMITS_DENIED * perMinute : null;
 }
 
-/**
- * Returns the Unix time in seconds, rounded up, at which a ban is over: a client that waits until then is not
- * denied by it.
- */
+/** Returns the Unix time in seconds, rounded up, at which a ban is over. */
 export function banEndSeconds({ untilMs }: Ban): number {
   return Math.ceil(untilMs / 1000);
 }

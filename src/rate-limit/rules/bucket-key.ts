@@ -1,13 +1,10 @@
 const QUOTA = 'quota:';
 
-/** Returns the bucket key of a quota. */
 export function quotaBucketKey(quotaId: string): string {
   return QUOTA + quotaId;
 }
 
-/**
- * Returns the bucket key of a quota's requests for its rate-limit status, which have a limit of their own.
- */
+/** Returns the bucket key of a quota's requests for its rate-limit status. */
 export function statusBucketKey(quotaId: string): string {
   return `status:${quotaId}`;
 }

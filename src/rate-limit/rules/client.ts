@@ -9,9 +9,7 @@ export function clientBucketKey(quota: Pick<Quota, 'id'> | undefined, request: {
   return quota === undefined ? addressBucketKey(toNetwork(request.ip)) : quotaBucketKey(quota.id);
 }
 
-/**
- * Returns the limits of a client: its quota's, else those of an anonymous client, which has no day window.
- */
+/** Returns the limits of a client: its quota's, else those of an anonymous client. */
 export function clientLimits(
   quota: Pick<Quota, 'perMinute' | 'perDay'> | undefined,
   anonymousPerMinute: number,

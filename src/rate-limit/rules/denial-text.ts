@@ -1,7 +1,6 @@
 import type { RateLimitDecision } from './rate-limit-decision.js';
 import { retryAfterSeconds } from './windows.js';
 
-/** Returns what a denied client may read: what is allowed, and how long to wait. */
 export function exceededMessage(
   allowance: string,
   { windows, nowMs }: Pick<RateLimitDecision, 'windows' | 'nowMs'>,

@@ -4,9 +4,8 @@ import { retryAfterSeconds, secondsToReset, tightestWindow } from './windows.js'
 
 /**
  * Returns the rate-limit headers of a response, and the window that `X-RateLimit-*` describe: the one that a
- * client meets first. The headers are `X-RateLimit-*`, all windows in the form of
- * draft-ietf-httpapi-ratelimit-headers-11, sections 3 and 4, and `Retry-After` on a denial (RFC 9110, section
- * 10.2.3). A ban leaves the windows as they are, but `X-RateLimit-*` have nothing remaining until its end.
+ * client meets first, with nothing remaining during a ban. `RateLimit` has all windows as they are
+ * (draft-ietf-httpapi-ratelimit-headers-11, sections 3 and 4).
  */
 export function rateLimitReport({ allowed, ban, degraded, nowMs, windows }: RateLimitDecision) {
   const fewest = tightestWindow(windows);

@@ -1,7 +1,6 @@
 import { type Ban, banThreshold } from './ban.js';
 import { type WindowLimits, type WindowState, windowState } from './windows.js';
 
-/** A request for room in the windows of a bucket. */
 export interface RateLimitRequest extends WindowLimits {
   /** `quota:ID` or `address:NETWORK`. */
   bucketKey: string;
@@ -13,8 +12,8 @@ export interface RateLimitDecision extends BanStatus {
   /** The windows in force, as this request left them. A ban does not change them. */
   windows: readonly WindowState[];
   /**
-   * The time of the decision by the store's clock, in milliseconds since the Unix epoch. A window begins
-   * later if that clock was ahead: every wait starts at this time nevertheless.
+   * The time of the decision by the store's clock, in milliseconds since the Unix epoch. Every wait starts
+   * then, even if that clock was ahead before, so that a window begins later.
    */
   nowMs: number;
   /** Whether this replica decided by itself because the store is unavailable. */
@@ -25,21 +24,15 @@ export interface RateLimitDecision extends BanStatus {
 interface BanStatus {
   /** Denials within this minute, as this request left them; a ban that starts sets them to zero. */
   denials: number;
-  /**
-   * Denials that remain within this minute: the last of them starts a ban. Null if bans are off, or for an
-   * anonymous client.
-   */
+  /** Denials that remain within this minute until a ban starts; null if none ever does. */
   denialsUntilBan: number | null;
   ban: Ban | null;
 }
 
-/**
- * All requests of one bucket in a batch, with the limits of the latest, because a plan may have changed
- * meanwhile.
- */
+/** The requests of one bucket in a batch, with the limits of the latest: its plan may have changed. */
 export interface BucketRequests extends RateLimitRequest {
   count: number;
-  /** How many denials within a minute start a ban; null if none does. */
+  /** As `banThreshold()` returns it. */
   banThreshold: number | null;
 }
 
@@ -59,21 +52,14 @@ export interface BucketState {
   nowMs: number;
 }
 
-/**
- * What a store did with the requests of a bucket: the first are allowed, the next denied, and the rest met a
- * ban.
- */
+/** The requests of a bucket after counting: the first are allowed, the next denied, the rest met a ban. */
 export interface CountedBucket extends BucketState {
   allowed: number;
-  /** Those that were counted as denials. The last of them started a ban if no denials are left. */
+  /** The last of them started a ban if `denials` is zero. */
   denied: number;
 }
 
-/**
- * Returns the requests of each bucket together.
- *
- * @param banDurations as `banThreshold` has them.
- */
+/** Returns the requests of each bucket together. `banDurations` are those of `banThreshold()`. */
 export function groupByBucket(requests: readonly RateLimitRequest[], banDurations: readonly number[]) {
   const buckets = new Map<string, BucketRequests>();
   for (const { bucketKey, perMinute, perDay } of requests) {
@@ -85,10 +71,9 @@ export function groupByBucket(requests: readonly RateLimitRequest[], banDuration
 }
 
 /**
- * Returns the decision on each request of a batch, in their order.
+ * Returns the decision on each request of a batch, in their order, or the error of its bucket.
  *
- * @param outcomes what the store did with each bucket, or why it could not: that is returned for each of its
- *   requests.
+ * @param outcomes what the store did with each bucket, or why it could not.
  */
 export function decisionsFor(
   requests: readonly RateLimitRequest[],
@@ -136,15 +121,14 @@ export function decisionFor(
   return { allowed, windows, nowMs, ...toBanStatus(counted, position, threshold), degraded: false };
 }
 
-/** Returns the decision that a request would get now from a bucket, which is left as it is. */
+/** Returns the decision that a request would get now. */
 export function previewDecision(
   bucket: BucketState,
   limits: WindowLimits,
   threshold: number | null,
 ): RateLimitDecision {
   const banned = threshold !== null && isBanned(bucket);
-  // A bucket without a ban has the status of an allowed request, one with a ban that of a request which met
-  // it.
+  // The status is that of an allowed request, or of one that meets the ban.
   const decision = decisionFor({ ...bucket, allowed: banned ? 0 : 1, denied: 0 }, limits, threshold);
   return { ...decision, allowed: !banned && decision.windows.every(({ remaining }) => remaining > 0) };
 }
@@ -153,7 +137,7 @@ export function isBanned({ bannedUntilMs, nowMs }: BucketState): boolean {
   return bannedUntilMs !== null && bannedUntilMs > nowMs;
 }
 
-/** Returns the ban status of a request; the parameters are those of `decisionFor`. */
+/** The parameters are those of `decisionFor()`. */
 export function toBanStatus(
   { allowed, denied, denials, bannedUntilMs }: CountedBucket,
   position: number,

@@ -7,21 +7,17 @@ const LENGTH_SECONDS = { minute: MINUTE_MS / 1000, day: DAY_MS / 1000 };
 export type WindowName = keyof typeof LENGTH_SECONDS;
 export const WINDOW_NAMES = Object.keys(LENGTH_SECONDS) as WindowName[];
 
-/** Returns the number of the minute that a time is in. */
 export const toMinute = (nowMs: number) => Math.floor(nowMs / MINUTE_MS);
-/** Returns the number of the UTC day that a time is in. */
 export const toDay = (nowMs: number) => Math.floor(nowMs / DAY_MS);
 
-/** The limits of a quota; or of an anonymous client, which has no day window and is never banned. */
 export interface WindowLimits {
   perMinute: number;
+  /** Null for an anonymous client, which has no day window and is never banned. */
   perDay: number | null;
 }
 
-/** How much of one window is used, as of one decision. */
 export interface WindowState {
   name: WindowName;
-  /** Length in seconds. */
   lengthSeconds: number;
   limit: number;
   /** Requests that may still be allowed, never negative. */
@@ -42,7 +38,6 @@ export function windowState(name: WindowName, number: number, limit: number, use
   };
 }
 
-/** Returns the number of the window since the Unix epoch. */
 export function windowNumber({ resetSeconds, lengthSeconds }: WindowState): number {
   return resetSeconds / lengthSeconds - 1;
 }

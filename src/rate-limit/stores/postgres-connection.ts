@@ -30,7 +30,7 @@ const RETRY_MS = 500;
  */
 export class PostgresConnection {
   private readonly pool: pg.Pool;
-  /** Of the pool's one connection: destroyed if it hangs, because an orderly end would wait for the server. */
+  /** Of the pool's one connection. If that hangs, an orderly end would wait for the server. */
   private socket: net.Socket | undefined;
   private isOpen = false;
   private isDirect = false;
