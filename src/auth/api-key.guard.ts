@@ -2,7 +2,7 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../http/routes/api-error.js';
 import { ApiKeyStrategy, deniedCredential, invalidKey } from './api-key.strategy.js';
-import type { Principal } from './principal.js';
+import type { AuthenticationResult, Principal } from './principal.js';
 
 const MISSING = 'An API key is required. Send it in the header "Authorization: Bearer <API_KEY>".';
 const NAME = 'authorization';
@@ -32,29 +32,24 @@ export class ApiKeyGuard implements CanActivate {
       return true;
     }
     const finished = new Promise<boolean>((resolve, reject) => {
-      const actions = {
-        success: () => {
-          const { authentication } = request;
-          if (authentication?.principal) {
-            addExpiry(http.getResponse(), authentication.principal);
-            setBorrower(request, authentication.principal);
-          }
-          resolve(true);
-        },
-        fail: (challenge: string) => {
-          const denial = new ApiError('missing_api_key', MISSING, {
-            headers: { 'WWW-Authenticate': challenge },
-          });
-          request.authentication = { principal: null, denial };
-          resolve(true);
-        },
-        error: reject,
+      const success = (authentication: AuthenticationResult) => {
+        request.authentication = authentication;
+        if (authentication.principal) {
+          addExpiry(http.getResponse(), authentication.principal);
+          setBorrower(request, authentication.principal);
+        }
+        resolve(true);
       };
+      const fail = (challenge: string) => {
+        const headers = { 'WWW-Authenticate': challenge };
+        success({ principal: null, denial: new ApiError('missing_api_key', MISSING, { headers }) });
+      };
+      const actions = { success, fail, error: reject };
       const strategy = Object.assign(Object.create(this.strategy) as ApiKeyStrategy, actions);
       // The strategy would fail with 400 for a header without two parts, and accept a key in query or body.
       const parts = given.split(/ +/);
       const authorization = parts.length === 2 ? parts.join(' ') : undefined;
-      strategy.authenticate({ headers: { authorization }, request } as never);
+      strategy.authenticate({ headers: { authorization } } as never);
     });
     return request.authentication === null ? finished : true;
   }

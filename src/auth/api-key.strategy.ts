@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Strategy } from 'passport-http-bearer';
-import type { Principal } from './principal.js';
+import type { AuthenticationResult, Principal } from './principal.js';
 import { ENVIRONMENT, type Environment } from '../process/settings/environment.js';
 import { ApiError } from '../http/routes/api-error.js';
 import { findKeyProblem, hashApiKey } from './rules/api-key.js';
@@ -9,13 +9,7 @@ import { ApiKeyCache, type CachedApiKey } from './api-key-cache.js';
 import { findKeyEnd } from './key-validity.js';
 import { DatabaseClock } from '../database/access/database-clock.js';
 
-/** What the strategy reads, and the request whose `authentication` it sets. */
-interface Credential {
-  headers: { authorization: string | undefined };
-  request: FastifyRequest;
-}
-type Done = (error: unknown, isVerified?: true) => void;
-type Verify = (credential: unknown, token: string, done: Done) => void;
+type Done = (error: unknown, result?: AuthenticationResult) => void;
 
 const REALM = 'animal-store';
 
@@ -35,19 +29,17 @@ export function invalidKey(reason: string): ApiError {
 }
 
 /**
- * Authenticates a bearer token (RFC 6750) as an API key. It sets the principal or the denial of the request;
- * for a cached key, before `authenticate()` returns.
+ * Authenticates a bearer token (RFC 6750) as an API key; if that is cached, before `authenticate()` returns.
+ * A denial is a success too, because it is for later steps.
  */
 @Injectable()
-export class ApiKeyStrategy extends Strategy<Verify> {
+export class ApiKeyStrategy extends Strategy<(token: string, done: Done) => void> {
   constructor(
     private readonly keys: ApiKeyCache,
     private readonly clock: DatabaseClock,
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'APP_ENV'>,
   ) {
-    super({ realm: REALM, passReqToCallback: true }, (credential, token, done) =>
-      this.verify((credential as Credential).request, token, done),
-    );
+    super({ realm: REALM }, (token, done) => this.verify(token, done));
   }
 
   /** Returns `request.lastKnownPrincipal`. */
@@ -56,25 +48,18 @@ export class ApiKeyStrategy extends Strategy<Verify> {
     return key === undefined ? null : this.keys.lastKnown(hashApiKey(key));
   }
 
-  private verify(request: FastifyRequest, token: string, done: Done): void {
-    const finish = (result: Principal | string) => {
-      request.authentication =
-        typeof result === 'string'
-          ? { principal: null, denial: invalidKey(result) }
-          : { principal: result, denial: null };
-      done(null, true);
-    };
+  private verify(token: string, done: Done): void {
     const problem = this.findProblem(token);
     if (problem !== null) {
-      finish(problem);
+      done(null, deny(problem));
       return;
     }
     const found = this.keys.find(hashApiKey(token));
     if (found instanceof Promise) {
       // An error of `done` itself must not call it again.
-      void found.then((key) => finish(this.judge(key)), done);
+      void found.then((key) => done(null, this.judge(key)), done);
     } else {
-      finish(this.judge(found));
+      done(null, this.judge(found));
     }
   }
 
@@ -87,12 +72,17 @@ export class ApiKeyStrategy extends Strategy<Verify> {
     return problem && `The API key is for another environment; this is ${APP_ENV}`;
   }
 
-  /** Returns the principal of a key, or why it has none. */
-  private judge(key: CachedApiKey | null): Principal | string {
+  private judge(key: CachedApiKey | null): AuthenticationResult {
     if (key === null) {
-      return 'The API key is unknown';
+      return deny('The API key is unknown');
     }
     const end = findKeyEnd(key.revoked, key.principal.expiresAt, this.clock.now());
-    return end === null ? key.principal : `The API key ${end === 'revoked' ? 'was revoked' : 'has expired'}`;
+    return end === null
+      ? { principal: key.principal, denial: null }
+      : deny(`The API key ${end === 'revoked' ? 'was revoked' : 'has expired'}`);
   }
+}
+
+function deny(reason: string): AuthenticationResult {
+  return { principal: null, denial: invalidKey(reason) };
 }
