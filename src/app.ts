@@ -40,8 +40,6 @@ const REQUEST_PROPERTIES = [
   'pendingDecision',
   'requiredRole',
   'traceFields',
-  'operationSlots',
-  'slotOwner',
   'reportedWindow',
 ] as const;
 

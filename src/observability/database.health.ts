@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import pg from 'pg';
 import { ENCODING_FAULT, sessionSettings, settingColumns } from '../../prisma/session-settings.mjs';
@@ -7,7 +8,7 @@ import { MigrationError, pendingMigrations } from '../database/migrations/migrat
 import { PrismaService } from '../database/access/prisma.service.js';
 import { findSchemaFaults, HOW_TO_MIGRATE, HOW_TO_REPAIR } from '../database/migrations/schema-faults.js';
 import { SchemaState } from '../database/migrations/schema-state.js';
-import { loadSql, namedStatement, type Statement } from '../database/access/statement.js';
+import { loadSql } from '../database/access/statement.js';
 import { EVERY_PRIVILEGE, TABLES } from '../database/access/tables.js';
 import { ENVIRONMENT, type Environment } from '../process/settings/environment.js';
 import type { Health } from './health.schema.js';
@@ -17,10 +18,7 @@ const HEALTH_DEADLINE_MS = 1500;
 /** Requests within this time share one check, because they need no key. */
 const RESULT_LIFE_MS = 1000;
 
-const CHECK = namedStatement<{ fault: string }>(
-  'check-database',
-  `${loadSql(import.meta.url, 'check-database').text} UNION ALL ${ENCODING_FAULT}`,
-);
+const CHECK = `${loadSql(import.meta.url, 'check-database').text} UNION ALL ${ENCODING_FAULT}`;
 /** The migrations are absent while their state is unknown. */
 export type DatabaseParts = Pick<Health['components'], 'database' | 'migrations'>;
 
@@ -32,7 +30,7 @@ export class DatabaseHealth {
   /** The privileges that a role needs on a table; a null role is that of `DATABASE_URL`. */
   private readonly needs: { role: string | null; relation: string; privileges: string }[];
   /** One check at a time, because each holds a connection for as long as the database hangs. */
-  private last: { found: Promise<DatabaseParts>; startMs: number; isOver: boolean } | null = null;
+  private shared: Promise<DatabaseParts> | null = null;
 
   constructor(
     private readonly prisma: PrismaService,
@@ -61,13 +59,13 @@ export class DatabaseHealth {
 
   /** Shares a check that is still running, or started within the last second. */
   async check(): Promise<DatabaseParts> {
-    const startMs = performance.now();
-    if (this.last === null || (this.last.isOver && startMs - this.last.startMs >= RESULT_LIFE_MS)) {
-      const last = { found: this.find().finally(() => (last.isOver = true)), startMs, isOver: false };
-      this.last = last;
+    if (this.shared === null) {
+      this.shared = this.find();
+      const life = pause(RESULT_LIFE_MS, undefined, { ref: false });
+      void Promise.allSettled([this.shared, life]).then(() => (this.shared = null));
     }
     try {
-      return await withinDeadline(this.last.found, HEALTH_DEADLINE_MS);
+      return await withinDeadline(this.shared, HEALTH_DEADLINE_MS);
     } catch (error) {
       const message = databaseReason(error);
       return isDatabaseUnavailable(error)
@@ -77,11 +75,15 @@ export class DatabaseHealth {
   }
 
   private async find(): Promise<DatabaseParts> {
-    const faults = await this.query(CHECK, [
-      JSON.stringify(this.needs),
-      Object.values(TABLES).flatMap(({ sequence }) => sequence ?? []),
-      ...settingColumns(sessionSettings(this.environment.DATABASE_URL)),
-    ]);
+    // Prisma's client connects only to a schema that it may use, which is among what is checked.
+    const { rows: faults } = await this.prisma.pools.queries.query<{ fault: string }>({
+      text: CHECK,
+      values: [
+        JSON.stringify(this.needs),
+        Object.values(TABLES).flatMap(({ sequence }) => sequence ?? []),
+        ...settingColumns(sessionSettings(this.environment.DATABASE_URL)),
+      ],
+    });
     if (faults.length > 0) {
       // The table of migrations may not be readable, so nothing is known of the schema.
       this.schema.isUsable = null;
@@ -103,26 +105,14 @@ export class DatabaseHealth {
         return { ...down(`${lacked}; ${HOW_TO_MIGRATE}`), pending };
       }
       const faults = await findSchemaFaults(this.prisma.pools.queries);
-      return faults === null
-        ? { ...UP, pending }
-        : {
-            ...down(`the database ${faults}; ${HOW_TO_MIGRATE}; if that applies nothing, ${HOW_TO_REPAIR}`),
-            pending,
-          };
+      const repair = `${HOW_TO_MIGRATE}; if that applies nothing, ${HOW_TO_REPAIR}`;
+      return { ...(faults === null ? UP : down(`the database ${faults}; ${repair}`)), pending };
     } catch (error) {
       if (error instanceof MigrationError) {
         return down(error.message);
       }
       throw error;
     }
-  }
-
-  /** Prisma's client connects only to a schema that it may use, which is among what is checked. */
-  private async query<Row extends pg.QueryResultRow>(
-    { text }: Statement<Row>,
-    values: unknown[] = [],
-  ): Promise<Row[]> {
-    return (await this.prisma.pools.queries.query<Row>({ text, values })).rows;
   }
 }
 

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import { decisionWord, loggablePath, loggableUserAgent } from './request-log.js';
 
 const request = { isShed: false, ownLimit: null };
@@ -21,7 +22,7 @@ describe('decisionWord', () => {
     ['uncounted', 'a request without a decision', { decision: null }],
     ['shed', 'a request that was shed', { decision: null, isShed: true }],
   ])('returns "%s" for %s', (word, _request, fields) => {
-    expect(decisionWord({ ...request, ...fields })).toBe(word);
+    expect(decisionWord({ ...request, ...fields } as FastifyRequest)).toBe(word);
   });
 });
 

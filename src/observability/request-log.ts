@@ -2,7 +2,6 @@ import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { operationName } from '../http/routes/request-line.js';
 import type { Principal } from '../auth/principal.js';
 import { addressText } from '../http/rules/network.js';
-import type { RateLimitDecision } from '../rate-limit/rules/rate-limit-decision.js';
 
 /** Matches a key without its first letter, which may be percent-encoded. */
 const API_KEY = /sk_(live|test)_[0-9A-Za-z]+/g;
@@ -25,8 +24,8 @@ export class RequestLog extends LogController {
     request: FastifyRequest,
     reply: FastifyReply,
   ): void {
-    const { decision, isShed, ownLimit, reportedWindow, traceFields } = request;
-    const isLimited = decision !== null || request.requiredRole !== null;
+    const { reportedWindow, traceFields } = request;
+    const isLimited = request.decision !== null || request.requiredRole !== null;
     const principal = isLimited ? findPrincipal(request) : null;
     request.log.info(
       {
@@ -37,7 +36,7 @@ export class RequestLog extends LogController {
         operation: operationName(request),
         status: reply.statusCode,
         durationMs: Math.round(reply.elapsedTime * 10) / 10,
-        decision: isLimited ? decisionWord({ decision, isShed, ownLimit }) : undefined,
+        decision: isLimited ? decisionWord(request) : undefined,
         window: reportedWindow?.name,
         limit: reportedWindow?.limit,
         remaining: reportedWindow?.remaining,
@@ -58,14 +57,12 @@ function findPrincipal(request: FastifyRequest): Principal | null {
   return request.authentication === null ? request.lastKnownPrincipal : request.authentication.principal;
 }
 
-interface DecidedRequest {
-  decision: Pick<RateLimitDecision, 'allowed' | 'ban' | 'degraded'> | null;
-  isShed: boolean;
-  ownLimit: object | null;
-}
-
 /** Returns how the rate limiter decided on a request, in a word that docs/observing.md explains. */
-export function decisionWord({ decision, isShed, ownLimit }: DecidedRequest): string {
+export function decisionWord({
+  decision,
+  isShed,
+  ownLimit,
+}: Pick<FastifyRequest, 'decision' | 'isShed' | 'ownLimit'>): string {
   if (decision === null) {
     return isShed ? 'shed' : 'uncounted';
   }

@@ -10,10 +10,6 @@ import { toNetwork } from '../rules/network.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The slots among which it has one; null if it has none, or no more. */
-    operationSlots: OperationSlots | null;
-    /** The quota or network that its slot counts for; null until slots are short. */
-    slotOwner: string | null;
     /** Whether `ConcurrencyLimit` denied it. */
     isShed: boolean;
   }
@@ -42,6 +38,8 @@ const TOO_MANY = new ApiError(
 @Injectable()
 export class ConcurrencyLimit implements MetricsSource, ResponseHook {
   private readonly byOperation = new Map<string, OperationSlots>();
+  /** The quota or network of a request, once slots are short. */
+  private readonly owners = new WeakMap<FastifyRequest, string>();
   private readonly maxSlots: number;
   private readonly share: number;
 
@@ -81,7 +79,6 @@ export class ConcurrencyLimit implements MetricsSource, ResponseHook {
     if (error !== undefined) {
       return this.shed(request, error);
     }
-    request.operationSlots = operation;
     operation.slots.push(request);
     return undefined;
   }
@@ -94,10 +91,10 @@ export class ConcurrencyLimit implements MetricsSource, ResponseHook {
   }
 
   onSend(request: FastifyRequest): void {
-    if (request.operationSlots !== null) {
-      const { slots } = request.operationSlots;
-      slots.splice(slots.indexOf(request), 1);
-      request.operationSlots = null;
+    const slots = this.byOperation.get(operationName(request))?.slots ?? [];
+    const index = slots.indexOf(request);
+    if (index !== -1) {
+      slots.splice(index, 1);
     }
   }
 
@@ -105,11 +102,17 @@ export class ConcurrencyLimit implements MetricsSource, ResponseHook {
     if (slots.length < (this.maxSlots * 2) / 3) {
       return undefined;
     }
-    const owner = findOwner(request);
-    if (slots.filter((other) => findOwner(other) === owner).length >= this.share) {
+    const owner = this.findOwner(request);
+    if (slots.filter((other) => this.findOwner(other) === owner).length >= this.share) {
       return TOO_MANY;
     }
     return slots.length < this.maxSlots ? undefined : OVERLOADED;
+  }
+
+  private findOwner(request: FastifyRequest): string {
+    const owner = this.owners.get(request) ?? request.lastKnownPrincipal?.quota.id ?? toNetwork(request.ip);
+    this.owners.set(request, owner);
+    return owner;
   }
 
   private findSlots(operation: string): OperationSlots {
@@ -117,9 +120,4 @@ export class ConcurrencyLimit implements MetricsSource, ResponseHook {
     this.byOperation.set(operation, found);
     return found;
   }
-}
-
-function findOwner(request: FastifyRequest): string {
-  request.slotOwner ??= request.lastKnownPrincipal?.quota.id ?? toNetwork(request.ip);
-  return request.slotOwner;
 }
