@@ -9,6 +9,7 @@ import { createDatabase, query, type TestDatabase } from '../support/database/da
 import { send } from '../support/http/http.js';
 import { countKeyLookUps } from '../support/keys/key-look-ups.js';
 import { eventually, until } from '../support/eventually.js';
+import { ban } from '../support/keys/bans.js';
 import { issueKey } from '../support/keys/keys.js';
 import { documented } from '../support/documented-commands.js';
 import { freePort } from '../support/programs/free-port.js';
@@ -227,6 +228,25 @@ describeOnPgBouncer('a service behind PgBouncer', () => {
     expect(await Promise.all([expiring, lasting].map(fetchStatus))).toEqual([200, 200]);
     clock.travel(2 * HOUR_MS);
     expect(await fetchStatus(expiring)).toBe(401);
+  });
+
+  it('counts a ban until its end, though the session has another time zone and form of dates', async () => {
+    jest.spyOn(Logger.prototype, 'error').mockImplementation();
+    jest.spyOn(Logger.prototype, 'warn').mockImplementation();
+    await setDefault("timezone = 'America/New_York'");
+    await setDefault("datestyle = 'German, DMY'");
+    const clock = new TestClock();
+    const store = await startStore({ DATABASE_URL: await startPooler() }, clock);
+    const issued = await issueKey(database);
+    const end = new Date(clock.now() + HOUR_MS);
+    await ban(database, issued, end);
+    const request = (path: string) => send(store.url + path, issued);
+    const { status, json, headers } = await request('/v1/pets');
+    expect([status, json.code]).toEqual([429, 'api_key_banned']);
+    expect(headers.get('x-ratelimit-reset')).toBe(String(Math.ceil(end.getTime() / 1000)));
+    expect((await request('/v1/rate-limit')).json.bannedUntil).toBe(end.toISOString());
+    clock.travel(HOUR_MS);
+    expect((await request('/v1/pets')).status).toBe(200);
   });
 
   it('is not ready until its role has the schema of DATABASE_URL as its search_path', async () => {

@@ -16,6 +16,14 @@ const UNKNOWN_TYPE = 'application/octet-stream';
 const TOO_LARGE = new ApiError('payload_too_large', 'The body is larger than 64 KiB.');
 const INCOMPLETE = new ApiError('invalid_request', 'The body did not arrive whole.');
 
+interface ArrivingBody {
+  readonly request: FastifyRequest;
+  /** The client's. */
+  readonly network: string;
+  /** Ends the arrival, unless it is over; with an error if the body has not arrived whole. */
+  readonly end: (error: ApiError | null) => void;
+}
+
 /**
  * Collects bodies before the guards run, so that nothing lies between the judgement of a request and its
  * effect. `ValidationPipe` parses them.
@@ -45,21 +53,39 @@ export class RequestBodyReader {
     });
     fastify.addHttpMethod('QUERY', { overrideExisting: true });
     fastify.removeAllContentTypeParsers();
-    fastify.addContentTypeParser('*', (request, payload, done) => {
-      const body = new ArrivingBody(request, payload, (error, bytes) => {
-        this.arriving.delete(body);
-        done(error, new RequestBody(bytes, request.headers));
-      });
-      this.add(body);
-    });
+    fastify.addContentTypeParser('*', (request, payload, done) => this.read(request, payload, done));
   }
 
-  private add(body: ArrivingBody): void {
+  /** Collects a body in one `Buffer`: a list of one-byte chunks would take 400 times the memory. */
+  private read(
+    request: FastifyRequest,
+    payload: IncomingMessage,
+    done: (error: Error | null, body: RequestBody) => void,
+  ): void {
+    const { 'content-length': declared = LIMIT_BYTES } = request.headers;
+    let bytes = Buffer.alloc(0);
+    let length = 0;
+    const end = (error: ApiError | null) => {
+      if (this.arriving.delete(body)) {
+        done(error, new RequestBody(bytes.subarray(0, length), request.headers));
+        bytes = Buffer.alloc(0);
+      }
+    };
+    const body: ArrivingBody = { request, network: toNetwork(request.ip), end };
     this.arriving.add(body);
+    payload.on('data', (chunk: Buffer) => {
+      if (length + chunk.length > LIMIT_BYTES) {
+        end(TOO_LARGE);
+      } else if (this.arriving.has(body)) {
+        bytes = bytes.length > 0 ? bytes : Buffer.allocUnsafe(Number(declared));
+        length += chunk.copy(bytes, length);
+      }
+    });
+    payload.once('end', () => end(null)).once('close', () => end(INCOMPLETE));
     if (this.connections.refusing.aborted) {
-      body.end(SHUTTING_DOWN);
-    } else if (Number(body.request.headers['content-length']) > LIMIT_BYTES) {
-      body.end(TOO_LARGE);
+      end(SHUTTING_DOWN);
+    } else if (Number(declared) > LIMIT_BYTES) {
+      end(TOO_LARGE);
     } else if (this.arriving.size > MAX_ARRIVING) {
       const surplus = this.findSurplus();
       surplus.end(this.concurrencyLimit.shed(surplus.request));
@@ -72,44 +98,5 @@ export class RequestBodyReader {
     this.arriving.forEach(({ network }) => counts.set(network, (counts.get(network) ?? 0) + 1));
     const most = Math.max(...counts.values());
     return [...this.arriving].find(({ network }) => counts.get(network) === most)!;
-  }
-}
-
-/** A body that is collected in one `Buffer`: a list of one-byte chunks would take 400 times the memory. */
-class ArrivingBody {
-  private bytes = Buffer.alloc(0);
-  private length = 0;
-  private isOver = false;
-  /** The client's. */
-  readonly network: string;
-
-  constructor(
-    readonly request: FastifyRequest,
-    payload: IncomingMessage,
-    private readonly onEnd: (error: ApiError | null, bytes: Buffer) => void,
-  ) {
-    this.network = toNetwork(request.ip);
-    payload.on('data', (chunk: Buffer) => this.add(chunk));
-    payload.once('end', () => this.end(null)).once('close', () => this.end(INCOMPLETE));
-  }
-
-  /** Ends the arrival, unless it is over; with an error if the body has not arrived whole. */
-  end(error: ApiError | null): void {
-    if (!this.isOver) {
-      this.isOver = true;
-      this.onEnd(error, this.bytes.subarray(0, this.length));
-      this.bytes = Buffer.alloc(0);
-    }
-  }
-
-  private add(chunk: Buffer): void {
-    if (this.length + chunk.length > LIMIT_BYTES) {
-      this.end(TOO_LARGE);
-    } else if (!this.isOver) {
-      if (this.bytes.length === 0) {
-        this.bytes = Buffer.allocUnsafe(Number(this.request.headers['content-length'] ?? LIMIT_BYTES));
-      }
-      this.length += chunk.copy(this.bytes, this.length);
-    }
   }
 }

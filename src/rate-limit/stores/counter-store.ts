@@ -28,11 +28,6 @@ export const CHECK_DEADLINE_MS = 200;
 /** Codes of a connection for which this process or (SQLSTATE class 53) PostgreSQL lacks resources. */
 const NOT_REFUSED = /^(EMFILE|ENFILE|ENOBUFS|ENOMEM|EADDRNOTAVAIL|53\d{3})$/;
 
-export interface CounterStoreWarning {
-  code: 'eviction_policy_unknown';
-  message: string;
-}
-
 /** The `store` of an UnavailableError. */
 export const COUNTER_STORE = 'The counter store, which holds the bans,';
 
@@ -75,7 +70,7 @@ export abstract class CounterStore {
     name: 'count-requests',
   });
   readonly batches = this.batcher.metrics;
-  warnings: CounterStoreWarning[] = [];
+  warnings: { code: 'eviction_policy_unknown'; message: string }[] = [];
 
   constructor(protected readonly environment: Environment) {}
 

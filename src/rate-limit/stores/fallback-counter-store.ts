@@ -4,17 +4,12 @@ import type { MetricsRegistry, MetricsSource } from '../../process/metrics-regis
 import { Clock, ServerClock } from '../../process/clock.js';
 import { ENVIRONMENT, type Environment } from '../../process/settings/environment.js';
 import type { RateLimitDecision, RateLimitRequest } from '../rules/rate-limit-decision.js';
-import { COUNTER_STORE, CounterStore, type CounterStoreWarning } from './counter-store.js';
+import { COUNTER_STORE, CounterStore } from './counter-store.js';
 import { LocalCounterStore } from './local-counter-store.js';
 
 /** Queries without a reply, in a row, after which the shared store is unavailable. */
 const MAX_SILENT_QUERIES = 3;
 const PING_INTERVAL_MS = 500;
-
-interface Outage {
-  since: Date;
-  error: UnavailableError;
-}
 
 /**
  * Counts in the shared store; while that is unavailable, in this replica, from the last counts known.
@@ -29,7 +24,7 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
   private readonly logger = new Logger(FallbackCounterStore.name);
   private readonly serverClock: ServerClock;
   private readonly local: LocalCounterStore;
-  outage: Outage | null = null;
+  outage: { since: Date; error: UnavailableError } | null = null;
   decidedLocally = 0;
   private silentQueries = 0;
   private lastFailure: UnavailableError | null = null;
@@ -112,7 +107,7 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
     return this.shared.bans(bucketKeys);
   }
 
-  get warnings(): readonly CounterStoreWarning[] {
+  get warnings() {
     return this.shared.warnings;
   }
 
