@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import { extname } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { negotiate } from '@fastify/accept-negotiator';
-import type { FastifyInstance, RouteShorthandOptions } from 'fastify';
+import type { FastifyInstance, FastifyRequest, RouteShorthandOptions } from 'fastify';
+import Negotiator from 'negotiator';
 import { namesTag } from '../../http/responses/revalidation.hook.js';
 import { addVary } from '../../http/responses/vary.js';
 
@@ -57,7 +57,7 @@ export function serveStaticDocument(
   const coded = new Map<Coding, Promise<Buffer>>();
   fastify.get(path, hooks, async (request, reply) => {
     const { bytes, digest } = (opened ??= open());
-    const coding = IS_COMPRESSED.test(type) ? 'identity' : codingFor(request.headers['accept-encoding']);
+    const coding = IS_COMPRESSED.test(type) ? 'identity' : codingFor(request);
     const tag = `"${digest}-${coding}"`;
     reply.headers({ ETag: tag, 'Cache-Control': 'public, max-age=0', ...headers });
     addVary(reply, 'Accept-Encoding');
@@ -74,11 +74,11 @@ export function serveStaticDocument(
   });
 }
 
-/** Returns the client's preferred coding of those that it accepts. */
-function codingFor(acceptEncoding = ''): Coding {
-  const accepted = CODINGS.filter(
-    (coding) => !new RegExp(`\\b${coding}\\s*;\\s*q=0(\\.0*)?\\s*(,|$)`, 'i').test(acceptEncoding),
-  );
-  // Codings are case-insensitive (RFC 9110, section 8.4.1).
-  return negotiate(acceptEncoding.toLowerCase(), accepted) ?? 'identity';
+/** Returns the client's preferred coding of those that it accepts, and the best of several alike. */
+function codingFor(request: FastifyRequest): Coding {
+  // Its types lack the options.
+  const negotiator = new Negotiator(request) as {
+    encoding(available: Coding[], options: { preferred: Coding[] }): Coding | undefined;
+  };
+  return negotiator.encoding(CODINGS, { preferred: CODINGS }) ?? 'identity';
 }
