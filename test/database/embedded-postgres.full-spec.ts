@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { chmod, cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
 import { findEmbeddedPostgres } from '../../src/database/migrations/embedded/embedded-postgres.js';
+import { findForeignProcess } from '../../src/database/migrations/embedded/foreign-process.js';
 import { query } from '../support/database/database.js';
 import { eventually } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
@@ -96,18 +98,24 @@ describe('startEmbeddedPostgres', () => {
     await start();
   });
 
-  linuxIt('starts though another program of its user has the number of its killed server', async () => {
+  linuxIt.each([
+    ['another program of its user has', 'echo $$; exec sleep 60'],
+    // Its parent, which `sleep` replaces, never waits for it.
+    ['a zombie has', 'true & echo $!; exec sleep 60'],
+  ])('starts though %s the number of its killed server', async (_who, script) => {
     const pidFile = join(dataDir, 'postgres/postmaster.pid');
     let foreign: ChildProcess | null = null;
     await expectDataAfter(async (owner, postmaster) => {
       const { uid } = await stat(pidFile);
-      foreign = spawn('sleep', ['60'], { uid });
+      foreign = spawn('sh', ['-c', script], { uid, stdio: ['ignore', 'pipe', 'ignore'] });
+      const [pid] = await once(foreign.stdout as Readable, 'data');
       process.kill((await readStatus(postmaster)).host, 'SIGKILL');
       process.kill(postmaster, 'SIGKILL');
       owner.kill('SIGKILL');
       // The number cannot be chosen, so the file names another one.
       const [, ...lines] = (await readFile(pidFile, 'utf8')).split('\n');
-      await writeFile(pidFile, [foreign.pid, ...lines].join('\n'));
+      await writeFile(pidFile, [String(pid).trim(), ...lines].join('\n'));
+      expect(await findForeignProcess(join(dataDir, 'postgres'))).toBe(Number(pid));
     });
     expect(foreign).toMatchObject({ exitCode: null, signalCode: null });
     expect((foreign as ChildProcess | null)?.kill()).toBe(true);

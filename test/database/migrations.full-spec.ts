@@ -94,6 +94,19 @@ describe('applyPendingMigrations', () => {
     expect(await applyPendingMigrations(`${databaseUrl}&schema=animals`, folder)).toEqual(OWN_MIGRATIONS);
   });
 
+  it('throws the missing file of a migration, and applies none', async () => {
+    await mkdir(path.join(folder, '20991231000000_empty'));
+    await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toThrow(/ENOENT.+20991231000000_empty/);
+    expect(await database.query("SELECT to_regclass('pets') AS pets")).toEqual([{ pets: null }]);
+  });
+
+  it('applies nothing from a folder without a migration', async () => {
+    await applyPendingMigrations(databaseUrl);
+    const empty = await mkdtemp(path.join(tmpdir(), 'no-migrations-'));
+    expect(await applyPendingMigrations(databaseUrl, empty)).toStrictEqual([]);
+    await rm(empty, { recursive: true });
+  });
+
   it('closes all its connections', async () => {
     await applyPendingMigrations(databaseUrl);
     const others =
