@@ -19,7 +19,7 @@ export function stopSignal(graceMs: number): AbortSignal {
   const logger = new Logger('Shutdown');
   const stop = new AbortController();
   const forceExit = (reason: string) => {
-    logger.error(`Cut off: ${reason}`);
+    logger.error(`Forced exit: ${reason}`);
     if (standardOutput.hangs || standardError.hangs) {
       process.kill(process.pid, 'SIGKILL');
     }
@@ -29,14 +29,14 @@ export function stopSignal(graceMs: number): AbortSignal {
   const onSignal = (signal: NodeJS.Signals) => {
     if (!stop.signal.aborted) {
       requestedMs = performance.now();
-      standardOutput.write(`Animal Store ends (${signal})\n`);
+      standardOutput.write(`Animal Store is shutting down (${signal})\n`);
       setTimeout(
-        () => forceExit(`the service did not end within SHUTDOWN_GRACE (${graceMs / 1000} s)`),
+        () => forceExit(`the service did not stop within SHUTDOWN_GRACE (${graceMs / 1000} s)`),
         graceMs,
       ).unref();
       stop.abort();
     } else if (performance.now() - requestedMs > SAME_PRESS_MS) {
-      forceExit(`second signal (${signal}), the service exits immediately`);
+      forceExit(`second signal (${signal})`);
     }
   };
   for (const signal of SIGNALS) {

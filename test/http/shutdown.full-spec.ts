@@ -55,7 +55,7 @@ describe('a service that receives a signal', () => {
       const url = await service.listening();
       await eventually(async () => expect((await send(`${url}/readyz`)).status).toBe(200));
       const stopping = stop(service, signal);
-      await service.waitForOutput(/Animal Store ends/);
+      await service.waitForOutput(/Animal Store is shutting down/);
       expect((await send(`${url}/readyz`)).status).toBe(503);
       const { status, headers } = await send(`${url}/v1/pets`, { key });
       expect([status, headers.get('connection')]).toEqual([200, 'close']);
@@ -63,7 +63,7 @@ describe('a service that receives a signal', () => {
       expect(code).toBe(0);
       expect(ms).toBeGreaterThan(1_000);
       expect(ms).toBeLessThan(1_000 + 5 * EXIT_MS);
-      expect(stdout).toContain(`Animal Store ends (${signal})`);
+      expect(stdout).toContain(`Animal Store is shutting down (${signal})`);
       await aggregateUsage(database.url);
       expect(
         await database.query('SELECT sum(succeeded)::int AS served FROM usage WHERE period = $$minute$$'),
@@ -75,14 +75,14 @@ describe('a service that receives a signal', () => {
     const service = services.start({ SHUTDOWN_DELAY: '5s' });
     await service.listening();
     void service.kill('SIGINT');
-    await service.waitForOutput(/Animal Store ends/);
+    await service.waitForOutput(/Animal Store is shutting down/);
     void service.kill('SIGINT');
     // Earlier it could be the same press of Ctrl-C.
     await pause(1000);
     const { code, ms, stdout } = await stop(service);
     expect(code).toBe(1);
     expect(ms).toBeLessThan(EXIT_MS);
-    expect(stdout).toContain('Cut off: second signal (SIGTERM), the service exits immediately');
+    expect(stdout).toContain('Forced exit: second signal (SIGTERM)');
   });
 
   it.each([200, 500, 800, 1100])('exits with 0 during its start, after %i ms', async (afterMs) => {
@@ -219,7 +219,7 @@ describe('a service that shuts down, after seven tenths of SHUTDOWN_GRACE', () =
     await outcomes;
     expect(code).toBe(1);
     expect(ms).toBeLessThan(GRACE_MS + EXIT_MS);
-    expect(stdout).toMatch(/cut off|Cut off/);
+    expect(stdout).toMatch(/cut off|Forced exit/);
     proxy.close();
   });
 });

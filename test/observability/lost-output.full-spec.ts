@@ -194,7 +194,7 @@ describe('a service whose log cannot be written', () => {
     expect(lines.filter((line) => line.droppedLines !== undefined)).toHaveLength(1);
     expect(lines.findIndex(({ requestId }) => requestId === 'afterwards')).toBeGreaterThan(gap);
     expect(lines.map(({ time }) => time)).toEqual(lines.map(({ time }) => time).toSorted());
-    expect(pipe.text).toContain('Animal Store ends (SIGTERM)\n');
+    expect(pipe.text).toContain('Animal Store is shutting down (SIGTERM)\n');
   });
 });
 

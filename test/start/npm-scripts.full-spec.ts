@@ -113,7 +113,7 @@ describe('npm start', () => {
     const run = runScript('start');
     await until(() => run.output.includes('listens on'), 60_000);
     await run.pressCtrlC();
-    expect(run.output).toMatch(/Ran 0 scripts[^]*Animal Store ends \(SIGINT\)/);
+    expect(run.output).toMatch(/Ran 0 scripts[^]*Animal Store is shutting down \(SIGINT\)/);
     await expect(access(at('data', 'postgres', 'postmaster.pid'))).rejects.toThrow('ENOENT');
   });
 
@@ -123,7 +123,7 @@ describe('npm start', () => {
       const run = runScript('start');
       await until(() => run.output.includes('listens on'), 60_000);
       await run.signalNpm(signal);
-      expect(run.output).toContain('Animal Store ends (');
+      expect(run.output).toContain('Animal Store is shutting down (');
       await expect(access(at('data', 'postgres', 'postmaster.pid'))).rejects.toThrow('ENOENT');
     },
   );
