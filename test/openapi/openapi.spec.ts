@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { SCOPES } from '../../src/auth/rules/scope.js';
 import { readEnvironment } from '../../src/process/settings/environment.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { type HttpResponse, send } from '../support/http/http.js';
@@ -184,6 +185,17 @@ describe('the OpenAPI documents', () => {
       expect(security).toEqual([{ apiKey: [method === 'get' ? 'admin:read' : 'admin:write'] }]);
     }
     expect(Object.values(scopes).filter(({ length }) => length > 1)).toStrictEqual([]);
+  });
+
+  it.each([
+    ['openapi.json', 'NewFurtherKey CurrentKey'],
+    ['admin-openapi.json', 'NewKey KeyUpdate Key'],
+  ])('list every scope that a key may have, so a new one changes both: %s', (file, names) => {
+    const { schemas } = served[file]!.json.components;
+    for (const name of names.split(' ')) {
+      const { items } = schemas[name].properties.scopes.anyOf[0];
+      expect(items.enum ?? items.anyOf[0].enum).toEqual(SCOPES);
+    }
   });
 
   it.each(FILES)('let every enumeration of responses gain values, except PetStatus: %s', (file) => {
