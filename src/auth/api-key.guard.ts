@@ -1,10 +1,10 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../http/routes/api-error.js';
+import { usualMessages } from '../http/routes/catalogue.js';
 import { ApiKeyStrategy, deniedCredential, invalidKey } from './api-key.strategy.js';
 import type { AuthenticationResult, Principal } from './principal.js';
 
-const MISSING = 'An API key is required. Send it in the header "Authorization: Bearer <API_KEY>".';
 const NAME = 'authorization';
 /** Matches a credential after another one, as a proxy may join two headers. */
 const NEXT_CREDENTIAL = /, *[a-z]+ +[^ ]/i;
@@ -42,7 +42,8 @@ export class ApiKeyGuard implements CanActivate {
       };
       const fail = (challenge: string) => {
         const headers = { 'WWW-Authenticate': challenge };
-        success({ principal: null, denial: new ApiError('missing_api_key', MISSING, { headers }) });
+        const denial = new ApiError('missing_api_key', usualMessages.missing_api_key, { headers });
+        success({ principal: null, denial });
       };
       const actions = { success, fail, error: reject };
       const strategy = Object.assign(Object.create(this.strategy) as ApiKeyStrategy, actions);

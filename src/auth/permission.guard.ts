@@ -1,6 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../http/routes/api-error.js';
+import { usualMessages } from '../http/routes/catalogue.js';
 import { requirePrincipal } from './principal.js';
 import { KEY_ROLES } from './rules/role.js';
 import { addressText, isInNetworks } from '../http/rules/network.js';
@@ -19,7 +20,7 @@ export class PermissionGuard implements CanActivate {
     }
     const { role, scopes, allowedNetworks } = requirePrincipal(request);
     if (requiredRole === 'admin' && role !== 'admin') {
-      throw new ApiError('forbidden', 'This needs an API key whose role is admin.');
+      throw new ApiError('forbidden', usualMessages.forbidden);
     }
     // A newer release may have stored another role, which may permit less than that of a client.
     if (!(KEY_ROLES as readonly string[]).includes(role)) {

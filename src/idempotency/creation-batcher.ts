@@ -4,10 +4,9 @@ import type { PrismaService } from '../database/access/prisma.service.js';
 import { namedStatement, type Statement } from '../database/access/statement.js';
 import { COLUMNS } from '../database/generated/columns.js';
 import { ApiError } from '../http/routes/api-error.js';
+import { usualMessages } from '../http/routes/catalogue.js';
 import { createOnceText, createText, drawText } from './creation-statements.js';
 
-const KEY_REUSED =
-  'This Idempotency-Key was used for another request within the last 24 hours. Use a new one for each.';
 /** The SQLSTATE of a violated foreign key. */
 const FOREIGN_KEY = /^23503$/;
 
@@ -144,7 +143,7 @@ export class CreationBatcher<Row extends { id: bigint }, View extends { id: bigi
       }
       return isSame === true
         ? new Created(body, location)
-        : new ApiError('idempotency_key_reused', KEY_REUSED);
+        : new ApiError('idempotency_key_reused', usualMessages.idempotency_key_reused);
     });
   }
 
@@ -161,7 +160,5 @@ export class CreationBatcher<Row extends { id: bigint }, View extends { id: bigi
 
 /** Returns the error of a request with the `Idempotency-Key` of a request in flight. */
 export function idempotencyConflict(): ApiError {
-  const message =
-    'A request with this Idempotency-Key is still in progress. Send it again shortly to get its response.';
-  return new ApiError('idempotency_conflict', message);
+  return new ApiError('idempotency_conflict', usualMessages.idempotency_conflict);
 }

@@ -55,47 +55,45 @@ know.`;
 
 const INTEGERS = `**Integers.** Identifiers are 64-bit. Read them with a parser that keeps all their digits.`;
 
-const OPENAPI = '3.1.0';
-const LICENSE = { name: 'MIT', url: 'https://spdx.org/licenses/MIT.html' };
-const SECURITY = [{ apiKey: [] }];
-
 /** The parts of a document that describe its interface as a whole. */
 export type About = Pick<OpenAPIObject, 'openapi' | 'info' | 'security'>;
 
-/** Describes the public interface. */
-export const about = {
-  openapi: OPENAPI,
+const describe = (title: string, ...paragraphs: string[]): About => ({
+  openapi: '3.1.0',
   info: {
-    title: 'Animal Store',
+    title,
     version: VERSION,
-    description: [
-      STORE,
-      KEYS,
-      LIMITS,
-      PLANS,
-      RETRIES,
-      REVALIDATION,
-      `${LISTS} Entries are oldest first, those of usage newest first.`,
-      ERRORS,
-      VERSIONS,
-      INTEGERS,
-    ].join('\n\n'),
-    license: LICENSE,
+    description: paragraphs.join('\n\n'),
+    license: { name: 'MIT', url: 'https://spdx.org/licenses/MIT.html' },
   },
-  security: SECURITY,
-} satisfies About;
+  security: [{ apiKey: [] }],
+});
+
+/** Describes the public interface. */
+export const about = describe(
+  'Animal Store',
+  STORE,
+  KEYS,
+  LIMITS,
+  PLANS,
+  RETRIES,
+  REVALIDATION,
+  `${LISTS} Entries are oldest first, those of usage newest first.`,
+  ERRORS,
+  VERSIONS,
+  INTEGERS,
+);
 
 /** Describes administration. */
-export const aboutAdministration = {
-  openapi: OPENAPI,
-  info: {
-    title: 'Animal Store administration',
-    version: VERSION,
-    description: [ADMINISTRATION, KEYS, LIMITS, LISTS, ERRORS, VERSIONS].join('\n\n'),
-    license: LICENSE,
-  },
-  security: SECURITY,
-} satisfies About;
+export const aboutAdministration = describe(
+  'Animal Store administration',
+  ADMINISTRATION,
+  KEYS,
+  LIMITS,
+  LISTS,
+  ERRORS,
+  VERSIONS,
+);
 
 /** The authentication scheme, which `security` requires for every operation. */
 export const securitySchemes = {

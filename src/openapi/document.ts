@@ -18,20 +18,10 @@ type Paths = OpenAPIObject['paths'];
 type Webhooks = NonNullable<OpenAPIObject['webhooks']>;
 type Servers = NonNullable<OpenAPIObject['servers']>;
 
-/** The OpenAPI documents of the service. */
-interface ApiDocuments {
-  /** The public interface. The URLs of its servers end in the version, and its paths start after it. */
-  store: OpenAPIObject;
-  /**
-   * Administration, which has no version. It is a document of its own, because generators ignore the servers
-   * of single paths.
-   */
-  administration: OpenAPIObject;
-}
-
 /**
  * Returns the OpenAPI documents of all routes that need a key, with the schemas that validate requests and
- * serialize responses.
+ * serialize responses. Administration, which has no version, has its own, because generators ignore the
+ * servers of single paths.
  *
  * @param webhooks the requests that administrators have the service send.
  */
@@ -39,7 +29,7 @@ export function createDocuments(
   app: INestApplication,
   environment: Pick<Environment, 'APP_ENV' | 'PRODUCTION_URL' | 'STAGING_URL' | 'CONTACT'>,
   webhooks: Webhooks,
-): ApiDocuments {
+): Record<'store' | 'administration', OpenAPIObject> {
   const { PRODUCTION_URL, STAGING_URL, CONTACT } = environment;
   const { paths } = SwaggerModule.createDocument(app, about, {
     operationIdFactory: (_controller, method) => method,
@@ -104,7 +94,6 @@ function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): object {
   return own;
 }
 
-/** Returns the names of the tags of all operations, each once, in their order. */
 function tagsOf(paths: Paths): Set<string> {
   const operations = Object.values(paths).flatMap((item) =>
     Object.values(item as Record<string, OperationObject>),

@@ -1,5 +1,5 @@
 import type { OperationObject, ResponseObject, ResponsesObject } from '@nestjs/swagger';
-import { errorResponses, readScope, readStability } from './error-responses.js';
+import { errorResponses, readStability } from './error-responses.js';
 import { type HeaderKey, referToHeaders } from './headers.js';
 
 const OF_EVERY_RESPONSE: HeaderKey[] = [
@@ -55,10 +55,10 @@ export function completeOperation(operation: OperationObject, method: string, pa
   for (const { name, status } of errors) {
     responses[status] = { $ref: `#/components/responses/${operation.deprecated ? DEPRECATED : ''}${name}` };
   }
-  const scope = readScope(operation);
+  const scope = operation.security?.[0]?.['apiKey']?.[0];
   const paragraphs = [
     operation.description,
-    scope !== null && `**Scope: \`${scope}\`.**`,
+    scope !== undefined && `**Scope: \`${scope}\`.**`,
     `**Stability: ${stability}.** ${PROMISES[stability]}`,
   ];
   const description = paragraphs.filter(Boolean).join('\n\n');

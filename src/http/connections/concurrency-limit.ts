@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest, preValidationHookHandler } from 'fastify';
 import type { ResponseHook } from '../responses/response-hook.js';
 import { ApiError } from '../routes/api-error.js';
+import { usualMessages } from '../routes/catalogue.js';
 import type { MetricsRegistry, MetricsSource } from '../../process/metrics-registry.js';
 import { Connections, SHUTTING_DOWN } from './connections.js';
 import { ENVIRONMENT, type Environment } from '../../process/settings/environment.js';
@@ -24,10 +25,7 @@ interface OperationSlots {
 
 // Created once, because an overloaded server has no time for stack traces.
 const OVERLOADED = new ApiError('service_unavailable', 'This server is overloaded. Try again shortly.');
-const TOO_MANY = new ApiError(
-  'too_many_concurrent_requests',
-  'Too many requests of this client are in flight at once. Send fewer at a time, and this one again shortly.',
-);
+const TOO_MANY = new ApiError('too_many_concurrent_requests', usualMessages.too_many_concurrent_requests);
 
 /**
  * Bounds the requests in flight of each operation to `MAX_CONCURRENT_REQUESTS_PER_OPERATION` slots. Excess

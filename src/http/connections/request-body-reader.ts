@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../routes/api-error.js';
+import { usualMessages } from '../routes/catalogue.js';
 import { Connections, SHUTTING_DOWN } from './connections.js';
 import { ConcurrencyLimit } from './concurrency-limit.js';
 import { JSON_TYPE, RequestBody } from '../routes/request-body.js';
@@ -13,7 +14,7 @@ const MAX_ARRIVING = 1024;
 /** A type that cannot be parsed counts as this one (RFC 9110, section 8.3). */
 const UNKNOWN_TYPE = 'application/octet-stream';
 
-const TOO_LARGE = new ApiError('payload_too_large', 'The body is larger than 64 KiB.');
+const TOO_LARGE = new ApiError('payload_too_large', usualMessages.payload_too_large);
 const INCOMPLETE = new ApiError('invalid_request', 'The body did not arrive whole.');
 
 interface ArrivingBody {

@@ -25,6 +25,21 @@ export const statusOfCode = {
 
 export type ErrorCode = keyof typeof statusOfCode;
 
+/** The messages that do not depend on the request, which documents show too. */
+export const usualMessages = {
+  missing_api_key: 'An API key is required. Send it in the header "Authorization: Bearer <API_KEY>".',
+  forbidden: 'This needs an API key whose role is admin.',
+  idempotency_conflict:
+    'A request with this Idempotency-Key is still in progress. Send it again shortly to get its response.',
+  payload_too_large: 'The body is larger than 64 KiB.',
+  unsupported_media_type: 'The body must be JSON, with the header Content-Type: application/json.',
+  idempotency_key_reused:
+    'This Idempotency-Key was used for another request within the last 24 hours. Use a new one for each.',
+  too_many_concurrent_requests:
+    'Too many requests of this client are in flight at once. Send fewer at a time, and this one again ' +
+    'shortly.',
+} satisfies Partial<Record<ErrorCode, string>>;
+
 /** `Retry-After` of errors that pass by themselves. */
 export const retrySecondsOfCode: Partial<Record<ErrorCode, number>> = {
   idempotency_conflict: 1,

@@ -1,13 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { ApiError } from './api-error.js';
+import { usualMessages } from './catalogue.js';
 import { parseJsonBody } from './json-body.js';
 
 export const JSON_TYPE = /^application\/json\s*(;|$)/i;
 
-const NOT_JSON = new ApiError(
-  'unsupported_media_type',
-  'The body must be JSON, with the header Content-Type: application/json.',
-);
+const NOT_JSON = new ApiError('unsupported_media_type', usualMessages.unsupported_media_type);
 const ENCODED = new ApiError(
   'unsupported_media_type',
   'The body must have no content coding: leave out the header Content-Encoding.',
