@@ -11,11 +11,7 @@ import { seedCommand } from './seed.command.js';
 import { deprecationsCommand, usageCommand } from './usage.command.js';
 import { webhooksCommand } from './webhooks.command.js';
 
-/**
- * `animal-store` with all its commands.
- *
- * @public `dev/names.js` lists them.
- */
+/** @public `dev/names.js` lists its commands. */
 export const program = group(
   'animal-store',
   'Administers the animal store in the database of DATABASE_URL or the running embedded database.',

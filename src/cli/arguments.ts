@@ -9,7 +9,6 @@ import { wholeNumber } from '../process/settings/setting-types.js';
 const INT32_MAX = 2_147_483_647;
 /** For so many days usage is kept. */
 const DAYS_MAX = 400;
-/** The help of an option that names a plan. */
 export const PLAN_HELP = `${BUILT_IN_PLAN_NAMES.join(', ')}, or a plan of your own`;
 const EXPIRY_MESSAGE = 'must be a duration such as 30d, or a date-time such as 2027-01-01T00:00:00Z';
 const DURATION_MESSAGE = 'must be a duration such as 90s, 30m, 24h or 7d; 0 for none';
@@ -37,10 +36,8 @@ export function listOrWord<Value>(schema: z.ZodType<Value>, word: string) {
   return (text: string) => ({ value: parse(text) });
 }
 
-/** Parses a whole number from 1. */
 export const positiveInteger = parsedBy(wholeNumber(1, INT32_MAX));
 
-/** Returns the option for a number of UTC days. */
 export const daysOption = (byDefault: number) =>
   new Option('--days <n>', 'number of UTC days, today included')
     .argParser(parsedBy(wholeNumber(1, DAYS_MAX)))

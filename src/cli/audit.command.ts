@@ -15,7 +15,6 @@ interface ListOptions extends AuditQuery {
   quota?: string;
 }
 
-/** `audit …` */
 export const auditCommand = group('audit', 'the actions of administrators and holders of keys', [
   command('list', 'list actions, newest first')
     .option('--limit <n>', 'maximum number of events', positiveInteger, 20)
@@ -56,9 +55,7 @@ function partyText({ type, id, name, prefix }: AuditEvent['actor'] | AuditEvent[
   return which === null ? what : `${what} ${which}`;
 }
 
-/**
- * Returns `field: before → after` for each field that changed, and `field: after` for those of something new.
- */
+/** Returns `field: before → after` of each field that changed, `field: after` of something new. */
 function describeChanges({ before, after }: AuditEvent): string {
   const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
   return Object.entries(after)

@@ -13,7 +13,6 @@ const ALTERNATIVES = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 /** The options of a command that changes something. */
 export interface ChangeOptions {
   as: Actor;
-  /** Do not ask for confirmation. */
   yes?: true;
 }
 
@@ -35,7 +34,6 @@ export class TerminalCommand extends Command {
     });
   }
 
-  /** Rejects the command without any of the options with these flags. */
   requireOneOf(...flags: string[]): this {
     const names = flags.map((flag) => new Option(flag).attributeName());
     const isNoneGiven = () => names.every((name) => this.getOptionValueSource(name) !== 'cli');
@@ -62,7 +60,6 @@ export class TerminalCommand extends Command {
   }
 }
 
-/** Returns a command that only has other commands. */
 export function group(name: string, description: string, commands: Command[]): TerminalCommand {
   const parent = new TerminalCommand(name, description);
   commands.forEach((each) => parent.addCommand(each));

@@ -1,10 +1,7 @@
 /** The maximum number of entries of a page, which one statement reads quickly. */
 const PAGE = 1000;
 
-/**
- * Reads all pages of a list, each by `read` after the last position of the page before, and returns their
- * entries.
- */
+/** Returns the entries of all pages of a list; `read` returns the page after a position. */
 export async function everyPage<Entry, Position = Entry>(
   read: (limit: number, after: Position | undefined) => Promise<{ entries: Entry[]; last: Position | null }>,
 ): Promise<Entry[]> {

@@ -19,7 +19,6 @@ const scopesOption = () => new Option('--scopes <list>', SCOPES).argParser(listO
 const networksOption = () =>
   new Option('--networks <list>', NETWORKS).argParser(listOrWord(allowedNetworks, 'any'));
 
-/** A quota's own limits, which override its plan's. */
 type OwnLimits = Pick<CreateKeyInput, 'perMinute' | 'perDay'>;
 
 /** The options that restrict a key, with null for no restriction. */
@@ -40,7 +39,6 @@ interface UpdateOptions extends ChangeOptions, RestrictionOptions {
   note?: string | false;
 }
 
-/** The commands of `keys` that change one. */
 export const keyChanges: Command[] = [
   changeCommand('issue', 'issue a key, with a new quota or on an existing one; it is shown only once')
     .requiredOption('--name <name>', 'name of the key', parsedBy(keyName))

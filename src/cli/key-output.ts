@@ -14,7 +14,6 @@ export function issuedOutput(issued: IssuedKey, ...lines: string[]): Output {
   return { value: issued, text };
 }
 
-/** Returns the text for a key in a confirmation. */
 export function keyText({ id, name }: Key): string {
   return `key "${name}" (${id})`;
 }
@@ -31,7 +30,6 @@ export function planText(quota: Pick<Key, 'plan' | 'perMinute' | 'perDay' | 'lim
   return `${quota.plan}, ${limitsText(quota)}${quota.limitsSource === 'quota' ? ' (its own)' : ''}`;
 }
 
-/** Returns a line for each warning. */
 export function warningLines({ warnings }: Pick<Key, 'warnings'>): string[] {
   return warnings.map(({ message }) => `Warning: ${message}`);
 }
@@ -59,7 +57,7 @@ function toFields(key: Key | KeyWithUsage) {
   };
 }
 
-/** Returns a list as text, and nothing if it is null: no restriction. */
+/** Null is no restriction. */
 function listText(list: string[] | null): string | undefined {
   return list?.length === 0 ? 'none' : list?.join(', ');
 }

@@ -23,7 +23,6 @@ interface ListOptions extends Omit<KeyQuery, 'quotaId' | 'limit' | 'cursor'> {
   quota?: string;
 }
 
-/** The commands of `keys` that only read. */
 const keyReads: Command[] = [
   command('list', 'list keys with their usage')
     .option('--plan <plan>', 'only keys on this plan')
@@ -82,7 +81,6 @@ const keyReads: Command[] = [
     }),
 ];
 
-/** `keys …` */
 export const keysCommand = group('keys', 'API keys', [...keyReads, ...keyChanges]).addHelpText(
   'after',
   '\nAn <id> is the id of a key or its ending, as tables on a terminal show it. Plan, limits and ban are ' +
@@ -101,7 +99,6 @@ function toGroupedRows(keys: KeyWithUsage[]) {
   ]);
 }
 
-/** What keys on one quota share, in the rows of all but the first. */
 const SHARED = { quota: '', plan: '', 'per minute': '', 'per day': '', 'banned until': '' };
 
 function toRow(key: KeyWithUsage) {

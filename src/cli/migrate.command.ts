@@ -4,9 +4,7 @@ import { reportFailure } from './failure.js';
 import { linesText } from './output/text.js';
 import { databaseEnvironment } from './services.js';
 
-/**
- * `migrate`: does what `npx prisma migrate deploy` does, because the image does not have Prisma's commands.
- */
+/** Does what `npx prisma migrate deploy` does: the image does not have Prisma's commands. */
 export const migrateCommand = new TerminalCommand(
   'migrate',
   "apply the pending migrations of this release to the database's tables",

@@ -8,7 +8,6 @@ import { limitsText, warningLines } from './key-output.js';
 import { confirm } from './output/confirmation.js';
 import { linesText, tableText } from './output/text.js';
 
-/** `plans …` */
 export const plansCommand = group('plans', 'plans and their limits', [
   command('list', 'list plans in order of their names').run(async (services) => {
     const plans = await findPlans(services);

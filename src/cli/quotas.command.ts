@@ -19,7 +19,6 @@ interface UpdateOptions extends ChangeOptions {
   limits: boolean;
 }
 
-/** `quotas …` */
 export const quotasCommand = group('quotas', 'quotas: the plan, limits, counts and ban that keys share', [
   command('show', 'show the plan of a quota, its limits and its ban')
     .argument(...ID)
@@ -78,7 +77,6 @@ export const quotasCommand = group('quotas', 'quotas: the plan, limits, counts a
   '\nAn <id> is the id of a quota or its ending, as "keys list" and "keys show" print it.',
 );
 
-/** Returns the output of a quota, and then these lines. */
 function quotaOutput(quota: Quota, ...lines: string[]): Output {
   const text = () =>
     fieldsText({

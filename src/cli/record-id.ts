@@ -5,7 +5,6 @@ import { PrismaService } from '../database/access/prisma.service.js';
 import { ApiError } from '../http/routes/api-error.js';
 import { isUuid } from '../schemas/uuid.js';
 
-/** The number of matches that a message lists. */
 const MATCHES_MAX = 5;
 const TABLES = { key: Prisma.sql`api_keys`, quota: Prisma.sql`quotas` };
 type Kind = keyof typeof TABLES;

@@ -7,7 +7,7 @@ import { seedPlans } from '../start/plans.js';
 import { changeCommand, type ChangeOptions } from './command.js';
 import { linesText } from './output/text.js';
 
-/** The number of the advisory lock that a seed holds; it only has to be the same in all processes. */
+/** Arbitrary, and the same in all processes. */
 const LOCK = 7_446_220_112;
 
 /** `seed`, and `npx prisma db seed`: seeds in one transaction, after any that another process seeds. */

@@ -15,10 +15,7 @@ import { WebhooksModule } from '../webhooks/webhooks.module.js';
 
 class Terminal {}
 
-/**
- * Opens the services of administration on the database of these settings, without HTTP. The caller closes
- * them.
- */
+/** Opens the services of administration, without HTTP. The caller closes them. */
 export async function openServices(environment: Environment): Promise<INestApplicationContext> {
   const settings = SettingsModule.register(environment, new Clock());
   const routes = RoutesModule.register(AppModule);
@@ -32,10 +29,7 @@ export async function openServices(environment: Environment): Promise<INestAppli
   );
 }
 
-/**
- * Returns the settings, with warnings about them on standard error. Without `DATABASE_URL`, it is set to the
- * URL of the running embedded database.
- */
+/** Returns the settings, with the URL of the running embedded database if they name none. */
 export async function databaseEnvironment(): Promise<Environment> {
   const warnings: string[] = [];
   const environment = readProcessEnvironment(warnings);

@@ -15,11 +15,10 @@ import { tableText } from './output/text.js';
 
 const DAYS_DEFAULT = 7;
 
-/** An entry of a report, with the fields that this report has. */
+/** An entry of any report. */
 type Entry = Partial<Omit<KeyUsage, 'keyId'> & Omit<TopUsage, 'keyId'>> &
   Partial<Pick<DeprecatedCaller, 'lastCalledAt'>> & { keyId?: string | null };
 
-/** The options of a report, with those that it has. */
 interface ReportOptions extends UsageSelection {
   limit: number;
   days: number;
@@ -28,7 +27,6 @@ interface ReportOptions extends UsageSelection {
   quota?: string;
 }
 
-/** `usage …` */
 export const usageCommand = group('usage', 'the usage of keys; requests appear within a second', [
   reportCommand('list', 'list the usage of each key and operation, newest first', listUsage)
     .option('--key <id>', 'only the usage of this key')
@@ -63,7 +61,6 @@ export const usageCommand = group('usage', 'the usage of keys; requests appear w
     .option('--quota <id>', 'only the usage of the keys of this quota'),
 ]);
 
-/** `deprecations …` */
 export const deprecationsCommand = group('deprecations', 'deprecated operations', [
   command(
     'list',
@@ -76,7 +73,6 @@ export const deprecationsCommand = group('deprecations', 'deprecated operations'
   }),
 ]);
 
-/** Returns a command that prints a report of the usage in a range of time. */
 function reportCommand(
   name: string,
   description: string,
@@ -94,7 +90,6 @@ function reportCommand(
     });
 }
 
-/** Returns the usage of all keys or of one, in the last days if no start is given. */
 async function listUsage(services: INestApplicationContext, query: ReportOptions) {
   const { period, since, until, days, keyId } = query;
   const usage = services.get(UsageService);

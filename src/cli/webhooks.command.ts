@@ -33,10 +33,7 @@ interface UpdateOptions extends ChangeOptions, Omit<UpdateWebhookInput, 'paused'
   resume?: true;
 }
 
-/**
- * Returns the action of a command: `work` returns a webhook or a delivery, which is printed, or a list of
- * them.
- */
+/** Returns the action of a command that prints a webhook or a delivery, or a list of them. */
 const on =
   <Arguments extends unknown[]>(
     work: (webhooks: WebhookService, ...args: Arguments) => Promise<object | object[]>,
@@ -59,7 +56,6 @@ function toCells(shown: object) {
   );
 }
 
-/** `webhooks …` */
 export const webhooksCommand = group('webhooks', 'receivers of events on keys and quotas', [
   command('list', 'list webhooks, oldest first').run(
     on((webhooks) => everyPage<WebhookRecord>((limit, last) => webhooks.page(limit, last?.id))),

@@ -7,7 +7,6 @@ import { limitsText } from './key-output.js';
 import { fieldsText } from './output/text.js';
 import { findId } from './record-id.js';
 
-/** `quotas what-if` */
 export const whatIfCommand = command(
   'what-if',
   "show what other limits would have denied of a quota's requests",

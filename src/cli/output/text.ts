@@ -9,33 +9,24 @@ export interface Output {
 /** A null is shown as a dash. A column or field that is undefined is left out. */
 type Cells = Record<string, string | number | boolean | null | undefined>;
 
-/** Columns with two spaces between them, and no lines. */
 const PLAIN: TableUserConfig = {
   border: getBorderCharacters('void'),
   columnDefault: { paddingLeft: 0, paddingRight: 2 },
   drawHorizontalLine: () => false,
 };
 
-/**
- * Control characters, and characters that change the direction of text and so can make one name look like
- * another.
- */
+/** With what changes the direction of text, and so can make one name look like another. */
 const CONTROLS = /[\p{Cc}\p{Bidi_Control}]/gu;
 
-/**
- * Returns the text with its control characters escaped as in JSON, so that it is one line and cannot control
- * the terminal.
- */
+/** Escapes control characters as JSON does, so that a text is one line and cannot control the terminal. */
 export function escapeControls(text: string): string {
   return text.replace(CONTROLS, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Returns the text with the control characters of each line escaped. */
 export function escapeLines(text: string): string {
   return text.split('\n').map(escapeControls).join('\n');
 }
 
-/** Returns sentences, one per line. */
 export function linesText(...lines: string[]): string {
   return lines.map((line) => `${escapeControls(line)}\n`).join('');
 }
@@ -49,7 +40,6 @@ export function tableText(rows: Cells[]): string {
     : columnsText([head, ...cells.map((row) => row.map(([, value]) => value))]);
 }
 
-/** Returns names and values, one pair per line. */
 export function fieldsText(fields: Cells): string {
   return columnsText(definedCells(fields));
 }
