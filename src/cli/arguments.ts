@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { BUILT_IN_PLAN_NAMES } from '../auth/rules/built-in-plans.js';
 import { OVERLAP_MAX_SECONDS } from '../keys/key.schemas.js';
 import { instant } from '../schemas/instant.js';
+import { INT32_MAX } from '../schemas/int32.js';
 import { parseDuration } from '../process/settings/duration.js';
 import { wholeNumber } from '../process/settings/setting-types.js';
 
-const INT32_MAX = 2_147_483_647;
 /** For so many days usage is kept. */
 const DAYS_MAX = 400;
 export const PLAN_HELP = `${BUILT_IN_PLAN_NAMES.join(', ')}, or a plan of your own`;

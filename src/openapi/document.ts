@@ -76,10 +76,7 @@ export function documentText(document: OpenAPIObject): string {
   return `${JSON.stringify(document, null, 2).replaceAll(/\{\s+("\$ref": "[^"]+")\s+\}/g, '{ $1 }')}\n`;
 }
 
-/**
- * Returns a reference for a named schema, whose `$defs` the library turns into components; else the schema
- * itself.
- */
+/** Returns a reference for a named schema, whose `$defs` the library turns into components. */
 function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): object {
   const id = z.globalRegistry.get(schema)?.id;
   if (id !== undefined) {
@@ -101,10 +98,7 @@ function tagsOf(paths: Paths): Set<string> {
   return new Set(operations.flatMap(({ tags }) => tags ?? []));
 }
 
-/**
- * Returns the operations for a role, by their paths without the first `cut` characters, which the URLs of
- * servers may include.
- */
+/** Returns the operations for a role. The first `cut` characters of their paths are in the servers. */
 function pathsFor(role: KeyRole, paths: Paths, cut = 0): Paths {
   const selected = Object.entries(paths).filter(([path]) => roleForPath(path) === role);
   return Object.fromEntries(

@@ -9,9 +9,6 @@ import { serveStaticDocument, type StaticDocument } from './pages/static-documen
 const REFERENCE = '/docs';
 const ACCEPTS_HTML = /\btext\/html\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i;
 
-/**
- * Serves the OpenAPI documents, and at `/docs` the reference page. Redirects browsers from `/` to `/docs`.
- */
 export function serveDocuments(
   app: NestFastifyApplication,
   environment: Environment,

@@ -20,5 +20,4 @@ z.strictObject({
   examples: [{ code: 'not_found', message: 'No animal has the id 7.', status: 404 }],
 });
 
-/** The reference of a response to that schema. */
 export const errorReference = { $ref: `#/components/schemas/${ID}` };

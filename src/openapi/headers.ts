@@ -1,14 +1,13 @@
+import { INT32_MAX } from '../schemas/int32.js';
 import { openEnumSchema } from '../schemas/open-enum.js';
 import type { HeaderObject, HeadersObject, SchemaObject } from '@nestjs/swagger';
 
-const INT32_MAX = 2_147_483_647;
 /** The length of `Thu, 05 Dec 2030 00:00:00 GMT`. */
 const HTTP_DATE_LENGTH = 29;
 const FIELD_MAX_LENGTH = 512;
 /** The length of two links, each with a cursor and filters. */
 const LINKS_MAX_LENGTH = 8192;
 
-/** Describes a header that every such response has. */
 const header = <Schema extends SchemaObject>(
   description: string,
   example: string | number,
@@ -35,7 +34,6 @@ const long = (description: string, example: number, minimum = 0) =>
   });
 const constant = (description: string, value: string) =>
   header(description, value, { type: 'string', const: value });
-/** Describes a header that such a response may lack. */
 const optional = (described: HeaderObject) => ({ ...described, required: false });
 
 /**

@@ -5,7 +5,6 @@ import type { Scope } from '../auth/rules/scope.js';
 import { LifecycleGuard } from '../deprecation/lifecycle.guard.js';
 import type { Stability } from '../deprecation/rules/lifecycle.js';
 
-/** What every operation declares of itself. */
 interface OperationOptions {
   stability: Stability;
   /** The scope that a key needs for it; null for an operation on the holder's own account. */

@@ -18,7 +18,6 @@ const NO_VALID_KEY_STATUS = '401';
 const NOT_MODIFIED_STATUS = '304';
 const OF_DEPRECATED: HeaderKey[] = ['Deprecation', 'Sunset', 'DeprecationLinks'];
 const OF_UNSTABLE: HeaderKey[] = ['X-Stability'];
-/** The prefix of the names of error responses of deprecated operations. */
 const DEPRECATED = 'Deprecated';
 
 /** Bounds a page of 100 entries, whose longest text is a name of 255 characters, which may all be quotes. */
@@ -30,10 +29,7 @@ const PROMISES = {
   experimental: 'It may change or be removed without notice. It is available only if `EXPERIMENTAL` is on.',
 };
 
-/**
- * Returns the operation with its stability in the description, with shared headers, and with references to
- * its error responses.
- */
+/** Returns the operation with what its declarations imply: description, shared headers and errors. */
 export function completeOperation(operation: OperationObject, method: string, path: string): OperationObject {
   const stability = readStability(operation);
   const lifecycle = [

@@ -1,10 +1,5 @@
 import { OperatorError } from './operator-error.js';
 
-/**
- * Returns the error of a service that cannot listen.
- *
- * @param setting the setting that has the port.
- */
 export function listenError(
   cause: NodeJS.ErrnoException,
   { host, port, setting }: { host: string; port: number; setting: 'PORT' | 'METRICS_PORT' },

@@ -24,9 +24,7 @@ export interface MetricsSource {
 export class MetricsRegistry {
   readonly registry = new Registry();
 
-  /** Adds a value that only grows. */
   readonly counter = this.adder(Counter);
-  /** Adds a value that grows and shrinks. */
   readonly gauge = this.adder(Gauge);
   private readonly batches: BatchMetrics[] = [];
 
@@ -43,7 +41,6 @@ export class MetricsRegistry {
     );
   }
 
-  /** Adds the batches of queries. */
   addBatches(...batches: BatchMetrics[]): void {
     this.batches.push(...batches);
   }

@@ -6,9 +6,7 @@ const GATHERED_LENGTH = 32 * 1024;
 const GATHERED_MS = 100;
 /** The characters that are kept while nothing can be written: about 2,000 requests. */
 const MAX_LENGTH = 1024 * 1024;
-/**
- * The time until the next attempt: a reader that is only late soon has space again, so it doubles each time.
- */
+/** The time until the next attempt doubles each time: a reader that is only late soon has space again. */
 const RETRY_MS = { first: 1, last: 64 };
 /** A write that takes longer hangs: its disk does, or another process made the descriptor wait again. */
 const HUNG_MS = 1000;
@@ -42,7 +40,7 @@ export class StandardStream {
     process.once('exit', () => this.writeLast());
   }
 
-  /** Writes a text, whole or not at all, after those before it. */
+  /** Writes a text whole or not at all. */
   write(text: string): void {
     // After one is dropped, so are all until the rest is written: there is one gap, and one report of it.
     if (this.unreported > 0 || (this.length > 0 && this.length + text.length > MAX_LENGTH)) {
@@ -56,7 +54,6 @@ export class StandardStream {
     }
   }
 
-  /** Waits until everything is written, at most this long. */
   async drain(maxMs: number): Promise<void> {
     const endMs = performance.now() + maxMs;
     while (this.length > 0 && performance.now() < endMs) {

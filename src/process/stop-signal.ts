@@ -10,10 +10,8 @@ const FORCED_EXIT_CODE = 1;
 const PARENT_CHECK_MS = 500;
 
 /**
- * Listens for SIGTERM, SIGINT and SIGHUP. The process exits at the latest when `graceMs` is over, and
- * immediately at a second signal.
- *
- * @returns a signal that is aborted by the first of them.
+ * Returns a signal that the first SIGTERM, SIGINT or SIGHUP aborts. The process exits at a second one, or
+ * `graceMs` after the first.
  */
 export function stopSignal(graceMs: number): AbortSignal {
   const logger = new Logger('Shutdown');

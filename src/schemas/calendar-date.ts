@@ -4,7 +4,7 @@ import { orRequired } from './text-schemas.js';
 const MESSAGE = 'must be a date such as 2027-03-05';
 const DATE_LENGTH = 10;
 
-/** Returns the schema of a calendar date in bodies and responses, a column of type `date` in PostgreSQL. */
+/** In PostgreSQL it is a column of type `date`. */
 export const calendarDate = (description: string) =>
   z.iso
     .date(orRequired(MESSAGE))

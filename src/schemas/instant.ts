@@ -9,7 +9,6 @@ const MESSAGE = 'must be a date-time with its offset, such as 2027-01-01T00:00:0
 /** The schema of a date-time (RFC 3339) in a body. */
 export const instant = instantWith(orRequired(MESSAGE));
 
-/** Returns the schema of a query parameter that is a date-time. */
 export const instantParameter = (description: string) =>
   instantWith(once(MESSAGE))
     .optional()

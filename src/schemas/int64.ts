@@ -11,7 +11,7 @@ export const int64 = z
   .bigint(orRequired(MESSAGE))
   .refine((value) => value >= MIN_INT64 && value <= MAX, MESSAGE);
 
-/** Returns the schema of a query parameter that is repeated to give up to `max` int64s; each counts once. */
+/** The parameter is repeated to give up to `max` values, each of which counts once. */
 export function int64sParameter(max: number) {
   const message = `must be given at most ${max} times, each time as ${FORM}`;
   return z

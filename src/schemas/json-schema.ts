@@ -82,9 +82,7 @@ export function serializerSchema(schema: z.ZodType): JsonSchema {
   return converted;
 }
 
-/**
- * Returns the JSON Schemas of all zod schemas with an `id`, by that; they refer to each other by `pathById`.
- */
+/** Returns all zod schemas with an `id` by that; they refer to each other by `pathById`. */
 export function namedJsonSchemas(pathById: (id: string) => string): Record<string, JsonSchema> {
   const { schemas } = z.toJSONSchema(z.globalRegistry, { ...OPTIONS, io: 'input', uri: pathById });
   return Object.fromEntries(

@@ -4,16 +4,13 @@ import { int32 } from './int32.js';
 /** Documented as an int64, so that a later version may accept more. */
 const limit = (description: string) => int32(description).meta({ format: 'int64' });
 
-/**
- * Requests per UTC minute and UTC day: the limits of a plan, or those of a quota that override its plan's.
- */
+/** The limits of a plan, or those of a quota, which override its plan's. */
 export const Limits = z.object({
   perMinute: limit('Requests per UTC minute.'),
   perDay: limit('Requests per UTC day.'),
 });
 export type Limits = z.infer<typeof Limits>;
 
-/** Returns the schema of a limit in responses, null if there is none. */
 export const shownLimit = (description: string) => z.int().min(1).nullable().meta({ description });
 
 /** A quota's own limits, both or none. Without them, those of its plan apply. */

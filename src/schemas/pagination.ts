@@ -2,7 +2,6 @@ import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 
 const CHECKSUM_BYTES = 4;
-/** The maximum and the default of `limit`. */
 export const LIMIT_MAX = 100;
 export const LIMIT_DEFAULT = 20;
 const CURSOR_MAX_LENGTH = 256;
@@ -68,7 +67,6 @@ export const parameter = <Value>(read: (text: string) => Value | null, message: 
     return value;
   });
 
-/** Returns the schema of a query parameter that is one of these values. */
 export const enumParameter = <const Values extends readonly string[]>(values: Values, description: string) =>
   z
     .enum(values, once(`must be one of ${values.join(', ')}`))
@@ -90,7 +88,6 @@ export function integerParameter(max: number) {
 const countParameter = (max: number, byDefault: number, description: string) =>
   integerParameter(max).prefault(String(byDefault)).meta({ description, default: byDefault });
 
-/** Returns the schema of the query parameter `limit`, the maximum number of entries of a page. */
 export const limitParameter = (description: string) => countParameter(LIMIT_MAX, LIMIT_DEFAULT, description);
 
 /** One page of a list. */
@@ -106,7 +103,6 @@ export function toPage<Entry>(rows: Entry[], limit: number): Page<Entry> {
   return { entries, last: rows.length > limit ? (entries.at(-1) ?? null) : null };
 }
 
-/** Returns the schema of a page of such entries. */
 export const pageSchema = <Entry extends z.ZodType>(entry: Entry) => entry.array().max(LIMIT_MAX);
 
 /**

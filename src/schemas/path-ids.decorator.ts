@@ -7,6 +7,5 @@ const id = (name: string, what: string) => () =>
     schema: { type: 'string', format: 'uuid', maxLength: 36 },
   });
 
-/** Describe the path parameter with the identifier of a key or a quota. */
 export const KeyId = id('keyId', 'key');
 export const QuotaId = id('quotaId', 'quota');

@@ -2,16 +2,11 @@ import { z } from 'zod';
 import { once } from './pagination.js';
 import { UUID_LENGTH } from './uuid.js';
 
-/** The maximum length of the name of a key, in characters. */
 export const KEY_NAME_MAX_LENGTH = 255;
-/** The maximum length of a key. */
 export const KEY_MAX_LENGTH = 64;
 const TEXT_MESSAGE = 'must be text without control characters';
-/**
- * Control characters, and those that change the direction of text, so that a name can be displayed as
- * another.
- */
-const CONTROL = /[\p{Cc}\p{Bidi_Control}]/u;
+/** With those that change the direction of text, so that one name can look like another. */
+export const CONTROL_CHARACTERS = /[\p{Cc}\p{Bidi_Control}]/gu;
 
 /** A date-time such as `2027-03-05T12:34:30.000Z` has this length. */
 const DATE_TIME_LENGTH = 24;
@@ -20,11 +15,9 @@ const DATE_TIME_LENGTH = 24;
 export const dateTime = (description: string) =>
   z.string().meta({ description, format: 'date-time', maxLength: DATE_TIME_LENGTH });
 
-/** Returns the schema of a UUID in a response. */
 export const uuid = (description: string) =>
   z.string().meta({ description, format: 'uuid', maxLength: UUID_LENGTH });
 
-/** Returns the schema of another text in a response. */
 export const plainText = (description: string, maxLength: number) =>
   z.string().meta({ description, maxLength });
 
@@ -34,7 +27,6 @@ export const keyHints = {
   lastFour: plainText('Last four characters of the key.', 4),
 };
 
-/** Returns the schema of a query parameter that is a line of text. */
 export function lineParameter(description: string, maxLength: number) {
   const message = `must have 1 to ${maxLength} characters`;
   return z
@@ -46,10 +38,9 @@ export function lineParameter(description: string, maxLength: number) {
 
 /** Returns whether a text has no control characters, and none that change the direction of text. */
 export function isPlainText(text: string): boolean {
-  return text.isWellFormed() && !CONTROL.test(text);
+  return text.isWellFormed() && text.search(CONTROL_CHARACTERS) === -1;
 }
 
-/** The message of a body that is not an object. */
 export const BODY_MESSAGE = { error: 'the body must be a JSON object' };
 
 /** Returns the messages of a field: one if it is missing, else `message`. */
@@ -57,7 +48,6 @@ export const orRequired = (message: string) => ({
   error: ({ input }: { input?: unknown }) => (input === undefined ? 'is required' : message),
 });
 
-/** The schema of a string in a body. */
 export const bodyString = z.string(orRequired('must be a string'));
 
 /** Returns the schema of a text in a body that is stored as it is. It is not blank. */

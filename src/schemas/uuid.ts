@@ -4,12 +4,10 @@ import { cursorParameter, limitParameter, once } from './pagination.js';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export const UUID_LENGTH = 36;
 
-/** Returns whether a text is a UUID, in either case. */
 export function isUuid(text: string): boolean {
   return UUID.test(text);
 }
 
-/** Returns the schema of a query parameter that is a UUID. */
 export const uuidParameter = (description: string, message = 'must be a UUID') =>
   z
     .string(once(message))

@@ -1,10 +1,8 @@
 import type { DemoKeys } from './demo.js';
 
 /**
- * Returns what the service prints once it listens: its pages, in one line, because logs are read by line; of
- * the embedded default in lines for a person, with the keys of the demonstration and a first request.
- *
- * @param metricsPort null without metrics.
+ * Returns what the service prints once it listens: its pages in one line, because logs are read by line; in
+ * the demonstration, lines for a person with keys and a first request.
  */
 export function welcome(address: string, metricsPort: number | null, keys: DemoKeys | null): string {
   const metrics = Object.assign(new URL('/metrics', address), { port: String(metricsPort) });
@@ -30,11 +28,7 @@ Try it:
 `;
 }
 
-/**
- * Returns the keys of the demonstration, a line each.
- *
- * @public `npm run dev` prints them too.
- */
+/** @public `npm run dev` prints them too. */
 export function keyList(keys: DemoKeys): string {
   const lines = Object.entries(keys).map(([name, key]) => `  ${name.padEnd(11)} ${key}`);
   return [

@@ -1,4 +1,5 @@
 import { getBorderCharacters, table, type TableUserConfig } from 'table';
+import { CONTROL_CHARACTERS } from '../../schemas/text-schemas.js';
 
 /** What a command prints: `value` as JSON for programs, or `text` for people. */
 export interface Output {
@@ -15,12 +16,12 @@ const PLAIN: TableUserConfig = {
   drawHorizontalLine: () => false,
 };
 
-/** With what changes the direction of text, and so can make one name look like another. */
-const CONTROLS = /[\p{Cc}\p{Bidi_Control}]/gu;
-
 /** Escapes control characters as JSON does, so that a text is one line and cannot control the terminal. */
 export function escapeControls(text: string): string {
-  return text.replace(CONTROLS, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return text.replace(
+    CONTROL_CHARACTERS,
+    (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 export function escapeLines(text: string): string {

@@ -13,19 +13,15 @@ import { findSchemaFaults, HOW_TO_REPAIR } from './schema-faults.js';
 const MIGRATIONS_FOLDER = path.join(import.meta.dirname, '..', '..', '..', 'prisma', 'migrations');
 
 /** Read once: a release that replaces the files of a running service has other migrations. */
-let ownNames: string[] | undefined;
+const OWN_NAMES = migrationNames(MIGRATIONS_FOLDER);
 
 const UNDEFINED_TABLE = /^42P01$/;
-
 /** Prisma's codes of errors that an operator can fix. */
 const KNOWN_ERROR = /^P\d{4}$/;
-
 /** The error of PostgreSQL, in any of its languages, in a log of the engine. */
 const SERVER_ERROR = /^(?:Error querying the database: )?(\p{Lu}+: .+)$/mu;
-
 /** The code of PostgreSQL's error in such a log. */
 const SERVER_ERROR_CODE = /^Database error code: (\w{5})$/m;
-
 /** The codes of errors that what a migration creates exists, or that what it renames or drops does not. */
 const MAY_BE_APPLIED = /^42(?:P06|P07|701|710|723|P01|703|704|883)$/;
 
@@ -59,11 +55,16 @@ export async function pendingMigrations(
   pool: Pick<pg.Pool, 'query'>,
   migrationsFolder = MIGRATIONS_FOLDER,
 ): Promise<string[]> {
-  const names =
-    migrationsFolder === MIGRATIONS_FOLDER
-      ? (ownNames ??= migrationNames(MIGRATIONS_FOLDER))
-      : migrationNames(migrationsFolder);
-  const recorded = await pool.query<RecordedMigration>(RECORDED).then(({ rows }) => rows, emptyIfUnmigrated);
+  const names = migrationsFolder === MIGRATIONS_FOLDER ? OWN_NAMES : migrationNames(migrationsFolder);
+  const recorded = await pool.query<RecordedMigration>(RECORDED).then(
+    ({ rows }) => rows,
+    (error: unknown) => {
+      if (hasCode(error, UNDEFINED_TABLE)) {
+        return [];
+      }
+      throw error;
+    },
+  );
   // Migrations of other releases are ignored.
   const unfinished = recorded.find(({ name, finished }) => !finished && names.includes(name));
   if (unfinished !== undefined) {
@@ -124,7 +125,13 @@ export async function applyPendingMigrations(
             await pendingMigrations(pool, migrationsFolder);
             throw error;
           });
-    await requireSchema(pool, migrationsFolder);
+    // Migrations of another version lead to other columns.
+    const faults = migrationsFolder === MIGRATIONS_FOLDER ? await findSchemaFaults(pool) : null;
+    if (faults !== null) {
+      throw new MigrationError(
+        `The database ${faults}, though every migration is recorded as applied: ${HOW_TO_REPAIR}.`,
+      );
+    }
     return applied;
   } finally {
     await pool.end();
@@ -140,30 +147,10 @@ export async function findUnknownMigrations(connectionString: string): Promise<s
   const pool = createPool({ DATABASE_URL: connectionString }, 1);
   try {
     const { rows } = await pool.query<RecordedMigration>(RECORDED);
-    const known = new Set(migrationNames(MIGRATIONS_FOLDER));
-    return rows.filter(({ name, finished }) => finished && !known.has(name)).map(({ name }) => name);
+    return rows.flatMap(({ name, finished }) => (finished && !OWN_NAMES.includes(name) ? [name] : []));
   } finally {
     await pool.end();
   }
-}
-
-/** @throws MigrationError for a database with every migration that lacks what they add. */
-async function requireSchema(pool: pg.Pool, migrationsFolder: string): Promise<void> {
-  // Migrations of another version lead to other columns.
-  const faults = migrationsFolder === MIGRATIONS_FOLDER ? await findSchemaFaults(pool) : null;
-  if (faults !== null) {
-    throw new MigrationError(
-      `The database ${faults}, though every migration is recorded as applied: ${HOW_TO_REPAIR}.`,
-    );
-  }
-}
-
-/** Returns no rows for a database without any migration. */
-function emptyIfUnmigrated(error: unknown): [] {
-  if (hasCode(error, UNDEFINED_TABLE)) {
-    return [];
-  }
-  throw error;
 }
 
 function nullIfUnfinished(error: unknown): null {
@@ -199,12 +186,7 @@ async function applyByEngine(connectionString: string, migrationsFolder: string)
   const { engine, close } = await openSchemaEngine({ connectionString });
   try {
     const { appliedMigrationNames } = await engine.applyMigrations({
-      migrationsList: {
-        baseDir: migrationsFolder,
-        lockfile,
-        shadowDbInitScript: '',
-        migrationDirectories,
-      },
+      migrationsList: { baseDir: migrationsFolder, lockfile, shadowDbInitScript: '', migrationDirectories },
       filters: { externalTables: [], externalEnums: [] },
     });
     return appliedMigrationNames;

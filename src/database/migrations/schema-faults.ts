@@ -12,14 +12,11 @@ export const HOW_TO_REPAIR =
   'prisma/schema.prisma --script", in a checkout of this version, prints the difference)';
 
 const FIND = readFileSync(new URL('./schema-faults.sql', import.meta.url), 'utf8');
-/** A message with more would be hard to read. */
 const MAX_NAMED = 10;
 
 /**
- * Returns which tables and columns of this version the database lacks or has in another form, as predicates
- * of "the database"; null if it has all.
- *
- * @throws the error of the query.
+ * Returns what the database lacks of the tables and columns of this version, or has in another form, as
+ * predicates of "the database"; null if it is complete.
  */
 export async function findSchemaFaults(pool: Pick<pg.Pool, 'query'>): Promise<string | null> {
   const { rows } = await pool.query<{ fault: string }>(FIND, [JSON.stringify(COLUMNS)]);

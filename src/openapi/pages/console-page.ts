@@ -51,7 +51,6 @@ function relativeRoot({ originalUrl }: FastifyRequest): string {
   return '../'.repeat(targetPath(originalUrl).split('/').length - 2) || './';
 }
 
-/** Returns the files that the page loads. */
 function readFiles(): StaticDocument[] {
   return readdirSync(new URL('assets/', BUILD)).map((name) => ({
     path: `${PATH}/assets/${name}`,

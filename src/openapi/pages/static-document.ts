@@ -7,7 +7,6 @@ import Negotiator from 'negotiator';
 import { namesTag } from '../../http/responses/revalidation.hook.js';
 import { addVary } from '../../http/responses/vary.js';
 
-/** A document that is the same for every client. */
 export interface StaticDocument {
   path: string;
   /** By default that of the path's extension. */

@@ -61,7 +61,6 @@ export const settings = z.object({
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
-/** Adds the defaults that depend on other settings. */
 function withDefaults(read: z.infer<typeof settings>) {
   const { APP_ENV = 'staging', HOST = read.DATABASE_URL === undefined ? '127.0.0.1' : '::' } = read;
   const defaultDelayMs =
@@ -72,7 +71,6 @@ function withDefaults(read: z.infer<typeof settings>) {
 
 export type Environment = ReturnType<typeof withDefaults>;
 
-/** Dependency-injection token of the `Environment`. */
 export const ENVIRONMENT = Symbol('environment');
 
 /** Thrown for invalid settings. The message has a line for each, with its name. */
@@ -134,13 +132,7 @@ export function readEnvironment(
   return withDefaults(result.data);
 }
 
-/**
- * Reads the settings of this process from its variables, and those that are not set from the file `.env`.
- *
- * @param warnings gets a line for each setting that should be renamed.
- * @param tracingWarnings gets a line for each variable of OpenTelemetry that is ignored.
- * @throws InvalidEnvironmentError that names every invalid setting.
- */
+/** Does what `readEnvironment` does, of this process and, for what it lacks, of the file `.env`. */
 export function readProcessEnvironment(warnings: string[], tracingWarnings: string[] = []): Environment {
   const faults: string[] = [];
   loadEnvFile('.env', faults);

@@ -18,10 +18,7 @@ const collector = z.url({ protocol: /^https?$/, error: 'must be an http(s) addre
 const [protocol, compression] = [oneOf('http/protobuf', 'http/json', 'grpc'), oneOf('none', 'gzip')];
 const SAMPLERS = ['always_on', 'always_off', 'traceidratio'] as const;
 
-/**
- * Returns whether the SDK ignores an entry of a list of headers, or can send it. It decodes both parts, and
- * ignores what follows a semicolon.
- */
+/** Whether the SDK can send an entry, or ignores it. It decodes both parts until a semicolon. */
 function isHeader(entry: string): boolean {
   const [name = '', ...value] = (entry.split(';')[0] ?? '').split('=').map((part) => part.trim());
   try {

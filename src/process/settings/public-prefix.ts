@@ -1,9 +1,6 @@
 import type { Environment } from './environment.js';
 
-/**
- * Returns the path of this environment's base address before `/v1`: a proxy removes it from requests, so it
- * stands before the path in every link. It is empty without such a proxy.
- */
+/** Returns the prefix that a proxy removes from paths, so links begin with it; empty without such a proxy. */
 export function publicPrefix({
   APP_ENV,
   PRODUCTION_URL,

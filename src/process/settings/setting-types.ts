@@ -6,8 +6,8 @@ import { DAY_MS } from '../time-units.js';
 import { parseDuration } from './duration.js';
 import { parseRedisAddresses } from './redis-address.js';
 
-/** A setting whose text `parse` converts; null is reported by the message. */
-const parsedBy = <Value>(parse: (text: string) => Value | null, message: (text: string) => string) =>
+/** A setting that `parse` converts; null is reported by the message. */
+const parsed = <Value>(parse: (text: string) => Value | null, message: (text: string) => string) =>
   z.string().transform((text, context) => {
     const value = parse(text);
     if (value === null) {
@@ -27,7 +27,7 @@ function isNetwork(text: string): boolean {
 }
 
 /** The number of proxies in front of this service, or their networks. */
-export const trustProxy = parsedBy(
+export const trustProxy = parsed(
   (text) => {
     if (/^\d+$/.test(text)) {
       return Number(text);
@@ -41,7 +41,7 @@ export const trustProxy = parsedBy(
 const MAX_BAN_MS = 365 * DAY_MS;
 
 /** The durations of successive bans, in milliseconds; an empty text turns bans off. */
-export const banDurations = parsedBy(
+export const banDurations = parsed(
   (text) => {
     const durationsMs =
       text.trim() === '' ? [] : splitList(text).map((duration) => parseDuration(duration) ?? 0);
@@ -55,7 +55,7 @@ export const banDurations = parsedBy(
 /** A duration in these bounds, in milliseconds. */
 export const duration = (from: string, to: string, example: string) => {
   const [fromMs, toMs] = [parseDuration(from) ?? 0, parseDuration(to) ?? 0];
-  return parsedBy(
+  return parsed(
     (text) => {
       const durationMs = parseDuration(text) ?? -1;
       return durationMs >= fromMs && durationMs <= toMs ? durationMs : null;
@@ -73,14 +73,14 @@ function isOrigin(text: string): boolean {
   if (!/^https?:[^*]+$/.test(origin) || !URL.canParse(origin)) {
     return false;
   }
-  const { origin: parsed, hostname } = new URL(origin);
+  const { origin: normal, hostname } = new URL(origin);
   // An address has no subdomains.
   const isAddress = isIP(hostname.replaceAll(/[[\]]/g, '')) !== 0;
-  return parsed === origin && (origin === text || !isAddress);
+  return normal === origin && (origin === text || !isAddress);
 }
 
 /** The origins whose pages may read responses in a browser, or `*`. */
-export const origins = parsedBy(
+export const origins = parsed(
   (text) => {
     const given = splitList(text);
     return text === '*' || given.every(isOrigin) ? given : null;
@@ -110,7 +110,6 @@ export const wholeNumber = (from: number, to: number) =>
 export const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values) =>
   z.enum(values, { error: `must be one of ${values.join(', ')}` });
 
-/** `true` or `false`. */
 export const flag = oneOf(['true', 'false']).transform((text) => text === 'true');
 
 /** A URL that the driver accepts. The check reads the certificate files that the URL names. */
@@ -133,7 +132,7 @@ export const postgresUrl = z
  * The Redis server, nodes of the Cluster, or Sentinels, of the counter store. Messages omit it, because it
  * may contain a password.
  */
-export const redisAddresses = parsedBy(
+export const redisAddresses = parsed(
   parseRedisAddresses,
   () =>
     'must be a redis:// or rediss:// address, those of several nodes of one Cluster with commas ' +

@@ -27,7 +27,6 @@ export function readTextFile(file: string): string {
   return text;
 }
 
-/** Returns why a file cannot be read. */
 export function readFailure(error: unknown): string {
   const { code = '', message } = error as NodeJS.ErrnoException;
   return FAILURES[code] ?? message;

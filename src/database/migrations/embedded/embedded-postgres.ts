@@ -111,10 +111,7 @@ function logEnd(): void {
   logger.error('The process that restarts the embedded PostgreSQL has ended. Restart the service.');
 }
 
-/**
- * Returns the URL of the PostgreSQL that runs in a data folder, whichever process owns it, or null if none
- * does.
- */
+/** Returns the URL of the PostgreSQL that runs in a data folder, whichever process owns it, else null. */
 export async function findEmbeddedPostgres(dataDir: string): Promise<string | null> {
   const cluster = join(dataDir, CLUSTER);
   const isRunning = existsSync(join(cluster, 'postmaster.pid'));

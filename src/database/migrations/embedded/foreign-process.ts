@@ -17,7 +17,6 @@ export async function findForeignProcess(cluster: string): Promise<number | null
   return command === null || command.includes(folder) ? null : Number(pid);
 }
 
-/** Returns the command line of a process; null if there is none. */
 async function readCommand(pid: string): Promise<string | null> {
   if (process.platform === 'linux') {
     return readFile(`/proc/${pid}/cmdline`, 'utf8').catch(nullIf('ENOENT', 'ESRCH'));
