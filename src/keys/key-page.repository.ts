@@ -100,7 +100,6 @@ export async function findKeyPage(
   };
 }
 
-/** Returns the number of keys on all pages at `nowMs`. */
 export async function countKeys(
   database: Database,
   query: KeyQuery,
@@ -153,7 +152,6 @@ export async function usageOfKeys(
   );
 }
 
-/** The usage of a key: its last request, and the counts of each recent hour, oldest first. */
 interface UsageRow {
   id: string;
   lastUsedAt: Date | null;
@@ -194,7 +192,6 @@ function isUnusedSince(since: Date): Prisma.Sql {
   )`;
 }
 
-/** Returns the condition that the key `k` matches a search. */
 function matches(search: string): Prisma.Sql {
   return Prisma.sql`(
     ${contains(Prisma.sql`k.name`, searchPattern(search))}

@@ -1,16 +1,15 @@
 import { z } from 'zod';
-import { PLAN_NAME_MAX_LENGTH, isPlanName } from '../rate-limit/rules/plan-name.js';
 import { instant, instantParameter } from '../schemas/instant.js';
 import { cursorParameter, enumParameter, limitParameter, once, parameter } from '../schemas/pagination.js';
 import { lineParameter } from '../schemas/text-schemas.js';
 import { isUuid, uuidParameter } from '../schemas/uuid.js';
+import { planParameter } from '../usage/usage.schemas.js';
 import { KEY_STATES } from './key.schemas.js';
 
 /** The maximum number of characters of a search. The `Link` header of a page has them twice, encoded. */
 const SEARCH_MAX_LENGTH = 64;
 /** The length of a cursor with the longest name. */
 const CURSOR_MAX_LENGTH = 1536;
-const PLAN_MESSAGE = 'must be the name of a plan';
 export const SORT_DEFAULT = 'createdAt';
 export const KEY_SORTS = [SORT_DEFAULT, '-createdAt', 'name', '-lastUsedAt', 'expiresAt', 'state'] as const;
 export type KeySort = (typeof KEY_SORTS)[number];
@@ -50,7 +49,6 @@ function readValidity(text: string): string | null {
   return success && ['true', 'false'].includes(wasValid) ? `${wasValid}@${data.toISOString()}` : null;
 }
 
-/** Returns the position as the text of a cursor. */
 export function keyPositionText({ sort, id, value }: KeyPosition): string {
   return [sort, id, value ?? ''].join(SEPARATOR);
 }
@@ -74,11 +72,7 @@ export const keySearch = lineParameter(
 export const KeyQuery = z
   .object({
     limit: limitParameter('Maximum number of keys returned.'),
-    plan: z
-      .string(once(PLAN_MESSAGE))
-      .refine(isPlanName, PLAN_MESSAGE)
-      .optional()
-      .meta({ description: 'Only keys on this plan.', maxLength: PLAN_NAME_MAX_LENGTH }),
+    plan: planParameter('Only keys on this plan.'),
     quotaId: uuidParameter('Only keys of this quota.'),
     search: keySearch.optional(),
     state: enumParameter(KEY_STATES, 'Only keys in this state.'),

@@ -11,7 +11,6 @@ import type { KeyPosition, KeyQuery } from './key-query.schemas.js';
 import { findKey, findKeys } from './key.repository.js';
 import type { KeyWithUsage } from './key.schemas.js';
 import { type KeyRecord, keyView } from './key.view.js';
-import { findBanEnd } from './quota.repository.js';
 import { quotaFields } from './quota.view.js';
 import type { PageQuery } from '../schemas/uuid.js';
 import { type Page, toPage } from '../schemas/pagination.js';
@@ -28,7 +27,7 @@ export class KeyReader {
   /** @throws ApiError `not_found`. */
   async find(id: string): Promise<KeyWithUsage> {
     const record = await findKey(this.database, id);
-    const banEnd = await findBanEnd(this.counters, record.quotaId);
+    const banEnd = await this.counters.findBanEnd(quotaBucketKey(record.quotaId));
     await this.aggregateUsage();
     const [key] = await this.withUsage([record], () => banEnd, await readServerTimeMs(this.database));
     return key as KeyWithUsage;
@@ -44,9 +43,15 @@ export class KeyReader {
     if (record === undefined) {
       throw new ApiError('service_unavailable', 'The API key is being changed. Try again shortly.');
     }
-    // With instants as text, because the serializer validates an object that may be null.
-    const successor = JSON.parse(JSON.stringify(record.successor)) as object | null;
-    const state = successor === null ? 'active' : 'rotating';
+    const state = record.successor === null ? 'active' : 'rotating';
+    // With its own fields as text alone, because the serializer validates an object that may be null.
+    const successor = record.successor && {
+      prefix: record.successor.prefix,
+      lastFour: record.successor.lastFour,
+      createdAt: record.successor.createdAt.toISOString(),
+      expiresAt: record.successor.expiresAt?.toISOString() ?? null,
+      revokedAt: record.successor.revokedAt?.toISOString() ?? null,
+    };
     return { ...record, ...quotaFields(record.quota), plan, perMinute, perDay, state, successor };
   }
 

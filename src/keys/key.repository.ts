@@ -12,7 +12,6 @@ import { KEY_ARGS, type KeyRecord, type Restrictions } from './key.view.js';
 /** The valid keys that a quota may have, those of an overlap included. */
 export const VALID_KEYS_MAX = 20;
 
-/** Returns the columns that are stored of a key. */
 export function storedFields(key: string) {
   return { hash: Uint8Array.from(hashApiKey(key)), ...keyHints(key) };
 }
@@ -60,7 +59,6 @@ export function findKey(database: Database, id: string): Promise<KeyRecord> {
   return requireRecord('key', id, async (where) => (await findKeys(database, { where }))[0] ?? null);
 }
 
-/** Stores a new key, and returns it. */
 export async function createKey(
   transaction: Prisma.TransactionClient,
   data: Omit<Prisma.ApiKeyUncheckedCreateInput, keyof Restrictions>,
@@ -101,7 +99,6 @@ export async function requireRoomForKey(database: Database, quotaId: string, now
   }
 }
 
-/** Returns the number of keys of a quota that are valid at `nowMs`. */
 export function countValidKeys(database: Database, quotaId: string, nowMs: number): Promise<number> {
   return database.apiKey.count({ where: { quotaId, ...whereValid(nowMs) } });
 }

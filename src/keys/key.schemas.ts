@@ -148,7 +148,6 @@ export const RevokeLeakedKeyInput = z
   });
 export type RevokeLeakedKeyInput = z.infer<typeof RevokeLeakedKeyInput>;
 
-/** A key in responses to administrators, without the key itself. */
 export const Key = z
   .object({
     id: uuid('Identifier of the key.'),
@@ -177,7 +176,6 @@ export const Key = z
   .meta({ id: 'Key', description: 'An API key, without the key itself.' });
 export type Key = z.infer<typeof Key>;
 
-/** A key with its usage, in responses that list or get keys. */
 export const KeyWithUsage = z
   .object({
     ...Key.shape,

@@ -9,6 +9,7 @@ import { ENVIRONMENT, type Environment } from '../process/settings/environment.j
 import { ApiError } from '../http/routes/api-error.js';
 import type { KeyRole } from '../auth/rules/role.js';
 import { type Scope, scopesForRole } from '../auth/rules/scope.js';
+import { quotaBucketKey } from '../rate-limit/rules/bucket-key.js';
 import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
 import { queueKeyEvent } from '../webhooks/queue-events.js';
 import { type Actor, recordAuditEvent } from '../audit/audit.js';
@@ -32,7 +33,7 @@ import type {
   UpdateKeyInput,
 } from './key.schemas.js';
 import { keyEnd, type KeyRecord, keyView, type Restrictions } from './key.view.js';
-import { findBanEnd, lockQuotaId, quotaColumns } from './quota.repository.js';
+import { lockQuotaId, quotaColumns } from './quota.repository.js';
 import { quotaFields } from './quota.view.js';
 import { narrow } from './rules/further-key.js';
 
@@ -97,7 +98,7 @@ export class KeyService {
   /** @throws ApiError `not_found`. */
   async find(id: string): Promise<Key> {
     const record = await findKey(this.database, id);
-    const bannedUntil = await findBanEnd(this.counters, record.quotaId);
+    const bannedUntil = await this.counters.findBanEnd(quotaBucketKey(record.quotaId));
     return keyView(record, bannedUntil, await readServerTimeMs(this.database));
   }
 
@@ -239,7 +240,7 @@ export class KeyService {
       throw new ApiError('invalid_request', message);
     }
     await requireRoomForKey(transaction, id, await readServerTimeMs(transaction));
-    return { quotaId: id, bannedUntil: await findBanEnd(this.counters, id) };
+    return { quotaId: id, bannedUntil: await this.counters.findBanEnd(quotaBucketKey(id)) };
   }
 
   private newKey(): string {
@@ -254,7 +255,7 @@ export class KeyService {
     return inTransaction(this.database, async (transaction) => {
       const old = await lockKey(transaction, id);
       // The ban is read first, because the change is undone if it cannot be read.
-      const bannedUntil = await findBanEnd(this.counters, old.quotaId);
+      const bannedUntil = await this.counters.findBanEnd(quotaBucketKey(old.quotaId));
       const nowMs = await readServerTimeMs(transaction);
       const { record, more } = await change(transaction, old, nowMs);
       return { ...keyView(record, bannedUntil, nowMs), ...more };

@@ -10,9 +10,10 @@ import { limitWarnings } from './warnings.js';
  * What Prisma reads of a key: all but its hash, and the restrictions, whose NULL it would read as an empty
  * list: `readRestrictions` reads them.
  */
+const omit = { hash: true, scopes: true, allowedNetworks: true } as const;
 export const KEY_ARGS = {
-  omit: { hash: true, scopes: true, allowedNetworks: true },
-  include: { quota: { include: { plan: true } }, successor: { omit: { hash: true } } },
+  omit,
+  include: { quota: { include: { plan: true } }, successor: { omit } },
 } satisfies Prisma.ApiKeyDefaultArgs;
 
 /** What a key may do, and from where: null for no restriction, an empty list for nothing and nowhere. */

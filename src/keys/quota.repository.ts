@@ -3,8 +3,6 @@ import type { Prisma } from '../database/generated/client.js';
 import type { Database } from '../database/access/in-transaction.js';
 import { ApiError } from '../http/routes/api-error.js';
 import { isPlanName } from '../rate-limit/rules/plan-name.js';
-import { quotaBucketKey } from '../rate-limit/rules/bucket-key.js';
-import type { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
 import { missingLimit } from '../schemas/limits.schema.js';
 import { isUuid } from '../schemas/uuid.js';
 import { QUOTA, type QuotaRecord } from './quota.view.js';
@@ -34,16 +32,6 @@ export async function lockQuotaId(transaction: Prisma.TransactionClient, id: str
 export async function lockQuota(transaction: Prisma.TransactionClient, id: string): Promise<QuotaRecord> {
   await lockQuotaId(transaction, id);
   return findQuota(transaction, id);
-}
-
-/**
- * Returns when the ban of a quota ends, or null if there is none. While the counter store is unavailable, it
- * is the ban that this replica last knew.
- */
-export async function findBanEnd(counters: FallbackCounterStore, quotaId: string): Promise<Date | null> {
-  // A ban does not depend on the limits.
-  const { ban } = await counters.peek({ bucketKey: quotaBucketKey(quotaId), perMinute: 1, perDay: 1 });
-  return ban === null ? null : new Date(ban.untilMs);
 }
 
 /** The plan of a quota, and its own limits, if any. */

@@ -14,20 +14,20 @@ export const limitsSource = openEnum(['plan', 'quota']).meta({
   description: 'Where the limits come from: the plan, or the quota, which then has its own.',
 });
 
+const effectiveLimit = (window: string) =>
+  shownLimit(
+    `Effective limit of requests per UTC ${window}; null if the quota was left without one by direct SQL.`,
+  );
+
 /** The plan and the effective limits of a quota, as administrators see them. */
 export const quotaLimits = {
   plan: planName,
-  perMinute: shownLimit(
-    'Effective limit of requests per UTC minute; null if the quota was left without one by direct SQL.',
-  ),
-  perDay: shownLimit(
-    'Effective limit of requests per UTC day; null if the quota was left without one by direct SQL.',
-  ),
+  perMinute: effectiveLimit('minute'),
+  perDay: effectiveLimit('day'),
   limitsSource,
   bannedUntil: dateTime('When the ban of the quota ends; null if it is not banned.').nullable(),
 };
 
-/** A quota in responses to administrators. */
 export const Quota = z
   .object({
     id: uuid('Identifier of the quota.'),

@@ -9,7 +9,7 @@ import { quotaBucketKey } from '../rate-limit/rules/bucket-key.js';
 import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
 import { readServerTimeMs } from '../database/access/server-time.js';
 import { countValidKeys } from './key.repository.js';
-import { findBanEnd, findQuota, lockQuota, quotaColumns } from './quota.repository.js';
+import { findQuota, lockQuota, quotaColumns } from './quota.repository.js';
 import type { Quota, UpdateQuotaInput } from './quota.schemas.js';
 import { QUOTA, quotaFields, type QuotaRecord } from './quota.view.js';
 import { limitWarnings } from './warnings.js';
@@ -25,7 +25,7 @@ export class QuotaService {
   /** @throws ApiError `not_found`. */
   async find(id: string): Promise<Quota> {
     const quota = await findQuota(this.database, id);
-    return this.view(this.database, quota, await findBanEnd(this.counters, quota.id));
+    return this.view(this.database, quota, await this.counters.findBanEnd(quotaBucketKey(quota.id)));
   }
 
   /**
@@ -41,7 +41,7 @@ export class QuotaService {
       const { plan = old.planName, perMinute = old.perMinute, perDay = old.perDay } = input;
       const data = await quotaColumns(transaction, { plan, perMinute, perDay });
       // The ban is read first, because the change is undone if it cannot be read.
-      const bannedUntil = await findBanEnd(this.counters, old.id);
+      const bannedUntil = await this.counters.findBanEnd(quotaBucketKey(old.id));
       const changed = await transaction.quota.update({ where: { id }, data, ...QUOTA });
       const [before, after] = [quotaFields(old), quotaFields(changed)];
       if (!isDeepStrictEqual(before, after)) {
@@ -63,7 +63,7 @@ export class QuotaService {
       const quota = await lockQuota(transaction, id);
       // No ban is left. Another query of the counter store might fail, although the ban is lifted.
       const unbanned = await this.view(transaction, quota, null);
-      const bannedUntil = await findBanEnd(this.counters, quota.id);
+      const bannedUntil = await this.counters.findBanEnd(quotaBucketKey(quota.id));
       if (bannedUntil !== null) {
         const [before, after] = [{ bannedUntil }, { bannedUntil: null }];
         await recordAuditEvent(transaction, actor, 'quota.unbanned', quota, before, after);
@@ -85,7 +85,7 @@ export class QuotaService {
     const quota = await findQuota(this.database, id);
     const { plan, perMinute, perDay } = quotaFields(quota);
     if (perMinute === null || perDay === null) {
-      const bannedUntil = await findBanEnd(this.counters, quota.id);
+      const bannedUntil = await this.counters.findBanEnd(quotaBucketKey(quota.id));
       return { plan, windows: [], denialsUntilBan: null, bannedUntil: bannedUntil?.toISOString() ?? null };
     }
     const bucketKey = quotaBucketKey(quota.id);

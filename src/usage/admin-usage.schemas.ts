@@ -24,17 +24,10 @@ const selection = {
   quotaId: uuidParameter('Only usage of the keys of this quota.', 'must be the id of a quota'),
 };
 
-export const KeyUsageQuery = z.object({
-  limit,
-  ...range,
-  cursor: keyUsageCursor.parameter,
-});
+export const KeyUsageQuery = z.object({ limit, ...range, cursor: keyUsageCursor.parameter });
 export type KeyUsageQuery = z.infer<typeof KeyUsageQuery>;
 
-export const DeprecatedCallersQuery = z.object({
-  limit,
-  cursor: deprecatedCallersCursor.parameter,
-});
+export const DeprecatedCallersQuery = z.object({ limit, cursor: deprecatedCallersCursor.parameter });
 export type DeprecatedCallersQuery = z.infer<typeof DeprecatedCallersQuery>;
 
 export const UsageTotalsQuery = z.object({ limit, ...range, ...selection, cursor: totalsCursor.parameter });
@@ -48,12 +41,7 @@ export const TopUsageQuery = z.object({
 });
 export type TopUsageQuery = z.infer<typeof TopUsageQuery>;
 
-export const OperationUsageQuery = z.object({
-  limit,
-  ...range,
-  ...selection,
-  cursor: operationUsageCursor.parameter,
-});
+export const OperationUsageQuery = UsageTotalsQuery.extend({ cursor: operationUsageCursor.parameter });
 export type OperationUsageQuery = z.infer<typeof OperationUsageQuery>;
 
 export const ScopeSuggestionQuery = z.object({

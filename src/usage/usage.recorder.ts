@@ -68,7 +68,6 @@ export class UsageRecorder implements ResponseHook, OnModuleInit, OnApplicationS
     }
   }
 
-  /** The number of entries that are not in the journal yet. */
   get queuedEntries(): number {
     return this.queued.reduce((sum, { size }) => sum + size, 0);
   }

@@ -3,11 +3,10 @@ import { instant, instantParameter } from '../schemas/instant.js';
 import { cursorParameter, once } from '../schemas/pagination.js';
 import { isUuid } from '../schemas/uuid.js';
 import { dateTime, keyHints, KEY_NAME_MAX_LENGTH, plainText, uuid } from '../schemas/text-schemas.js';
-import { PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
+import { isPlanName, PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
 import { PERIODS } from './rules/periods.js';
 
 const PERIOD_DEFAULT = 'day';
-/** The maximum length of an `operationId`. */
 export const OPERATION_MAX_LENGTH = 64;
 /** How long usage is kept, for documents. */
 export const USAGE_KEPT =
@@ -30,7 +29,6 @@ const countFields = {
     })
     .meta({ description: 'Requests by status class.' }),
 };
-/** The requests in one UTC minute, hour or day. */
 export const UsageTotals = z
   .object({ startsAt: dateTime('Start of the minute, hour or day.'), ...countFields })
   .meta({
@@ -108,7 +106,6 @@ const SPLIT_FIELDS = {
 } as const;
 export type UsageSplit = keyof typeof SPLIT_FIELDS;
 
-/** The usage of a quota, as the holder of a key sees it. */
 export const Usage = UsageTotals.extend({
   operation: OperationUsage.shape.operation.exactOptional(),
   deprecated: OperationUsage.shape.deprecated.exactOptional(),
@@ -139,7 +136,15 @@ export const DeprecatedCaller = z
   .meta({ id: 'DeprecatedCaller', description: 'A key that has called a deprecated operation.' });
 export type DeprecatedCaller = z.infer<typeof DeprecatedCaller>;
 
-/** The query parameter `period`. */
+const PLAN_MESSAGE = 'must be the name of a plan';
+/** Returns the schema of a query parameter that is the name of a plan. */
+export const planParameter = (description: string) =>
+  z
+    .string(once(PLAN_MESSAGE))
+    .refine(isPlanName, PLAN_MESSAGE)
+    .optional()
+    .meta({ description, maxLength: PLAN_NAME_MAX_LENGTH });
+
 const periodParameter = z
   .enum(PERIODS, once(`must be one of ${PERIODS.join(', ')}`))
   .prefault(PERIOD_DEFAULT)

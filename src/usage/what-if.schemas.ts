@@ -1,23 +1,19 @@
 import { z } from 'zod';
-import { isPlanName, PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
+import { PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
 import { instantParameter } from '../schemas/instant.js';
-import { integerParameter, once } from '../schemas/pagination.js';
+import { integerParameter } from '../schemas/pagination.js';
 import { dateTime, plainText } from '../schemas/text-schemas.js';
-import { count } from './usage.schemas.js';
+import { count, planParameter } from './usage.schemas.js';
 
 const INT32_MAX = 2_147_483_647;
 /** The most entries that `smallestPlans` may have some day. */
 const SMALLEST_PLANS_MAX = 10;
-const PLAN_MESSAGE = 'must be the name of a plan';
 
 const limitParameter = (description: string) =>
   integerParameter(INT32_MAX).optional().meta({ description, format: 'int64' });
 
 export const WhatIfQuery = z.object({
-  plan: z.string(once(PLAN_MESSAGE)).refine(isPlanName, PLAN_MESSAGE).optional().meta({
-    description: 'The plan whose limits are tried.',
-    maxLength: PLAN_NAME_MAX_LENGTH,
-  }),
+  plan: planParameter('The plan whose limits are tried.'),
   perMinute: limitParameter('Requests per UTC minute, instead of those of the plan.'),
   perDay: limitParameter('Requests per UTC day, instead of those of the plan.'),
   since: instantParameter(

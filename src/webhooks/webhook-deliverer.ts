@@ -27,7 +27,6 @@ const FAILURE_MAX_LENGTH = 1000;
 type ClaimedDelivery = Pick<WebhookDelivery, 'id' | 'eventId' | 'webhookId' | 'attempts'> &
   Pick<Webhook, 'url'> & { secrets: string[]; body: string; attemptedAt: string };
 
-/** What is stored of an attempt. */
 type AttemptResult = Pick<WebhookDelivery, 'lastFailure' | 'responseStatus' | 'responseBody'>;
 
 const CLAIM = loadSql<{ delivery: ClaimedDelivery }>(import.meta.url, 'claim-deliveries');

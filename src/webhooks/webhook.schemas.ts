@@ -39,7 +39,6 @@ export const CreateWebhookInput = z
   });
 export type CreateWebhookInput = z.infer<typeof CreateWebhookInput>;
 
-/** Why a webhook is paused. */
 const PAUSE_REASONS = ['administrator', 'gone', 'failing'] as const;
 
 const paused = z.boolean('must be true or false').meta({

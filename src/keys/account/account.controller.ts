@@ -146,25 +146,11 @@ export class AccountController {
     const calls = await respondWithPage(reply, page, '/v1/deprecations', query, ({ operation }) =>
       deprecatedCallsCursor.textOf({ operation, deprecated: true }),
     );
-    return calls.flatMap(({ operation, requests, lastCalledAt }) => {
-      const declared = declarations.find((each) => each.operation === operation);
-      if (declared === undefined) {
-        return [];
-      }
+    return calls.map((call) => {
+      const declared = declarations.find(({ operation }) => operation === call.operation)!;
       const { method, path, since, removal, successors } = declared;
       const [deprecatedAt, sunsetAt] = [since.toISOString(), removal.toISOString()];
-      return [
-        {
-          operation,
-          method,
-          path,
-          deprecatedAt,
-          sunsetAt,
-          successors: [...successors],
-          requests,
-          lastCalledAt,
-        },
-      ];
+      return { ...call, method, path, deprecatedAt, sunsetAt, successors: [...successors] };
     });
   }
 }

@@ -25,7 +25,6 @@ const successor = {
   expiresAt: dateTime('When the successor expires; null if it never does.').nullable(),
 };
 
-/** The key of the request, as its holder may see it. */
 export const CurrentKey = z
   .object({
     id: uuid('Identifier of the key.'),
@@ -109,7 +108,6 @@ export const RotateCurrentKeyInput = z
   });
 export type RotateCurrentKeyInput = z.infer<typeof RotateCurrentKeyInput>;
 
-/** The successor of the key of a request, the only response with the key itself. */
 export const CurrentKeySuccessor = IssuedKey.pick({ id: true, key: true })
   .extend({ ...successor, overlapEndsAt: dateTime('Until then the key of the request works, too.') })
   .meta({ id: 'CurrentKeySuccessor', description: 'The key that replaces the key of the request.' });
@@ -147,7 +145,6 @@ export const DeprecatedCallsQuery = z.object({
 });
 export type DeprecatedCallsQuery = z.infer<typeof DeprecatedCallsQuery>;
 
-/** The calls of a quota's keys to a deprecated operation. */
 export const DeprecatedCalls = z
   .object({
     operation: DeprecatedCaller.shape.operation,

@@ -5,7 +5,6 @@ import { pageQuery } from '../../schemas/uuid.js';
 
 const WITHIN = 'They must be within those of your key, which are the default';
 
-/** The body of a holder's request to issue a key. */
 export const NewFurtherKey = z
   .object(
     {
@@ -48,7 +47,6 @@ const SHOWN = {
 
 const issuerId = uuid('Identifier of the key by which it was issued.');
 
-/** A key in responses to holders of keys of its quota, without the key itself. */
 export const FurtherKey = KeyWithUsage.pick({ ...SHOWN, lastUsedAt: true })
   .extend({ issuerId })
   .meta({
@@ -56,7 +54,6 @@ export const FurtherKey = KeyWithUsage.pick({ ...SHOWN, lastUsedAt: true })
     description: 'A key of your quota that a holder issued, without the key itself.',
   });
 
-/** A new key in the response that issues it, the only one with the key itself. */
 export const IssuedFurtherKey = IssuedKey.pick({ ...SHOWN, key: true })
   .extend({ issuerId })
   .meta({ id: 'IssuedFurtherKey', description: 'A new key of your quota.' });
