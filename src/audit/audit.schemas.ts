@@ -93,7 +93,6 @@ export const AuditQuery = z.object({
   quotaId: uuidParameter('Only events on the quota with this identifier; with `keyId`, those on either.'),
   since: instantParameter('Only events of this time or later.'),
   until: instantParameter('Only events before this time.'),
-  /** The page begins before this id. */
   cursor: cursorParameter(parseInt64),
 });
 export type AuditQuery = z.infer<typeof AuditQuery>;

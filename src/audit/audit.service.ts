@@ -16,7 +16,6 @@ const NO_KEY = { name: null, prefix: null, lastFour: null };
 export class AuditService {
   constructor(private readonly prisma: PrismaService) {}
 
-  /** Returns one page, newest first. */
   async page(query: AuditQuery): Promise<Page<AuditEvent>> {
     const { limit, cursor, action, since, until } = query;
     const rows = await this.prisma.auditEvent.findMany({
@@ -43,7 +42,6 @@ export class AuditService {
     return toPage(events, limit);
   }
 
-  /** Finds the keys among actors and subjects. */
   private async findKeys(stored: string[]): Promise<KeysById> {
     const ids = stored
       .map(splitType)

@@ -15,10 +15,8 @@ export const keyActor = (keyId: string): Actor => `key:${keyId}`;
 /** Returns the actor of a person at the terminal. */
 export const terminalActor = (name: string): Actor => `terminal:${name}`;
 
-/** The types of what actions change. */
 export const SUBJECT_TYPES = ['key', 'quota', 'plan', 'webhook'] as const;
 
-/** The actions that are recorded. */
 export const ACTIONS = [
   'key.issued',
   'key.rotated',

@@ -15,7 +15,6 @@ export const KEY_SORTS = [SORT_DEFAULT, '-createdAt', 'name', '-lastUsedAt', 'ex
 export type KeySort = (typeof KEY_SORTS)[number];
 const SEPARATOR = '|';
 
-/** The position of a key in a sort order. */
 export interface KeyPosition {
   sort: KeySort;
   id: string;
@@ -94,7 +93,6 @@ export const KeyQuery = z
         'or never expire, are last. `state` has the keys that are valid when the first page is read before ' +
         'the others, each newest first.',
     ).meta({ default: SORT_DEFAULT }),
-    /** The page begins after this key. */
     cursor: cursorParameter(readKeyPosition, CURSOR_MAX_LENGTH),
   })
   .superRefine(({ sort = SORT_DEFAULT, cursor }, context) => {

@@ -103,7 +103,6 @@ export function countValidKeys(database: Database, quotaId: string, nowMs: numbe
   return database.apiKey.count({ where: { quotaId, ...whereValid(nowMs) } });
 }
 
-/** Returns how many of these keys were issued in the UTC day of `nowMs`. */
 export function countIssuedToday(database: Database, keys: Prisma.ApiKeyWhereInput, nowMs: number) {
   const createdAt = { gte: new Date(toDay(nowMs) * DAY_MS) };
   return database.apiKey.count({ where: { ...keys, createdAt } });

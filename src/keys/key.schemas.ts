@@ -200,13 +200,11 @@ export const KeyWithUsage = z
   .meta({ id: 'KeyWithUsage', description: 'An API key with its usage, without the key itself.' });
 export type KeyWithUsage = z.infer<typeof KeyWithUsage>;
 
-/** A new key in the response that issues it, the only one with the key itself. */
 export const IssuedKey = z
   .object({ ...Key.shape, key: plainText('The key. It is not shown again.', KEY_MAX_LENGTH) })
   .meta({ id: 'IssuedKey', description: 'A new API key.' });
 export type IssuedKey = z.infer<typeof IssuedKey>;
 
-/** A successor in the response that issues it, and until when the key that it replaces works. */
 export const KeySuccessor = z
   .object({ ...IssuedKey.shape, overlapEndsAt: dateTime('Until then the old key works, too.') })
   .meta({ id: 'KeySuccessor', description: 'The API key that replaces another.' });

@@ -22,7 +22,6 @@ export interface Restrictions {
   allowedNetworks: string[] | null;
 }
 
-/** What is read of a key. */
 export type KeyRecord = Prisma.ApiKeyGetPayload<typeof KEY_ARGS> & Restrictions;
 
 /** Returns how a key has ended at `nowMs`, or null if it is valid. */

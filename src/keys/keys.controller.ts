@@ -156,7 +156,6 @@ export class KeysController {
     return this.keys.revokeWithDerived(await this.keys.findId(key), actor);
   }
 
-  /** Adds a warning if the request has set networks behind a proxy that is not trusted. */
   private withNetworkWarning<Shown extends Key>(
     key: Shown,
     { allowedNetworks }: Pick<UpdateKeyInput, 'allowedNetworks'>,

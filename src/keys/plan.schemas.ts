@@ -31,7 +31,6 @@ export type SetPlanInput = z.infer<typeof SetPlanInput>;
 
 export const PlanQuery = z.object({
   limit: limitParameter('Maximum number of plans returned.'),
-  /** The page begins after this name. */
   cursor: cursorParameter((name) => (isPlanName(name) ? name : null)),
 });
 export type PlanQuery = z.infer<typeof PlanQuery>;

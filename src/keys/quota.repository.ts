@@ -34,7 +34,6 @@ export async function lockQuota(transaction: Prisma.TransactionClient, id: strin
   return findQuota(transaction, id);
 }
 
-/** The plan of a quota, and its own limits, if any. */
 interface PlanAndLimits {
   plan?: string | undefined;
   perMinute?: number | null | undefined;

@@ -1,6 +1,5 @@
 import type { Prisma } from '../database/generated/client.js';
 
-/** What is read of a quota. */
 export const QUOTA = { include: { plan: true } } satisfies Prisma.QuotaDefaultArgs;
 
 export type QuotaRecord = Prisma.QuotaGetPayload<typeof QUOTA>;

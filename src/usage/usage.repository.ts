@@ -36,7 +36,6 @@ const counts = (aggregate: '' | 'sum') =>
 const SUMS = counts('sum');
 const TOTAL = Prisma.sql`sum(succeeded + redirected + client_errors + server_errors)::float8`;
 const REQUESTS = Prisma.sql`${TOTAL} AS requests`;
-/** What tells the key `k` apart. */
 const KEY_FIELDS = Prisma.sql`k.name AS "keyName", k.prefix, k.last_four AS "lastFour"`;
 const COLUMNS = ['succeeded', 'redirected', 'client_errors', 'server_errors', 'denied'];
 /** The counts of one key by period, as columns of `usage`. */
@@ -191,7 +190,6 @@ export class UsageRepository {
       ORDER BY starts_at`);
   }
 
-  /** Returns one page of the deprecated operations that keys of a quota called, by name. */
   async deprecatedCalls(
     quotaId: string,
     operations: string[],

@@ -8,13 +8,11 @@ import { PERIODS } from './rules/periods.js';
 
 const PERIOD_DEFAULT = 'day';
 export const OPERATION_MAX_LENGTH = 64;
-/** How long usage is kept, for documents. */
 export const USAGE_KEPT =
   'Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400.';
 /** Returns the schema of a number of requests, minutes or days. */
 export const count = (description: string) => z.int().min(0).meta({ description });
 
-/** The counts of every report of usage. */
 const countFields = {
   requests: count('All requests, whatever their status.'),
   denied: count(
@@ -137,7 +135,6 @@ export const DeprecatedCaller = z
 export type DeprecatedCaller = z.infer<typeof DeprecatedCaller>;
 
 const PLAN_MESSAGE = 'must be the name of a plan';
-/** Returns the schema of a query parameter that is the name of a plan. */
 export const planParameter = (description: string) =>
   z
     .string(once(PLAN_MESSAGE))

@@ -64,7 +64,6 @@ export class WebhookEventWatch extends PeriodicTask {
     return found > 0;
   }
 
-  /** Queues events of these types, and returns how many it found. */
   private async findEventsOf(types: readonly EventType[]): Promise<number> {
     const bans = types.includes('quota.banned') ? Object.fromEntries(await this.counters.bans()) : {};
     const removals = Object.fromEntries(

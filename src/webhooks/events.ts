@@ -33,7 +33,6 @@ const event = <Fields extends z.ZodRawShape>(description: string, fields: Fields
   data: z.object(fields),
 });
 
-/** Every event, by its type. */
 export const EVENTS = {
   'quota.day_limit_approaching': event(
     '80 % of the requests that a quota has for a UTC day were counted. Sent once for each quota and day.',
@@ -86,7 +85,6 @@ const EVENT_TYPES = Object.keys(EVENTS) as EventType[];
 export const TEST_EVENT = 'webhook.test';
 /** Stands for every type, including those of later versions. */
 export const ALL_EVENTS = '*';
-/** What a webhook subscribes to. */
 export const SUBSCRIPTIONS = [...EVENT_TYPES.filter((type) => type !== TEST_EVENT), ALL_EVENTS] as const;
 
 /** The bodies of deliveries, with the names by which the documents refer to their schemas. */

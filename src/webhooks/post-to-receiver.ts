@@ -19,12 +19,10 @@ const READ_MAX_BYTES = 128 * 1024;
 /** Returns the milliseconds of a clock that the processes of a machine share, and that is never set. */
 export const machineMs = () => Number(process.hrtime.bigint() / 1_000_000n);
 
-/** A POST to a receiver of webhooks. */
 export interface Post {
   url: string;
   headers: Record<string, string>;
   body: string;
-  /** Whether its address may be private. */
   allowsPrivate: boolean;
   /** When its time is over, by `machineMs`. */
   endMs: number;

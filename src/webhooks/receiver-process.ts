@@ -4,7 +4,6 @@
 import { constants, setPriority } from 'node:os';
 import { postToReceiver, type Post, type ReceivedResponse } from './post-to-receiver.js';
 
-/** What the service sends. */
 export interface ReceiverRequest {
   id: number;
   post: Post;

@@ -36,7 +36,6 @@ const CLAIM = loadSql<{ delivery: ClaimedDelivery }>(import.meta.url, 'claim-del
 export class WebhookDeliverer extends PeriodicTask implements MetricsSource {
   private readonly attemptsByOutcome = { succeeded: 0, failed: 0 };
   private readonly receivers = new ReceiverProcess();
-  /** Deliveries whose last attempt failed. */
   private failedDeliveries = 0;
   /** The attempts in flight, each with the id of its webhook. */
   private readonly inFlight = new Map<Promise<void>, string>();

@@ -3,7 +3,6 @@ import { RateLimitModule } from '../rate-limit/rate-limit.module.js';
 import { WebhookEventWatch } from './event-watch.js';
 import { WebhookDeliverer } from './webhook-deliverer.js';
 
-/** Finds events and delivers them. */
 @Module({
   imports: [RateLimitModule],
   providers: [WebhookEventWatch, WebhookDeliverer],

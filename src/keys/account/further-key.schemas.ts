@@ -28,7 +28,6 @@ export const NewFurtherKey = z
   });
 export type NewFurtherKey = z.infer<typeof NewFurtherKey>;
 
-/** The fields that holders see of a key of their quota. */
 const SHOWN = {
   id: true,
   name: true,

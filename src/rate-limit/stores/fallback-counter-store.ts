@@ -98,7 +98,7 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
     return { ...this.local.peek(request), degraded: true };
   }
 
-  /** Returns when the ban of a bucket ends, as this replica last knew while the shared store is unavailable. */
+  /** Returns when the ban of a bucket ends, by what this replica knew if the store is unavailable. */
   async findBanEnd(bucketKey: string): Promise<Date | null> {
     // A ban does not depend on the limits.
     const { ban } = await this.peek({ bucketKey, perMinute: 1, perDay: 1 });

@@ -26,7 +26,6 @@ export interface UsageEntry extends Record<Count, number> {
 /** A request of an authenticated client whose response is complete. */
 export interface CompletedRequest extends Pick<UsageEntry, 'keyId' | 'quotaId' | 'operation' | 'deprecated'> {
   status: number;
-  /** In milliseconds since the Unix epoch. */
   atMs: number;
 }
 

@@ -1,7 +1,6 @@
 /** The parts of the requests that a plan may deny for which the smallest plans are returned. */
 const DENIED_RATIOS = [0, 0.001];
 
-/** The requests of a quota in one UTC minute. */
 export interface MinuteOfRequests {
   /** The start of the minute in ISO form, so that it begins with the UTC day. */
   startsAt: string;
@@ -9,7 +8,6 @@ export interface MinuteOfRequests {
   requests: number;
 }
 
-/** Requests per UTC minute and per UTC day. */
 interface Limits {
   perMinute: number;
   perDay: number;

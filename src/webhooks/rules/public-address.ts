@@ -7,7 +7,7 @@ import { withZero } from '../../http/rules/network.js';
  */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/** The addresses by which a network without IPv4 reaches those of IPv4, which are their end (RFC 6052). */
+/** Ends with the IPv4 address that a network without IPv4 reaches by it (RFC 6052). */
 const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 const NAT64_PREFIX_BYTES = 12;
 
