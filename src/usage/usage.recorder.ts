@@ -1,9 +1,9 @@
-import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { operationName } from '../http/routes/request-line.js';
 import type { ResponseHook } from '../http/responses/response-hook.js';
 import { Clock } from '../process/clock.js';
-import { databaseReason } from '../database/access/availability.js';
+import { PeriodicTask } from '../database/batches/periodic-task.js';
 import type { MetricsRegistry, MetricsSource } from '../process/metrics-registry.js';
 import { type CompletedRequest, UsageCounts } from './rules/usage-counts.js';
 import { UsageJournal } from './usage.journal.js';
@@ -24,25 +24,23 @@ const MAX_BATCHES = 25;
  * unchanged.
  */
 @Injectable()
-export class UsageRecorder implements ResponseHook, OnModuleInit, OnApplicationShutdown, MetricsSource {
+export class UsageRecorder extends PeriodicTask implements ResponseHook, MetricsSource {
   /** Requests that were not recorded because the batches were full. */
   dropped = 0;
-  private readonly logger = new Logger(UsageRecorder.name);
   /**
    * Batches that are not in the journal yet, the oldest first. Requests are added to the newest, unless it is
    * full or was tried.
    */
   private readonly queued: UsageCounts[] = [];
-  private timer: NodeJS.Timeout | undefined;
-  private flushing: Promise<void> | undefined;
-  private isFailing = false;
   /** Requests dropped since the last successful write. */
   private recentlyDropped = 0;
 
   constructor(
     private readonly journal: UsageJournal,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    super(FLUSH_INTERVAL_MS, () => this.write(), 'Usage cannot be written and is kept in memory');
+  }
 
   addMetrics(metrics: MetricsRegistry): void {
     metrics.gauge('usage_entries_queued', 'Usage entries that are not written yet.', [], () => [
@@ -53,15 +51,10 @@ export class UsageRecorder implements ResponseHook, OnModuleInit, OnApplicationS
     ]);
   }
 
-  onModuleInit(): void {
-    this.timer = setInterval(() => void this.flush(), FLUSH_INTERVAL_MS).unref();
-  }
-
   /** NestJS calls this after the last response, and before it disconnects Prisma, whose module is global. */
-  async onApplicationShutdown(): Promise<void> {
-    clearInterval(this.timer);
-    await this.flushing;
-    await this.flush();
+  override async onApplicationShutdown(): Promise<void> {
+    await super.onApplicationShutdown();
+    await Promise.allSettled([this.write()]);
     const lost = this.queued.reduce((sum, { requests }) => sum + requests, this.recentlyDropped);
     if (lost > 0) {
       this.logger.error(`The usage of ${lost} requests could not be written before the end`);
@@ -107,31 +100,23 @@ export class UsageRecorder implements ResponseHook, OnModuleInit, OnApplicationS
     }
   }
 
-  /** Writes everything recorded so far, or joins the flush in flight. A failure is logged. */
-  flush(): Promise<void> {
-    return (this.flushing ??= this.write().finally(() => {
-      this.flushing = undefined;
-    }));
+  /** Writes everything recorded so far. A failure is logged. */
+  async flush(): Promise<void> {
+    // A write in flight may have begun before the last request.
+    await this.running;
+    this.runNow();
+    await this.running;
   }
 
   private async write(): Promise<void> {
-    try {
-      for (const batch of this.queued.slice()) {
-        // It is sealed only now, so that the newest batch fills up while the database is unavailable.
-        batch.isSealed = true;
-        await this.journal.append(batch);
-        this.queued.shift();
-      }
-    } catch (error) {
-      if (!this.isFailing) {
-        this.isFailing = true;
-        this.logger.warn(`Usage cannot be written and is kept in memory: ${databaseReason(error)}`);
-      }
-      return;
+    for (const batch of this.queued.slice()) {
+      // It is sealed only now, so that the newest batch fills up while the database is unavailable.
+      batch.isSealed = true;
+      await this.journal.append(batch);
+      this.queued.shift();
     }
     if (this.isFailing || this.recentlyDropped > 0) {
       this.logger.warn(`Usage is written again; requests dropped meanwhile: ${this.recentlyDropped}`);
-      this.isFailing = false;
       this.recentlyDropped = 0;
     }
   }

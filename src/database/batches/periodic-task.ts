@@ -10,8 +10,10 @@ export abstract class PeriodicTask implements OnModuleInit, OnApplicationShutdow
   protected readonly logger = new Logger(this.constructor.name);
   private timer: NodeJS.Timeout | undefined;
   private isStopped = false;
-  private isFailing = false;
-  private running: Promise<void> | null = null;
+  /** Whether the last run failed. */
+  protected isFailing = false;
+  /** The run in flight. */
+  protected running: Promise<void> | null = null;
 
   /**
    * @param work does a part; a run repeats it while it returns true, because there is more to do.
