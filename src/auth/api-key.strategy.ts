@@ -55,11 +55,12 @@ export class ApiKeyStrategy extends Strategy<(token: string, done: Done) => void
       return;
     }
     const found = this.keys.find(hashApiKey(token));
+    const finish = (key: CachedApiKey | null) => done(null, this.judge(key));
     if (found instanceof Promise) {
       // An error of `done` itself must not call it again.
-      void found.then((key) => done(null, this.judge(key)), done);
+      void found.then(finish, done);
     } else {
-      done(null, this.judge(found));
+      finish(found);
     }
   }
 

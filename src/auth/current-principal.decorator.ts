@@ -2,7 +2,6 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { requirePrincipal } from './principal.js';
 
-/** Injects the principal of the request into a parameter of a handler. */
 export const CurrentPrincipal = createParamDecorator((_data: unknown, context: ExecutionContext) =>
   requirePrincipal(context.switchToHttp().getRequest<FastifyRequest>()),
 );

@@ -29,20 +29,14 @@ export interface Principal {
   scopes: readonly Scope[] | null;
   /** From where the key may be used; null for anywhere. */
   allowedNetworks: readonly Network[] | null;
-  /** When the key expires, or null for never. */
   expiresAt: Date | null;
   quota: Quota;
 }
 
-/** The principal of a request's credential, or the error of a request without a valid one. */
 export type AuthenticationResult =
   { principal: Principal; denial: null } | { principal: null; denial: ApiError };
 
-/**
- * Returns the principal of a request whose route requires an API key.
- *
- * @throws Error for a route that does not.
- */
+/** @throws Error for a route that requires no API key. */
 export function requirePrincipal({ authentication }: Pick<FastifyRequest, 'authentication'>): Principal {
   const principal = authentication?.principal;
   if (!principal) {

@@ -8,7 +8,6 @@ declare module 'fastify' {
   }
 }
 
-/** Sets the role that a request requires, by the path of its route. */
 export const setRequiredRole: onRequestHookHandler = (request, _reply, done) => {
   request.requiredRole = roleForPath(request.routeOptions.url ?? '');
   done();

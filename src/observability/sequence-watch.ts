@@ -38,15 +38,12 @@ export class SequenceWatch extends PeriodicTask implements OnApplicationBootstra
     const uses = Object.entries(TABLES).flatMap(([table, { sequence, indexed }]) =>
       sequence === undefined ? [] : [{ table, sequence, indexed }],
     );
-    const names = uses.map(({ sequence }) => sequence);
-    const readable = await this.prisma.$queryRaw<{ sequence: string }[]>`
-      SELECT sequence FROM unnest(${names}::text[]) AS sequence
+    const rows = await this.prisma.$queryRaw<{ sequence: string }[]>`
+      SELECT sequence FROM unnest(${uses.map(({ sequence }) => sequence)}::text[]) AS sequence
       WHERE has_sequence_privilege(to_regclass(sequence), 'SELECT')`;
-    const statements = uses.map((use) =>
-      selectBehind(
-        use,
-        readable.some(({ sequence }) => sequence === use.sequence),
-      ),
+    const readable = new Set(rows.map(({ sequence }) => sequence));
+    const statements = uses.map(({ table, sequence, indexed }) =>
+      selectBehind(table, sequence, indexed, readable.has(sequence)),
     );
     const found = await this.prisma.$queryRawUnsafe<{ message: string }[]>(statements.join(' UNION ALL '));
     const known = new Set(this.warnings.map(({ message }) => message));
@@ -55,17 +52,11 @@ export class SequenceWatch extends PeriodicTask implements OnApplicationBootstra
   }
 }
 
-interface SequenceUse {
-  table: string;
-  sequence: string;
-  indexed: string | undefined;
-}
-
 /**
  * Returns the statement that returns a message if a sequence is behind. Without the privilege to read a
  * sequence, its next value before its first use is taken to be its first.
  */
-function selectBehind({ table, sequence, indexed = 'true' }: SequenceUse, isReadable: boolean): string {
+function selectBehind(table: string, sequence: string, indexed = 'true', isReadable = false): string {
   const last = isReadable
     ? `(SELECT last_value + is_called::int - 1 FROM ${sequence})`
     : 'coalesce(last_value, start_value - 1)';

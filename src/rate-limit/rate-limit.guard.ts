@@ -43,7 +43,12 @@ export class RateLimitGuard extends ThrottlerGuard {
     if (authentication === null) {
       throw new Error('A request is counted once it is authenticated');
     }
-    const windows = this.readWindows(context, request);
+    const [minute, day] = this.throttlers;
+    const windows: RateLimitRequest = {
+      bucketKey: this.commonOptions.getTracker(request),
+      perMinute: minute.limit(context),
+      perDay: day.skipIf(context) ? null : day.limit(context),
+    };
     const overlaps =
       request.routeOptions.config.isServedWhileCounted === true &&
       authentication.denial === null &&
@@ -56,15 +61,6 @@ export class RateLimitGuard extends ThrottlerGuard {
     // The handler waits for it, and throws a denial.
     decided.catch(() => {});
     return true;
-  }
-
-  private readWindows(context: ExecutionContext, request: FastifyRequest): RateLimitRequest {
-    const [minute, day] = this.throttlers;
-    return {
-      bucketKey: this.commonOptions.getTracker(request),
-      perMinute: minute.limit(context),
-      perDay: day.skipIf(context) ? null : day.limit(context),
-    };
   }
 
   private async decide(

@@ -3,9 +3,9 @@ import type { TestApplication } from '../support/service/application.js';
 
 /** Returns how many slots of an operation are taken. */
 export function slotsTaken({ app }: TestApplication, operation: string): number {
-  const load = app
+  const found = app
     .get(ConcurrencyLimit)
     .all()
     .find((each) => each.operation === operation);
-  return load?.slots.length ?? 0;
+  return found?.slots.length ?? 0;
 }

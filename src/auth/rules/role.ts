@@ -1,4 +1,3 @@
-/** The roles of keys. */
 export const KEY_ROLES = ['client', 'admin'] as const;
 /** Which keys may call a path: those of clients, or of administrators. */
 export type KeyRole = (typeof KEY_ROLES)[number];

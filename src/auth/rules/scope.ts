@@ -42,7 +42,6 @@ export function hasScope(scopes: readonly Scope[] | null, scope: Scope): boolean
   return (scopes ?? SCOPES_WITHOUT_LIST).includes(scope);
 }
 
-/** Returns the scopes that keys of a role may have. */
 export function scopesForRole(role: KeyRole): readonly Scope[] {
   return role === 'admin' ? SCOPES : SCOPES.filter((scope) => !scope.startsWith('admin:'));
 }

@@ -35,7 +35,7 @@ export class ErrorFilter implements ExceptionFilter {
       () => exception,
       (denial: unknown) => denial,
     );
-    const error = describeError(thrown, request, this.docs);
+    const error = toApiError(thrown, request, this.docs);
     logError(error, request);
     void reply
       .status(error.status)
@@ -58,7 +58,7 @@ function logError(error: ApiError, { id, traceFields, log }: FastifyRequest): vo
   }
 }
 
-function describeError(exception: unknown, { id, originalUrl }: FastifyRequest, docs: string): ApiError {
+function toApiError(exception: unknown, { id, originalUrl }: FastifyRequest, docs: string): ApiError {
   if (exception instanceof ApiError) {
     return exception;
   }

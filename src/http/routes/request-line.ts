@@ -23,7 +23,7 @@ const UNROUTABLE = /^[^/]|%|\/(?=[/?#]|$)/;
 
 /**
  * Returns the path and query of a request target in a form that always has a route, because guards protect
- * routes only. A path segment that cannot be decoded is escaped, so `%zz` is an id. Unless the path is public,
+ * routes only. A path segment that cannot be decoded is escaped, so `%zz` is an id. If the path needs a key,
  * the slash before its first empty segment is doubled, so `/v1/pets/` is not the path of an empty id.
  */
 export function routableTarget(target: string, isPublic: (path: string) => boolean): string {

@@ -69,7 +69,6 @@ export function networkText([address, bits]: Network): string {
   return `${ipaddr.IPv6.networkAddressFromCIDR(`${withoutZone}/${bits}`).toRFC5952String()}/${bits}`;
 }
 
-/** Returns whether all addresses of a network are in one of these. */
 export function isSubnet([address, bits]: Network, networks: readonly Network[]): boolean {
   return networks.some(
     ([first, outerBits]) =>
@@ -77,7 +76,6 @@ export function isSubnet([address, bits]: Network, networks: readonly Network[])
   );
 }
 
-/** Returns whether an address is in one of these networks. */
 export function isInNetworks(text: string | undefined, networks: readonly Network[]): boolean {
   const address = parseAddress(text);
   return networks.some(([first, bits]) => address?.kind() === first.kind() && address.match(first, bits));

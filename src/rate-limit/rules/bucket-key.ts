@@ -4,17 +4,14 @@ export function quotaBucketKey(quotaId: string): string {
   return QUOTA + quotaId;
 }
 
-/** Returns the bucket key of a quota's requests for its rate-limit status. */
 export function statusBucketKey(quotaId: string): string {
   return `status:${quotaId}`;
 }
 
-/** Returns the bucket key of the requests of one operation that end keys, with one key from one network. */
 export function revocationBucketKey(operation: string, keyId: string, network: string): string {
   return `revocation:${operation}:${keyId}:${network}`;
 }
 
-/** Returns the bucket key of the anonymous clients of a network. */
 export function addressBucketKey(network: string): string {
   return `address:${network}`;
 }

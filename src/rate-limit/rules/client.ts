@@ -3,13 +3,11 @@ import { toNetwork } from '../../http/rules/network.js';
 import { addressBucketKey, quotaBucketKey } from './bucket-key.js';
 import type { RateLimitRequest } from './rate-limit-decision.js';
 
-/** Returns the key of the bucket that the requests of a client count in: its quota's, else its address's. */
 export function clientBucketKey(quota: Pick<Quota, 'id'> | undefined, request: { ip: string }): string {
   // Fastify computes `ip` at each access.
   return quota === undefined ? addressBucketKey(toNetwork(request.ip)) : quotaBucketKey(quota.id);
 }
 
-/** Returns the limits of a client: its quota's, else those of an anonymous client. */
 export function clientLimits(
   quota: Pick<Quota, 'perMinute' | 'perDay'> | undefined,
   anonymousPerMinute: number,

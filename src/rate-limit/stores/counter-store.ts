@@ -28,7 +28,6 @@ export const CHECK_DEADLINE_MS = 200;
 /** Codes of a connection for which this process or (SQLSTATE class 53) PostgreSQL lacks resources. */
 const NOT_REFUSED = /^(EMFILE|ENFILE|ENOBUFS|ENOMEM|EADDRNOTAVAIL|53\d{3})$/;
 
-/** The `store` of an UnavailableError. */
 export const COUNTER_STORE = 'The counter store, which holds the bans,';
 
 /**
@@ -94,7 +93,6 @@ export abstract class CounterStore {
     return this.environment.BAN_DURATIONS.length === 0 ? new Map() : this.readBans(bucketKeys);
   }
 
-  /** Resolves if the store can count. */
   abstract ping(): Promise<void>;
 
   /** Replaces a connection that leaves queries without a reply, unless that happens by itself. */

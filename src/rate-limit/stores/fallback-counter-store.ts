@@ -55,7 +55,7 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
   }
 
   async consume(request: RateLimitRequest): Promise<RateLimitDecision> {
-    if (!this.isUnavailable) {
+    if (this.outage === null) {
       const sentMs = this.clock.monotonicMs();
       try {
         const decision = await this.shared.consume(request);
@@ -63,7 +63,7 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
         return decision;
       } catch (error) {
         this.observe(error);
-        if (!this.isUnavailable) {
+        if (this.outage === null) {
           throw error;
         }
       }
@@ -77,7 +77,7 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
    * slow moment may make several miss the deadline.
    */
   async peek(request: RateLimitRequest): Promise<RateLimitDecision> {
-    if (!this.isUnavailable) {
+    if (this.outage === null) {
       try {
         return await this.shared.peek(request);
       } catch (error) {
@@ -85,7 +85,7 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
           this.observe(error);
         }
         // A count may have begun an outage meanwhile.
-        if (!this.isUnavailable) {
+        if (this.outage === null) {
           throw error;
         }
       }
@@ -125,10 +125,6 @@ export class FallbackCounterStore implements OnApplicationShutdown, MetricsSourc
       this.local.liftBan(bucketKey);
     }
     return until;
-  }
-
-  private get isUnavailable(): boolean {
-    return this.outage !== null;
   }
 
   private observe(error: unknown): void {

@@ -13,14 +13,12 @@ import { toDay, toMinute, windowNumber, type WindowState } from '../rules/window
 /** Quotas, and as many addresses: about 20 MB if all are used. */
 const MAX_BUCKETS = 50_000;
 
-/** What is known of a bucket. */
 interface Counter extends BucketState {
   /** The requests among `minuteUsed`, and among `dayUsed`, that were allowed here. */
   minuteLocal: number;
   dayLocal: number;
 }
 
-/** A bucket that was never counted, in windows that are over. */
 const UNUSED: Readonly<Counter> = {
   minute: 0,
   minuteUsed: 0,
@@ -72,7 +70,6 @@ export class LocalCounterStore {
     return decisionFor({ ...counter, allowed, denied }, request, banThreshold(request, this.banDurations));
   }
 
-  /** Returns the decision that a request would get now. */
   peek(request: RateLimitRequest): RateLimitDecision {
     return previewDecision(this.read(request), request, banThreshold(request, this.banDurations));
   }
@@ -102,7 +99,6 @@ export class LocalCounterStore {
     });
   }
 
-  /** Forgets the ban of a bucket, and its denials. */
   liftBan(bucketKey: string): void {
     const counter = this.counters.quotas.get(bucketKey);
     if (counter !== undefined) {
@@ -114,7 +110,7 @@ export class LocalCounterStore {
     return perDay === null ? this.counters.addresses : this.counters.quotas;
   }
 
-  /** Returns a copy of what is known of a bucket, in the windows that are open now. */
+  /** Returns a copy, in the windows that are open now. */
   private read(request: RateLimitRequest): Counter {
     const nowMs = Math.floor(this.now());
     const [minute, day] = [toMinute(nowMs), toDay(nowMs)];

@@ -65,7 +65,6 @@ export class PostgresConnection {
     this.pool.on('connect', (client) => client.on('error', () => {}));
   }
 
-  /** @throws UnavailableError */
   async query<Row extends pg.QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
     let hasEnded = false;
     const run = this.run<Row>(statement, values).finally(() => (hasEnded = true));

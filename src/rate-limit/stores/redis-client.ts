@@ -49,7 +49,7 @@ export function findKeyOfEachMaster(client: RedisClient, prefix: string): string
 /**
  * Connects a client if it is not connected, and checks its servers.
  *
- * @returns the client, or one of the Cluster that its server belongs to; and `checkPolicies`.
+ * @returns the client, or one of the Cluster that its server belongs to; and what `checkPolicies()` returns.
  * @throws InvalidEnvironmentError if the addresses do not fit the server, or a master evicts keys; else the
  *   error of ioredis.
  */
@@ -143,7 +143,6 @@ async function checkPolicies(client: RedisClient): Promise<string[]> {
   return (await Promise.all(unchecked)).flat();
 }
 
-/** Returns a reply, or null if it is an error. */
 function unlessRejected<T>(reply: Promise<T>): Promise<T | null> {
   return reply.catch((error: Error) => {
     if (error.name === 'ReplyError') {

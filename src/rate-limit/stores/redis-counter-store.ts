@@ -33,7 +33,7 @@ const MAX_INDEXED = 50_000;
 /** More than there are pings in a minute. */
 const PINGS_MAX = 1_000_000;
 
-/** The reply of consume.lua. */
+/** Of `consume.lua`. */
 type Reply = [
   allowed: number,
   denied: number,
@@ -46,7 +46,7 @@ type Reply = [
   nowMs: number,
 ];
 
-/** Counts in Redis or Valkey, by one call of consume.lua for each bucket of a batch. */
+/** Counts in Redis or Valkey, by one call of `consume.lua` for each bucket of a batch. */
 export class RedisCounterStore extends CounterStore implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(RedisCounterStore.name);
   private client: RedisClient;
@@ -206,7 +206,6 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     });
   }
 
-  /** @throws UnavailableError if the reply is an error, or does not arrive in time. */
   private async send<T>(query: () => Promise<T>, deadlineMs = REPLY_DEADLINE_MS): Promise<T> {
     let isConnected = false;
     let isOver = false;
@@ -336,5 +335,5 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
   }
 }
 
-/** Returns whether Redis replied with an error: the call was not executed, or not to its end. */
+/** Whether Redis replied with an error: the call was not executed, or not to its end. */
 const isReply = (outcome: unknown): outcome is Error => (outcome as Error).name === 'ReplyError';
