@@ -1,10 +1,10 @@
 import net from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import pg from 'pg';
-import { databaseReason } from '../database/access/availability.js';
 import { KEEP_ALIVE } from '../database/access/connection-pool.js';
 import { configureSession } from '../database/access/session.js';
+import { PeriodicTask } from '../database/batches/periodic-task.js';
 import { ENVIRONMENT, type Environment } from '../process/settings/environment.js';
 
 /** The triggers on keys, quotas and plans notify this channel of each committed change. */
@@ -23,31 +23,30 @@ const RETRY_INTERVAL_MS = 1000;
  * suspended process has no recent echo; then cached keys do not count, and every key is looked up.
  */
 @Injectable()
-export class ApiKeyChangeListener implements OnModuleInit, OnApplicationShutdown {
+export class ApiKeyChangeListener extends PeriodicTask {
   /** Grows with each change, and with each new connection, because changes before it were missed. */
   generation = 0;
   /** The time until which keys of this generation may be used, by the monotonic clock. */
   currentUntilMs = -Infinity;
-  private readonly logger = new Logger(ApiKeyChangeListener.name);
-  private readonly stopping = new AbortController();
-  private running = Promise.resolve();
   private socket: net.Socket | null = null;
-  private isLossLogged = false;
 
   constructor(
     @Inject(ENVIRONMENT)
     private readonly environment: Pick<Environment, 'DATABASE_URL' | 'DIRECT_DATABASE_URL'>,
-  ) {}
-
-  /** Does not wait for the connection: until it is open, every key is looked up. */
-  onModuleInit(): void {
-    this.running = this.run();
+  ) {
+    super(RETRY_INTERVAL_MS, () => this.listen(), 'Key changes are not received, so every key is looked up');
   }
 
-  async onApplicationShutdown(): Promise<void> {
-    this.stopping.abort();
+  /** Does not wait for the connection: until it is open, every key is looked up. */
+  override onModuleInit(): void {
+    super.onModuleInit();
+    this.runNow();
+  }
+
+  override async onApplicationShutdown(): Promise<void> {
+    const stopped = super.onApplicationShutdown();
     this.socket?.destroy();
-    await this.running;
+    await stopped;
   }
 
   /** Milliseconds since the last echo that returned was sent; infinite before the first. */
@@ -57,14 +56,6 @@ export class ApiKeyChangeListener implements OnModuleInit, OnApplicationShutdown
 
   get isCurrent(): boolean {
     return performance.now() < this.currentUntilMs;
-  }
-
-  private async run(): Promise<void> {
-    const { signal } = this.stopping;
-    while (!signal.aborted) {
-      await this.listen().catch((error: unknown) => this.logLoss(error));
-      await pause(RETRY_INTERVAL_MS, undefined, { signal, ref: false }).catch(() => {});
-    }
   }
 
   /** Listens on one connection for as long as it responds. */
@@ -96,7 +87,10 @@ export class ApiKeyChangeListener implements OnModuleInit, OnApplicationShutdown
         const sentMs = performance.now();
         await echo(client);
         this.currentUntilMs = sentMs + ECHO_LIFE_MS;
-        this.logReturn();
+        if (this.isFailing) {
+          this.isFailing = false;
+          this.logger.warn('Key changes are received again');
+        }
         const restMs = Math.max(0, sentMs + ECHO_INTERVAL_MS - performance.now());
         await pause(restMs, undefined, { ref: false, signal: lost.signal });
       }
@@ -105,20 +99,6 @@ export class ApiKeyChangeListener implements OnModuleInit, OnApplicationShutdown
       throw error;
     } finally {
       socket.destroy();
-    }
-  }
-
-  private logLoss(error: unknown): void {
-    if (!this.isLossLogged && !this.stopping.signal.aborted) {
-      this.isLossLogged = true;
-      this.logger.warn(`Key changes are not received, so every key is looked up: ${databaseReason(error)}`);
-    }
-  }
-
-  private logReturn(): void {
-    if (this.isLossLogged) {
-      this.isLossLogged = false;
-      this.logger.warn('Key changes are received again');
     }
   }
 }
