@@ -42,10 +42,7 @@ export const RESPONSE_HOOKS = [
   LargeBodyHook,
 ];
 
-/**
- * The whole service. A request passes the request hooks of `app.ts`, these guards, pipe, controllers and
- * filter in their order, then `RESPONSE_HOOKS`.
- */
+/** The whole service. A request passes the hooks of `app.ts`, then these steps, then `RESPONSE_HOOKS`. */
 @Module({
   imports: [
     DatabaseModule,

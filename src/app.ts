@@ -43,7 +43,6 @@ const REQUEST_PROPERTIES = [
   'reportedWindow',
 ] as const;
 
-/** Builds the service, ready to listen. */
 export async function createApplication(
   environment: Environment,
   clock = new Clock(),
@@ -118,10 +117,7 @@ async function addRequestHooks(app: NestFastifyApplication, environment: Environ
   fastify.addHook('preValidation', startDeadline);
 }
 
-/**
- * Adds the steps of every response. No hook is async, because its promise would keep the body of an unread
- * response in memory.
- */
+/** No hook is async, because its promise would keep the body of an unread response in memory. */
 function addResponseHooks(app: NestFastifyApplication): void {
   const fastify = app.getHttpAdapter().getInstance();
   for (const hook of RESPONSE_HOOKS.map((each): ResponseHook => app.get(each))) {
@@ -129,7 +125,6 @@ function addResponseHooks(app: NestFastifyApplication): void {
   }
 }
 
-/** Adds what each route declares to its responses, and its methods to those of its path. */
 function addRouteHooks(app: NestFastifyApplication, environment: Environment): void {
   const fastify = app.getHttpAdapter().getInstance();
   const prefix = publicPrefix(environment);

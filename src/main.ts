@@ -64,11 +64,7 @@ async function main(): Promise<void> {
   }
 }
 
-/**
- * Returns an address of this machine at which the service then listens.
- *
- * @throws OperatorError if it cannot listen.
- */
+/** Returns an address at which the service then listens. @throws OperatorError if it cannot listen. */
 async function listen(app: NestFastifyApplication, { HOST, PORT }: Environment): Promise<string> {
   const place = { host: HOST, port: PORT, setting: 'PORT' } as const;
   await listenOn(app.getHttpServer(), place, (address) => app.listen(PORT, address));

@@ -7,7 +7,7 @@ import { INT32_MAX } from '../schemas/int32.js';
 import { parseDuration } from '../process/settings/duration.js';
 import { wholeNumber } from '../process/settings/setting-types.js';
 
-/** For so many days usage is kept. */
+/** Usage is kept for this many days. */
 const DAYS_MAX = 400;
 export const PLAN_HELP = `${BUILT_IN_PLAN_NAMES.join(', ')}, or a plan of your own`;
 const EXPIRY_MESSAGE = 'must be a duration such as 30d, or a date-time such as 2027-01-01T00:00:00Z';
@@ -25,8 +25,8 @@ export const parsedBy =
   };
 
 /**
- * Returns a parser of a list that is separated by commas, of `word` for no restriction, or of `none` for an
- * empty list. It is in an object, because Commander makes an empty text of null.
+ * Returns a parser of a list with commas, of `word` for no restriction, or of `none` for an empty list. It
+ * wraps the list, because Commander turns null into an empty text.
  */
 export function listOrWord<Value>(schema: z.ZodType<Value>, word: string) {
   const words: Record<string, null | []> = { [word]: null, none: [] };

@@ -40,10 +40,7 @@ export class TerminalCommand extends Command {
     return this.rejectIf(isNoneGiven, `give ${ALTERNATIVES.format(flags)}`);
   }
 
-  /**
-   * Makes the command run `work` with the services of administration, and print its output. A failure is
-   * reported on standard error, with exit code 1.
-   */
+  /** Makes the command run `work` and print its output. A failure is reported, with exit code 1. */
   run(work: (services: INestApplicationContext, ...args: never[]) => Promise<Output>): this {
     return this.action((...args: unknown[]) =>
       reportFailure(async () => {

@@ -1,13 +1,15 @@
 import { planName, type Quota, type UpdateQuotaInput } from '../keys/quota.schemas.js';
 import { QuotaService } from '../keys/quota.service.js';
 import type { RateLimitStatus } from '../rate-limit/rate-limit-status.schema.js';
+import { instant } from '../schemas/instant.js';
+import { UsageService } from '../usage/usage.service.js';
+import type { WhatIf, WhatIfQuery } from '../usage/what-if.schemas.js';
 import { parsedBy, PLAN_HELP, positiveInteger } from './arguments.js';
 import { changeCommand, type ChangeOptions, command, group } from './command.js';
-import { planText, warningLines } from './key-output.js';
+import { limitsText, planText, warningLines } from './key-output.js';
 import { confirm } from './output/confirmation.js';
 import { fieldsText, linesText, type Output } from './output/text.js';
 import { findId } from './record-id.js';
-import { whatIfCommand } from './what-if.command.js';
 
 const ID = ['<id>', 'id of the quota'] as const;
 
@@ -71,7 +73,28 @@ export const quotasCommand = group('quotas', 'quotas: the plan, limits, counts a
       return { value: status, text: () => statusText(status) };
     }),
 
-  whatIfCommand,
+  command('what-if', "show what other limits would have denied of a quota's requests")
+    .argument(...ID)
+    .option('--plan <plan>', 'try the limits of this plan')
+    .option('--per-minute <n>', "try this limit per minute instead of the plan's", positiveInteger)
+    .option('--per-day <n>', "try this limit per day instead of the plan's", positiveInteger)
+    .option('--since <instant>', 'only UTC days that started then or later', parsedBy(instant))
+    .option('--until <instant>', 'only minutes that started before', parsedBy(instant))
+    .addHelpText(
+      'after',
+      '\nDenied requests count as sent, those that repeat others included. Bans are left out.' +
+        '\nExample:\n  animal-store quotas what-if 019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11 --plan pro',
+    )
+    .rejectIf(
+      ({ plan, perMinute, perDay }: WhatIfQuery) =>
+        plan === undefined && (perMinute === undefined || perDay === undefined),
+      'add --plan, or --per-minute and --per-day',
+    )
+    .run(async (services, text: string, query: WhatIfQuery) => {
+      const id = await findId(services, 'quota', text);
+      const whatIf = await services.get(UsageService).whatIf(id, query);
+      return { value: whatIf, text: () => whatIfText(whatIf) };
+    }),
 ]).addHelpText(
   'after',
   '\nAn <id> is the id of a quota or its ending, as "keys list" and "keys show" print it.',
@@ -109,5 +132,28 @@ function statusText({ plan, windows, denialsUntilBan, bannedUntil }: RateLimitSt
     ...Object.fromEntries(remaining),
     'denials until ban': denialsUntilBan,
     'banned until': bannedUntil,
+  });
+}
+
+const countText = (count: number, unit: string) => `${count} ${unit}${count === 1 ? '' : 's'}`;
+
+function whatIfText({ worstMinute, smallestPlans, ...whatIf }: WhatIf): string {
+  const plans = smallestPlans.map(({ maxDeniedRatio, plan }) => [
+    `smallest plan that denies ${maxDeniedRatio === 0 ? 'no request' : `at most ${maxDeniedRatio * 100} %`}`,
+    plan,
+  ]);
+  return fieldsText({
+    tried: limitsText(whatIf),
+    'on requests since': `${whatIf.since}, with requests on ${countText(whatIf.recordedDays, 'day')}`,
+    'and until': whatIf.until ?? undefined,
+    requests: whatIf.requests,
+    'would be denied': [
+      String(whatIf.denied),
+      `in ${countText(whatIf.deniedMinutes, 'minute')}`,
+      `on ${countText(whatIf.deniedDays, 'day')}`,
+    ].join(', '),
+    'worst minute':
+      worstMinute && `${worstMinute.startsAt}, ${worstMinute.denied} of ${worstMinute.requests}`,
+    ...(Object.fromEntries(plans) as Record<string, string | null>),
   });
 }

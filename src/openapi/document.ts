@@ -6,7 +6,6 @@ import { publicPrefix } from '../process/settings/public-prefix.js';
 import { type KeyRole, roleForPath } from '../auth/rules/role.js';
 import { jsonSchema, namedJsonSchemas } from '../schemas/json-schema.js';
 import { about, type About, aboutAdministration, securitySchemes } from './about.js';
-import { referencedComponents } from './components.js';
 import { headers } from './headers.js';
 import { describeTags } from './tag.decorator.js';
 import { completeOperation, errorComponents } from './operation.js';
@@ -14,6 +13,9 @@ import { completeOperation, errorComponents } from './operation.js';
 /** The URLs of the public document's servers end in it. */
 const PREFIX = '/v1';
 
+const REFERENCE = /"\$ref":"#\/components\/(\w+)\/([^"]+)"/g;
+
+type Components = Record<string, Record<string, object>>;
 type Paths = OpenAPIObject['paths'];
 type Webhooks = NonNullable<OpenAPIObject['webhooks']>;
 type Servers = NonNullable<OpenAPIObject['servers']>;
@@ -109,4 +111,25 @@ function pathsFor(role: KeyRole, paths: Paths, cut = 0): Paths {
       return [path.slice(cut), Object.fromEntries(operations)];
     }),
   );
+}
+
+/** Returns the components that parts of a document refer to, directly or through another component. */
+function referencedComponents<All extends Components>(parts: unknown[], components: All): All {
+  const referenced = new Set<object>();
+  const follow = (value: unknown): void => {
+    for (const [, kind = '', name = ''] of JSON.stringify(value).matchAll(REFERENCE)) {
+      const component = components[kind]?.[name];
+      if (component !== undefined && !referenced.has(component)) {
+        referenced.add(component);
+        follow(component);
+      }
+    }
+  };
+  follow(parts);
+  return Object.fromEntries(
+    Object.entries(components).map(([kind, all]) => [
+      kind,
+      Object.fromEntries(Object.entries(all).filter(([, component]) => referenced.has(component))),
+    ]),
+  ) as All;
 }

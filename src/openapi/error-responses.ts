@@ -12,8 +12,6 @@ export function readStability(operation: OperationObject): Stability {
 
 /** An error response, and the operations that have it: all without `appliesTo`. */
 interface ErrorResponse {
-  /** Its name among the components of a document. */
-  name: string;
   description: string;
   /** They have the same status. */
   codes: [ErrorCode, ...ErrorCode[]];
@@ -56,16 +54,15 @@ const takesIdempotencyKey = ({ parameters = [] }: OperationObject) =>
 const takesParameters = (location: 'query' | 'path') => (operation: OperationObject) =>
   operation.parameters?.some((parameter) => 'in' in parameter && parameter.in === location) === true;
 
-const ERROR_RESPONSES: readonly ErrorResponse[] = [
-  {
-    name: 'InvalidParameter',
+/** By their names among the components of a document. */
+const ERROR_RESPONSES: Record<string, ErrorResponse> = {
+  InvalidParameter: {
     description: 'A query parameter is invalid. The message names every invalid parameter.',
     codes: ['invalid_request'],
     example: 'The request is invalid: limit must be an integer from 1 to 100.',
     appliesTo: takesParameters('query'),
   },
-  {
-    name: 'InvalidBody',
+  InvalidBody: {
     description:
       'The body is not JSON, lacks a required field, or has an invalid field. ' +
       'The message names every missing or invalid field.',
@@ -73,29 +70,25 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
     example: 'The request is invalid: name is required; categoryId is required.',
     appliesTo: takesBody,
   },
-  {
-    name: 'InvalidRequest',
+  InvalidRequest: {
     description: 'The request has several `Authorization` headers.',
     codes: ['invalid_request'],
     example: 'Send one Authorization header, with one API key.',
     headers: ['WWW-Authenticate'],
     appliesTo: (operation) => !takesParameters('query')(operation) && !takesBody(operation),
   },
-  {
-    name: 'Unauthorized',
+  Unauthorized: {
     description: 'The API key is missing or invalid.',
     codes: ['missing_api_key', 'invalid_api_key'],
     headers: ['WWW-Authenticate'],
   },
-  {
-    name: 'Forbidden',
+  Forbidden: {
     description: 'The API key is valid, but its role is not `admin`, or it is restricted.',
     codes: ['forbidden', 'insufficient_scope', 'address_not_allowed'],
     headers: ['ScopeChallenge'],
     appliesTo: (_operation, _method, path) => roleForPath(path) === 'admin',
   },
-  {
-    name: 'Restricted',
+  Restricted: {
     description:
       'The API key is valid, but it may not be used from this address, or lacks the scope of the ' +
       'operation, if it has one.',
@@ -103,30 +96,26 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
     headers: ['ScopeChallenge'],
     appliesTo: (_operation, _method, path) => roleForPath(path) === 'client',
   },
-  {
-    name: 'NotFound',
+  NotFound: {
     description: 'There is no resource with this identifier.',
     codes: ['not_found'],
     // An operation without a path parameter declares it by `@ApiNotFoundResponse()`.
     appliesTo: (operation) => takesParameters('path')(operation) || operation.responses['404'] !== undefined,
   },
-  {
-    name: 'NotOffered',
+  NotOffered: {
     description: 'The operation is experimental, and not offered in this environment.',
     codes: ['not_found'],
     example: 'This operation is experimental, and not offered in this environment.',
     appliesTo: (operation) => readStability(operation) === 'experimental',
   },
-  {
-    name: 'Conflict',
+  Conflict: {
     description:
       'The state of the resource does not allow the operation. The message says why and what to do.',
     codes: ['conflict'],
     // Declared by `@ApiConflictResponse()`.
     appliesTo: (operation) => operation.responses['409'] !== undefined && !takesIdempotencyKey(operation),
   },
-  {
-    name: 'IdempotencyConflict',
+  IdempotencyConflict: {
     description:
       'A request with this `Idempotency-Key` is still in progress. ' +
       'Send the same request again after `Retry-After`.',
@@ -134,54 +123,44 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
     headers: ['Retry-After'],
     appliesTo: takesIdempotencyKey,
   },
-  {
-    name: 'Removed',
+  Removed: {
     description: 'The operation was removed. The message names its successors.',
     codes: ['endpoint_removed'],
     appliesTo: ({ deprecated }) => deprecated === true,
   },
-  {
-    name: 'PayloadTooLarge',
+  PayloadTooLarge: {
     description: 'The body is too large.',
     codes: ['payload_too_large'],
     appliesTo: readsBody,
   },
-  {
-    name: 'UnsupportedMediaType',
+  UnsupportedMediaType: {
     description: 'The content type of the body is not JSON, or the body has a content coding.',
     codes: ['unsupported_media_type'],
     appliesTo: takesBody,
   },
-  {
-    name: 'IdempotencyKeyReused',
+  IdempotencyKeyReused: {
     description: 'This `Idempotency-Key` was used for a different request within the last 24 hours.',
     codes: ['idempotency_key_reused'],
     appliesTo: takesIdempotencyKey,
   },
-  {
-    name: 'RateLimited',
+  RateLimited: {
     description:
       'The key is over its rate limit, banned because too many requests followed a 429, or has too many ' +
       'requests in flight at once. Wait for `Retry-After`.',
     codes: ['rate_limit_exceeded', 'api_key_banned', 'too_many_concurrent_requests'],
     headers: ['Retry-After'],
   },
-  {
-    name: 'InternalError',
-    description: 'An internal error of the service.',
-    codes: ['internal_error'],
-  },
-  {
-    name: 'Unavailable',
+  InternalError: { description: 'An internal error of the service.', codes: ['internal_error'] },
+  Unavailable: {
     description: 'The service is temporarily unavailable or overloaded. Wait for `Retry-After`.',
     codes: ['service_unavailable'],
     headers: ['Retry-After'],
   },
-];
+};
 
 /** Every error response, with its status and its component in a document. */
-export const errorResponses = ERROR_RESPONSES.map(
-  ({ name, description, codes, example, headers = [], appliesTo = () => true }) => {
+export const errorResponses = Object.entries(ERROR_RESPONSES).map(
+  ([name, { description, codes, example, headers = [], appliesTo = () => true }]) => {
     const status = statusOfCode[codes[0]];
     const examples = codes.map((code) => [
       code,

@@ -23,8 +23,6 @@ const text = (
   example: string,
   { maxLength = FIELD_MAX_LENGTH, ...schema }: SchemaObject = {},
 ) => header(description, example, { type: 'string', maxLength, ...schema });
-const integer = (description: string, example: number, minimum = 0) =>
-  header(description, example, { type: 'integer', format: 'int32', minimum, maximum: INT32_MAX });
 const long = (description: string, example: number, minimum = 0) =>
   header(description, example, {
     type: 'integer',
@@ -36,10 +34,7 @@ const constant = (description: string, value: string) =>
   header(description, value, { type: 'string', const: value });
 const optional = (described: HeaderObject) => ({ ...described, required: false });
 
-/**
- * Every documented response header. A header with two meanings has two keys here, whose name is in
- * `HEADER_NAMES`.
- */
+/** Every response header. One with two meanings has two keys, whose name is in `HEADER_NAMES`. */
 export const headers = {
   'X-Request-Id': text(
     'Identifies the request in our log. It is your own `X-Request-Id` if you sent a valid one.',
@@ -77,7 +72,12 @@ export const headers = {
       'true',
     ),
   ),
-  'Retry-After': integer('Whole seconds to wait before the next attempt.', 31, 1),
+  'Retry-After': header('Whole seconds to wait before the next attempt.', 31, {
+    type: 'integer',
+    format: 'int32',
+    minimum: 1,
+    maximum: INT32_MAX,
+  }),
   'WWW-Authenticate': text(
     'The challenge of RFC 6750. It has an `error` only if a key was sent.',
     'Bearer realm="animal-store", error="invalid_token", error_description="The API key is unknown"',

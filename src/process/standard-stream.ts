@@ -8,7 +8,7 @@ const GATHERED_MS = 100;
 const MAX_LENGTH = 1024 * 1024;
 /** The time until the next attempt doubles each time: a reader that is only late soon has space again. */
 const RETRY_MS = { first: 1, last: 64 };
-/** A write that takes longer hangs: its disk does, or another process made the descriptor wait again. */
+/** A write that takes longer hangs: its disk does, or another process made the descriptor block again. */
 const HUNG_MS = 1000;
 /** The time between two looks at what is still unwritten. */
 const DRAIN_MS = 10;
@@ -62,7 +62,7 @@ export class StandardStream {
     }
   }
 
-  /** Whether a write hangs. Node's exit then waits for its thread, perhaps for ever. */
+  /** Whether a write hangs. Node's exit then waits for its thread, perhaps forever. */
   get hangs(): boolean {
     return this.isWriting && performance.now() - this.writeStartMs > HUNG_MS;
   }
@@ -122,10 +122,8 @@ export class StandardStream {
     if (this.hangs) {
       return;
     }
-    let rest = Buffer.from(this.gathered);
-    if (!this.isWriting) {
-      rest = Buffer.concat([this.unwritten, rest]);
-    }
+    const unwritten = this.isWriting ? [] : [this.unwritten];
+    let rest = Buffer.concat([...unwritten, Buffer.from(this.gathered)]);
     try {
       while (rest.length > 0) {
         rest = rest.subarray(writeSync(this.fd, rest));

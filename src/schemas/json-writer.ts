@@ -1,9 +1,9 @@
 import fastJsonStringify, { type Schema } from 'fast-json-stringify';
 
 /**
- * Returns a function that writes values as JSON by the JSON Schema of a response; bigints are exact. It is
- * compiled at its first use, because few are used soon after a start. An array, such as the page of a list,
- * is written once for all responses that share it.
+ * Returns a function that writes values by the JSON Schema of a response; bigints are exact. It is compiled
+ * at its first use, because few are used soon after a start. An array, such as the page of a list, is written
+ * once for all responses that share it.
  */
 export function jsonWriter(schema: object): (value: unknown) => string {
   let write: ((value: unknown) => string) | undefined;

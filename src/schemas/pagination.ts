@@ -5,13 +5,9 @@ const CHECKSUM_BYTES = 4;
 export const LIMIT_MAX = 100;
 export const LIMIT_DEFAULT = 20;
 const CURSOR_MAX_LENGTH = 256;
-/** Says of a cursor that it does not belong to the list. */
 export const CURSOR_MESSAGE = 'was not issued by this service: follow the Link header of the previous page';
 
-/**
- * Returns the opaque cursor of the page after this position, with a checksum, so that one copied in part is
- * rejected.
- */
+/** Returns the opaque cursor of a position, with a checksum: one that was copied in part is rejected. */
 export function encodeCursor(position: string): string {
   const text = Buffer.from(position);
   const checksum = Buffer.alloc(CHECKSUM_BYTES);
@@ -30,8 +26,7 @@ type QueryValue = string | number | bigint | boolean | Date | undefined;
 /**
  * Returns the `Link` header of a page (RFC 8288): the first page, and the next one if there is one.
  *
- * @param query query parameters of every page of this list, an array for a repeated one; undefined ones are
- *   left out, and so is the cursor of this page.
+ * @param query parameters of every page of this list; undefined ones and the cursor are left out.
  * @param lastPosition position of the page's last entry; null or undefined on the last page.
  */
 export function pageLinks(path: string, query: object, lastPosition?: string | null): string {
@@ -58,14 +53,10 @@ export const once = (message: string) => ({
 
 /** Returns the schema of a query parameter that `read` returns the value of, or null for an invalid text. */
 export const parameter = <Value>(read: (text: string) => Value | null, message: string) =>
-  z.string(once(message)).transform((text, context) => {
-    const value = read(text);
-    if (value === null) {
-      context.addIssue({ code: 'custom', message });
-      return z.NEVER;
-    }
-    return value;
-  });
+  z
+    .string(once(message))
+    .transform((text) => read(text) as Value)
+    .refine((value) => value !== null, { error: message, abort: true });
 
 export const enumParameter = <const Values extends readonly string[]>(values: Values, description: string) =>
   z
@@ -84,11 +75,8 @@ export function integerParameter(max: number) {
     .pipe(z.int32().min(1).max(max));
 }
 
-/** Returns the schema of a query parameter that is an integer from 1 to `max`, or not given. */
-const countParameter = (max: number, byDefault: number, description: string) =>
-  integerParameter(max).prefault(String(byDefault)).meta({ description, default: byDefault });
-
-export const limitParameter = (description: string) => countParameter(LIMIT_MAX, LIMIT_DEFAULT, description);
+export const limitParameter = (description: string) =>
+  integerParameter(LIMIT_MAX).prefault(String(LIMIT_DEFAULT)).meta({ description, default: LIMIT_DEFAULT });
 
 /** One page of a list. */
 export interface Page<Entry> {
@@ -106,11 +94,9 @@ export function toPage<Entry>(rows: Entry[], limit: number): Page<Entry> {
 export const pageSchema = <Entry extends z.ZodType>(entry: Entry) => entry.array().max(LIMIT_MAX);
 
 /**
- * Returns the schema of the query parameter `cursor`, whose value is the position after which the page
- * begins.
+ * Returns the schema of the query parameter `cursor`: the position after which the page begins.
  *
- * @param read returns the list's own position of the cursor's text, or null if the text is not such a
- *   position.
+ * @param read returns the list's own position of a cursor's text, or null if the text is not such a position.
  */
 export function cursorParameter<Position>(
   read: (position: string) => Position | null,

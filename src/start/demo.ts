@@ -53,8 +53,8 @@ const logger = new Logger('Demonstration');
 
 /**
  * Fills the embedded database with the plans, a key for each plan, for an administrator and on the quota of
- * another key, and a few dozen animals. A second run adds nothing, but one of a later version what an earlier
- * one did not have. The keys are stored in `demo-keys.json`, which exists for this demonstration only.
+ * another key, and a few dozen animals. A later run adds only what an earlier version did not. The keys are
+ * stored in `demo-keys.json`, which exists for this demonstration only.
  */
 export async function seedDemo(
   prisma: PrismaService,
@@ -100,8 +100,8 @@ export async function seedDemo(
 }
 
 /**
- * Returns the keys of the file for this environment. Generates those that it lacks, and writes them before
- * they are issued. Other entries stay, those that an earlier or a later version wrote too.
+ * Returns the keys of the file for this environment. Generates missing ones, and writes them before they are
+ * issued. Other entries stay, even those of another version.
  */
 async function storedKeys(file: string, environment: Environment['APP_ENV']): Promise<DemoKeys> {
   const stored = await readEntries(file);
@@ -115,8 +115,8 @@ async function storedKeys(file: string, environment: Environment['APP_ENV']): Pr
 }
 
 /**
- * Returns entries with a valid key of this name. A value that is none, such as a key of another environment,
- * is kept as `NAME replaced N`, and is the key again once it is valid.
+ * Returns entries with a valid key of this name. An invalid value, such as a key of another environment, is
+ * kept as `NAME replaced N`, and becomes the key again once it is valid.
  */
 function withValidKey(entries: Entries, name: string, environment: Environment['APP_ENV']): Entries {
   const isValid = (value: unknown) =>
@@ -137,7 +137,7 @@ function withValidKey(entries: Entries, name: string, environment: Environment['
 }
 
 /**
- * Returns the entries of the file, none if it does not exist. A file that is no JSON object is renamed.
+ * Returns the entries of the file, if it exists. A file that is not a JSON object is renamed.
  *
  * @throws InvalidEnvironmentError if it cannot be read.
  */

@@ -7,7 +7,7 @@ import {
   wasValidAt,
   whereValid,
 } from '../../src/auth/key-validity.js';
-import { seedAdministrator } from '../../src/cli/seed-administrator.js';
+import { seedAdministrator } from '../../src/cli/seed.command.js';
 import { PrismaService } from '../../src/database/access/prisma.service.js';
 import { KeyService } from '../../src/keys/key.service.js';
 import { WebhookEventWatch } from '../../src/webhooks/event-watch.js';

@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { createInterface } from 'node:readline/promises';
+import { createInterface } from 'node:readline';
 import { OperatorError } from '../../process/operator-error.js';
 import { escapeControls } from './text.js';
 
@@ -26,18 +25,10 @@ export async function confirm(question: string, { yes }: { yes?: true }): Promis
  * Returns the first line of standard input without spaces around it: a secret that no argument shows, or the
  * answer to a question. Null if the input ends, as by Ctrl-C or Ctrl-D.
  */
-export async function readLine(question = '', output?: NodeJS.WritableStream): Promise<string | null> {
-  const terminal = createInterface({ input: process.stdin, ...(output && { output }) });
-  const closed = once(terminal, 'close').then(() => null);
-  try {
-    return (await Promise.race([terminal.question(question), closed]))?.trim() ?? null;
-  } catch (error) {
-    // Node 24 rejects the question as well when it closes.
-    if ((error as Error).name === 'AbortError') {
-      return null;
-    }
-    throw error;
-  } finally {
-    terminal.close();
-  }
+export async function readLine(prompt = '', output?: NodeJS.WritableStream): Promise<string | null> {
+  const terminal = createInterface({ input: process.stdin, prompt, ...(output && { output }) });
+  terminal.prompt();
+  const { value } = await terminal[Symbol.asyncIterator]().next();
+  terminal.close();
+  return (value as string | undefined)?.trim() ?? null;
 }

@@ -32,10 +32,7 @@ interface RecordedMigration {
   isMigrating: boolean;
 }
 
-/**
- * The migrations that Prisma recorded, without rolled-back ones; and whether a process holds the lock of its
- * engine.
- */
+/** Without rolled-back ones; and whether a process holds the lock of the engine. */
 const RECORDED = `
   SELECT migration_name AS name, finished_at IS NOT NULL AS finished, coalesce(logs, '') AS log, EXISTS (
     SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
@@ -138,11 +135,7 @@ export async function applyPendingMigrations(
   }
 }
 
-/**
- * Returns the migrations of other releases that a database has, oldest first, without failed ones.
- *
- * @throws the database's error.
- */
+/** Returns the finished migrations of other releases that a database has, oldest first. */
 export async function findUnknownMigrations(connectionString: string): Promise<string[]> {
   const pool = createPool({ DATABASE_URL: connectionString }, 1);
   try {

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { once } from 'node:events';
-import { listenError } from '../../process/listen-error.js';
+import { OperatorError } from '../../process/operator-error.js';
 
 interface Place {
   host: string;
@@ -41,6 +41,19 @@ export async function listenOn(
   } catch (cause) {
     throw listenError(cause as Error, { host, port, setting });
   }
+}
+
+function listenError(cause: NodeJS.ErrnoException, { host, port, setting }: Place): OperatorError {
+  const noAddress = `This machine has no address ${host}: set HOST to one of its addresses, or to :: for all`;
+  const messages: Record<string, string> = {
+    EADDRINUSE: `Port ${port} is in use: stop that program, or set ${setting}`,
+    EACCES: `This user may not listen on port ${port}: set ${setting} to 1024 or higher`,
+    EADDRNOTAVAIL: noAddress,
+    EAFNOSUPPORT: noAddress,
+    ENOTFOUND: noAddress,
+  };
+  const other = `The service cannot listen on HOST ${host} and ${setting} ${port}: ${cause.message}`;
+  return new OperatorError(messages[cause.code ?? ''] ?? other, { cause });
 }
 
 /** Makes a server serve its port on another address too, and close after the connections of both. */

@@ -7,10 +7,7 @@ export interface RedisAddress {
   password: string | undefined;
   /** The number of the database; a Cluster has only 0. */
   db: number;
-  /**
-   * The master that a Sentinel at this address names; the credentials are those of the master. Undefined for
-   * the address of a server.
-   */
+  /** The master, to which the credentials belong, if this is the address of a Sentinel. */
   masterName: string | undefined;
 }
 

@@ -1,6 +1,6 @@
 type Variables = Record<string, string | undefined>;
 
-/** The names of today by the earlier ones, which remain readable for an existing `.env`. */
+/** Today's names by the earlier ones, which an existing `.env` may still have. */
 export const RENAMED_SETTINGS: Record<string, string> = {
   COUNTER_STORE: 'COUNTER_STORE_URL',
   COUNTER_STORE_FILE: 'COUNTER_STORE_URL_FILE',

@@ -92,7 +92,7 @@ export const origins = parsed(
 
 export const baseUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
-  // Without empty parts of the path, as links begin with it.
+  // Links begin with it, so its path has no empty part.
   .regex(/^\w+:\/\/[^/?#]+(\/[^/?#]+)*\/v1$/, 'must end in /v1, and have no empty part in its path');
 
 /** The contact for the service: a page or an e-mail address. */
@@ -128,14 +128,10 @@ export const postgresUrl = z
       }),
   );
 
-/**
- * The Redis server, nodes of the Cluster, or Sentinels, of the counter store. Messages omit it, because it
- * may contain a password.
- */
+/** The address of the counter store. Messages omit it, because it may contain a password. */
 export const redisAddresses = parsed(
   parseRedisAddresses,
   () =>
-    'must be a redis:// or rediss:// address, those of several nodes of one Cluster with commas ' +
-    'between, or ' +
-    'redis+sentinel://HOST:PORT,HOST:PORT/NAME',
+    'must be a redis:// or rediss:// address, those of several nodes of one Cluster with commas between, ' +
+    'or redis+sentinel://HOST:PORT,HOST:PORT/NAME',
 );

@@ -34,7 +34,7 @@ const ADVICE: [reason: RegExp, advice: string][] = [
   ],
 ];
 const OTHER_ADVICE =
-  'Once that is mended, the data is there as before. To start with empty data meanwhile, set DATA_DIR to ' +
+  'Once that is fixed, the data is there as before. To start with empty data meanwhile, set DATA_DIR to ' +
   'another folder.';
 
 /**
@@ -80,10 +80,7 @@ export async function startEmbeddedPostgres(dataDir: string): Promise<EmbeddedPo
   }
 }
 
-/**
- * Forks the process that runs the server, in a session of its own, where Ctrl-C does not reach it before the
- * service has stopped.
- */
+/** Forks the host in a session of its own, where Ctrl-C does not reach it before the service has stopped. */
 async function forkHost(dataDir: string): Promise<ChildProcess> {
   await using log = await open(join(dataDir, 'postgres.log'), 'a', 0o600);
   const { PATH, SystemRoot, LD_LIBRARY_PATH } = process.env;

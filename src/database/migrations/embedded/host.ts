@@ -22,10 +22,7 @@ const port = await getPort({ host: '127.0.0.1' });
 
 /** Sorts and changes case in the same way on every machine. */
 const LOCALE = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--encoding=UTF8'];
-/**
- * There is no socket, because its path would be too long in some folders, and no jit, because compiling short
- * statements does not pay.
- */
+/** No socket: its path would be too long in some folders. No jit: compiling short statements does not pay. */
 const SETTINGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'jit=off'];
 /** Marks the owner of a server. The two numbers are arbitrary, and never change. */
 const LOCK = 'SELECT pg_try_advisory_lock(1634627937, 1) AS locked';
@@ -147,10 +144,7 @@ function createInstance(databaseDir: string, password: string): EmbeddedPostgres
   });
 }
 
-/**
- * Creates the cluster in a temporary folder that is renamed, so that a cluster is always complete and has its
- * password.
- */
+/** Creates the cluster in a folder that is then renamed, so that a cluster is always complete. */
 async function createCluster(): Promise<void> {
   const stage = await mkdtemp(`${cluster}-in-the-making-`);
   const created = join(stage, 'postgres');
