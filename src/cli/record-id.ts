@@ -27,22 +27,20 @@ export async function findId<Text extends string | undefined>(
     return text;
   }
   const ending = ENDING.exec(text)?.[1]?.toLowerCase();
-  const ids = ending === undefined ? [] : await findIds(services.get(PrismaService), kind, ending);
-  if (ids[0] === undefined) {
+  const rows =
+    ending === undefined
+      ? []
+      : await services.get(PrismaService).$queryRaw<{ id: string }[]>`
+          SELECT id FROM ${TABLES[kind]} WHERE right(id::text, ${ending.length}::int) = ${ending}
+          ORDER BY id LIMIT ${MATCHES_MAX}`;
+  if (rows[0] === undefined) {
     throw unknownRecord(kind, text);
   }
-  if (ids.length > 1) {
-    const list = ids.join(', ');
+  if (rows.length > 1) {
+    const list = rows.map(({ id }) => id).join(', ');
     throw new ApiError('invalid_request', `Several ids end with "${ending}": ${list}. Give more characters.`);
   }
-  return ids[0] as Text;
-}
-
-async function findIds(database: PrismaService, kind: Kind, ending: string): Promise<string[]> {
-  const rows = await database.$queryRaw<{ id: string }[]>`
-    SELECT id FROM ${TABLES[kind]} WHERE right(id::text, ${ending.length}::int) = ${ending}
-    ORDER BY id LIMIT ${MATCHES_MAX}`;
-  return rows.map(({ id }) => id);
+  return rows[0].id as Text;
 }
 
 /** Returns an id for a table: its ending on a terminal, else the whole. */

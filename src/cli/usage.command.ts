@@ -79,7 +79,15 @@ function reportCommand(
   read: (services: INestApplicationContext, query: ReportOptions) => Promise<Entry[]>,
 ): Command {
   return command(name, description)
-    .addOption(periodOption())
+    .addOption(
+      new Option(
+        '--period <period>',
+        'the period by which requests are grouped; minutes are kept for 3 days (USAGE_MINUTE_RETENTION), ' +
+          'hours for 35, days for 400',
+      )
+        .choices(PERIODS)
+        .default('day'),
+    )
     .option('--since <instant>', 'only periods that started then or later', parsedBy(instant))
     .option('--until <instant>', 'only periods that started before', parsedBy(instant))
     .run(async (services, { key, quota, ...options }: ReportOptions) => {
@@ -105,16 +113,6 @@ async function withNames(services: INestApplicationContext, entries: Entry[]): P
   }
   const names = await services.get(KeyReader).findNames(ids);
   return entries.map((entry) => ({ ...entry, keyName: names.get(entry.keyId ?? '') ?? null }));
-}
-
-function periodOption(): Option {
-  return new Option(
-    '--period <period>',
-    'the period by which requests are grouped; minutes are kept for 3 days (USAGE_MINUTE_RETENTION), ' +
-      'hours for 35, days for 400',
-  )
-    .choices(PERIODS)
-    .default('day');
 }
 
 function entriesText(entries: Entry[]): string {

@@ -34,7 +34,7 @@ interface UpdateOptions extends ChangeOptions, Omit<UpdateWebhookInput, 'paused'
 }
 
 /** Returns the action of a command that prints a webhook or a delivery, or a list of them. */
-const on =
+const action =
   <Arguments extends unknown[]>(
     work: (webhooks: WebhookService, ...args: Arguments) => Promise<object | object[]>,
   ) =>
@@ -58,18 +58,18 @@ function toCells(shown: object) {
 
 export const webhooksCommand = group('webhooks', 'receivers of events on keys and quotas', [
   command('list', 'list webhooks, oldest first').run(
-    on((webhooks) => everyPage<WebhookRecord>((limit, last) => webhooks.page(limit, last?.id))),
+    action((webhooks) => everyPage<WebhookRecord>((limit, last) => webhooks.page(limit, last?.id))),
   ),
 
   command('show', 'show a webhook')
     .argument(...ID)
-    .run(on((webhooks, id: string) => webhooks.find(id))),
+    .run(action((webhooks, id: string) => webhooks.find(id))),
 
   changeCommand('create', 'create a webhook; its secret is shown only once')
     .addOption(urlOption().makeOptionMandatory())
     .addOption(eventsOption().makeOptionMandatory())
     .run(
-      on((webhooks, { url, events, as }: CreateWebhookInput & ChangeOptions) =>
+      action((webhooks, { url, events, as }: CreateWebhookInput & ChangeOptions) =>
         webhooks.create({ url, events }, as),
       ),
     ),
@@ -82,24 +82,24 @@ export const webhooksCommand = group('webhooks', 'receivers of events on keys an
     .addOption(new Option('--resume', 'send pending deliveries, and queue events again').conflicts('pause'))
     .requireOneOf('--url', '--events', '--pause', '--resume')
     .run(
-      on((webhooks, id: string, { url, events, pause, resume, as }: UpdateOptions) =>
+      action((webhooks, id: string, { url, events, pause, resume, as }: UpdateOptions) =>
         webhooks.update(id, { url, events, paused: pause ?? (resume ? false : undefined) }, as),
       ),
     ),
 
   changeCommand('rotate-secret', 'replace the secret; both sign for 24 hours')
     .argument(...ID)
-    .run(on((webhooks, id: string, { as }: ChangeOptions) => webhooks.rotateSecret(id, as))),
+    .run(action((webhooks, id: string, { as }: ChangeOptions) => webhooks.rotateSecret(id, as))),
 
   changeCommand('test', 'send a test event, whatever the events of the webhook')
     .argument(...ID)
-    .run(on((webhooks, id: string, { as }: ChangeOptions) => webhooks.test(id, as))),
+    .run(action((webhooks, id: string, { as }: ChangeOptions) => webhooks.test(id, as))),
 
   changeCommand('delete', 'delete a webhook with its deliveries')
     .argument(...ID)
     .option('--yes', 'do not ask for confirmation')
     .run(
-      on(async (webhooks, id: string, options: ChangeOptions) => {
+      action(async (webhooks, id: string, options: ChangeOptions) => {
         const { url } = await webhooks.find(id);
         await confirm(`Delete the webhook to ${url} with its deliveries?`, options);
         return webhooks.delete(id, options.as);
@@ -111,7 +111,7 @@ export const webhooksCommand = group('webhooks', 'receivers of events on keys an
     .addOption(new Option('--state <state>', 'only in this state').choices(DELIVERY_STATES))
     .option('--limit <n>', 'maximum number of deliveries', positiveInteger, 20)
     .run(
-      on(
+      action(
         async (webhooks, id: string, query: DeliveryQuery) => (await webhooks.deliveries(id, query)).entries,
       ),
     ),
@@ -120,7 +120,7 @@ export const webhooksCommand = group('webhooks', 'receivers of events on keys an
     .argument(...ID)
     .argument('<delivery>', 'id of the delivery')
     .run(
-      on((webhooks, id: string, deliveryId: string, { as }: ChangeOptions) =>
+      action((webhooks, id: string, deliveryId: string, { as }: ChangeOptions) =>
         webhooks.resend(id, deliveryId, as),
       ),
     ),

@@ -1,9 +1,29 @@
 import type { OperationObject, ResponseObject } from '@nestjs/swagger';
+import { z } from 'zod';
 import { type ErrorCode, statusOfCode, usualMessages } from '../http/routes/catalogue.js';
 import { roleForPath } from '../auth/rules/role.js';
 import type { Stability } from '../deprecation/rules/lifecycle.js';
-import { errorReference } from './error.schema.js';
+import { openEnum } from '../schemas/open-enum.js';
+import { plainText } from '../schemas/text-schemas.js';
 import { type HeaderKey, referToHeaders } from './headers.js';
+
+/** A message may quote the path of its request, and Node reads at most 16 KiB of headers. */
+const MESSAGE_MAX_LENGTH = 32_768;
+
+// The body of every error response. `meta` registers the schema, which is how the document finds it.
+z.strictObject({
+  code: openEnum(Object.keys(statusOfCode) as ErrorCode[]).meta({
+    description: 'Machine-readable error code. The meaning of a code never changes; new codes may be added.',
+  }),
+  message: plainText('Human-readable message: what went wrong, and what to do.', MESSAGE_MAX_LENGTH),
+  status: z.int32().min(400).max(599).meta({ description: 'The HTTP status code of the response.' }),
+}).meta({
+  id: 'Error',
+  description: 'The body of every error response.',
+  examples: [{ code: 'not_found', message: 'No animal has the id 7.', status: 404 }],
+});
+
+const SCHEMA = { $ref: '#/components/schemas/Error' };
 
 /** Returns what `@Operation()` declares of the operation. */
 export function readStability(operation: OperationObject): Stability {
@@ -170,7 +190,7 @@ export const errorResponses = Object.entries(ERROR_RESPONSES).map(
       description,
       headers: referToHeaders(['NoStore', ...headers]),
       content: {
-        'application/json': { schema: errorReference, examples: Object.fromEntries(examples) },
+        'application/json': { schema: SCHEMA, examples: Object.fromEntries(examples) },
       },
     };
     return { name, status, component, appliesTo };

@@ -11,9 +11,6 @@ const OF_EVERY_RESPONSE: HeaderKey[] = [
   'RateLimit-Policy',
   'X-RateLimit-Degraded',
 ];
-/** Headers of every response to a valid key. Responses with status 401 have none. */
-const OF_VALID_KEY: HeaderKey[] = ['X-Api-Key-Expires'];
-const NO_VALID_KEY_STATUS = '401';
 /** This response has the headers of the 200 that it stands for (RFC 9110, section 15.4.5). */
 const NOT_MODIFIED_STATUS = '304';
 const OF_DEPRECATED: HeaderKey[] = ['Deprecation', 'Sunset', 'DeprecationLinks'];
@@ -75,10 +72,8 @@ export function errorComponents(): Record<string, ResponseObject> {
 }
 
 function withSharedHeaders(response: ResponseObject, status: string, lifecycle: HeaderKey[]): ResponseObject {
-  const shared = [
-    ...OF_EVERY_RESPONSE,
-    ...(status === NO_VALID_KEY_STATUS ? [] : OF_VALID_KEY),
-    ...lifecycle,
-  ];
+  // A response with status 401 is to a request without a valid key.
+  const ofKey: HeaderKey[] = status === '401' ? [] : ['X-Api-Key-Expires'];
+  const shared = [...OF_EVERY_RESPONSE, ...ofKey, ...lifecycle];
   return { ...response, headers: { ...response.headers, ...referToHeaders(shared) } };
 }

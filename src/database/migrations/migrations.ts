@@ -111,7 +111,12 @@ export async function applyPendingMigrations(
   try {
     await requireUtf8(pool);
     await findSchema(pool, connectionString);
-    const pending = await pendingMigrations(pool, migrationsFolder).catch(nullIfUnfinished);
+    const pending = await pendingMigrations(pool, migrationsFolder).catch((error: unknown) => {
+      if (error instanceof MigrationError) {
+        return null;
+      }
+      throw error;
+    });
     // The engine takes long to load, so it is opened only if a migration is pending or unfinished: it waits
     // for another process that applies one.
     const applied =
@@ -144,13 +149,6 @@ export async function findUnknownMigrations(connectionString: string): Promise<s
   } finally {
     await pool.end();
   }
-}
-
-function nullIfUnfinished(error: unknown): null {
-  if (error instanceof MigrationError) {
-    return null;
-  }
-  throw error;
 }
 
 function migrationNames(migrationsFolder: string): string[] {

@@ -77,7 +77,9 @@ async function start(): Promise<{ url: string; ended: Promise<void>; stop: () =>
         throw new Error(output.trim());
       }
       await endLastServer(url);
-      await ignoreForeignProcess();
+      // PostgreSQL ignores the process of this variable (`CreateLockFile` in its source), but does not start
+      // while a last server uses the shared memory that the file names.
+      process.env['PG_GRANDPARENT_PID'] = String((await findForeignProcess(cluster)) ?? 0);
       await sleep(RETRY_MS);
     }
   }
@@ -102,15 +104,6 @@ async function endLastServer(url: URL): Promise<void> {
     process.kill(Number.parseInt(await readFile(join(cluster, 'postmaster.pid'), 'utf8'), 10), 'SIGINT');
     await owner.ended;
   }
-}
-
-/**
- * Lets PostgreSQL start though the number of its last server has passed to another program. It ignores the
- * process of this variable (`CreateLockFile` in its source), but still refuses to start while a last server
- * uses the shared memory that the file names.
- */
-async function ignoreForeignProcess(): Promise<void> {
-  process.env['PG_GRANDPARENT_PID'] = String((await findForeignProcess(cluster)) ?? 0);
 }
 
 /** Locks a running server until it ends. Returns null if another process has the lock. */
