@@ -49,7 +49,7 @@ interface Options {
 }
 
 /** What shows the metrics of batches, and says how many of them may be in flight. */
-export interface BatchPool {
+interface BatchPool {
   addBatches(batches: BatchMetrics): () => number;
 }
 
