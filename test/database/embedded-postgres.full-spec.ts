@@ -99,16 +99,17 @@ describe('startEmbeddedPostgres', () => {
   });
 
   linuxIt.each([
-    ['another program of its user has', 'echo $$; exec sleep 60'],
+    ['another program of its user has', 'S', 'echo $$; exec sleep 60'],
     // Its parent, which `sleep` replaces, never waits for it.
-    ['a zombie has', 'true & echo $!; exec sleep 60'],
-  ])('starts though %s the number of its killed server', async (_who, script) => {
+    ['a zombie has', 'Z', 'sleep 1 & echo $!; exec sleep 60'],
+  ])('starts though %s the number of its killed server', async (_who, state, script) => {
     const pidFile = join(dataDir, 'postgres/postmaster.pid');
     let foreign: ChildProcess | null = null;
     await expectDataAfter(async (owner, postmaster) => {
       const { uid } = await stat(pidFile);
       foreign = spawn('sh', ['-c', script], { uid, stdio: ['ignore', 'pipe', 'ignore'] });
       const [pid] = await once(foreign.stdout as Readable, 'data');
+      await eventually(async () => expect((await readStatus(Number(pid))).state).toBe(state));
       process.kill((await readStatus(postmaster)).host, 'SIGKILL');
       process.kill(postmaster, 'SIGKILL');
       owner.kill('SIGKILL');
@@ -230,11 +231,9 @@ async function postmasterPid(): Promise<number> {
 
 async function readStatus(pid: number) {
   const facts = await readFile(`/proc/${pid}/stat`, 'utf8');
-  const [, host = NaN, group, session] = facts
-    .slice(facts.lastIndexOf(')') + 2)
-    .split(' ')
-    .map(Number);
-  return { host, group, session };
+  const [state, ...numbers] = facts.slice(facts.lastIndexOf(')') + 2).split(' ');
+  const [host = NaN, group, session] = numbers.map(Number);
+  return { state, host, group, session };
 }
 
 /** Starts the embedded PostgreSQL in a process that owns it until it is killed or stopped. */
