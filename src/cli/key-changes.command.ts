@@ -124,6 +124,6 @@ export const keyChanges: Command[] = [
           leaked === undefined ? keyText(key) : `${keyText(key)}, its successors and what was issued by them`;
         await confirm(`Revoke ${which} immediately and permanently?`, options);
       }
-      return keyOutput(await (leaked ? keys.revokeWithDerived(key.id, as) : keys.revoke(key.id, as)));
+      return keyOutput(await keys.revoke(key.id, as, { withDerived: leaked !== undefined }));
     }),
 ];

@@ -7,26 +7,14 @@ import { DAY_MS } from '../process/time-units.js';
 import { toDay } from '../rate-limit/rules/windows.js';
 import { isUuid } from '../schemas/uuid.js';
 import { ApiError } from '../http/routes/api-error.js';
-import { KEY_ARGS, type KeyRecord, type Restrictions } from './key.view.js';
+import { KEY_ARGS, type KeyRecord } from './key.view.js';
+import type { Restrictions } from './rules/further-key.js';
 
 /** The valid keys that a quota may have, those of an overlap included. */
 export const VALID_KEYS_MAX = 20;
 
 export function storedFields(key: string) {
   return { hash: Uint8Array.from(hashApiKey(key)), ...keyHints(key) };
-}
-
-/**
- * Returns the restrictions of these keys, by id. It is SQL because Prisma reads NULL, which is no
- * restriction, as an empty list.
- */
-export async function readRestrictions(
-  database: Database,
-  ids: readonly string[],
-): Promise<Map<string, Restrictions>> {
-  const rows = await database.$queryRaw<({ id: string } & Restrictions)[]>`
-    SELECT id, scopes, allowed_networks AS "allowedNetworks" FROM api_keys WHERE id = ANY (${ids}::uuid[])`;
-  return new Map(rows.map(({ id, ...restrictions }) => [id, restrictions]));
 }
 
 /** Stores what a key may do, and from where. It is SQL because Prisma cannot set a list to NULL. */
@@ -46,12 +34,13 @@ export async function findKeys(
   query: Pick<Prisma.ApiKeyFindManyArgs, 'where' | 'orderBy' | 'take'>,
 ): Promise<KeyRecord[]> {
   const keys = await database.apiKey.findMany({ ...query, ...KEY_ARGS });
-  const ids = keys.map(({ id }) => id);
-  const restrictionsById = await readRestrictions(database, ids);
-  return keys.flatMap((key) => {
-    const restrictions = restrictionsById.get(key.id);
-    return restrictions === undefined ? [] : [{ ...key, ...restrictions }];
-  });
+  // SQL, because Prisma reads NULL, which is no restriction, as an empty list.
+  const rows = await database.$queryRaw<({ id: string } & Restrictions)[]>`
+    SELECT id, scopes, allowed_networks AS "allowedNetworks" FROM api_keys
+    WHERE id = ANY (${keys.map(({ id }) => id)}::uuid[])`;
+  return keys.flatMap((key) =>
+    rows.filter(({ id }) => id === key.id).map((restrictions) => ({ ...key, ...restrictions })),
+  );
 }
 
 /** @throws ApiError `not_found`. */

@@ -32,10 +32,10 @@ import type {
   RotateKeyInput,
   UpdateKeyInput,
 } from './key.schemas.js';
-import { keyEnd, type KeyRecord, keyView, type Restrictions } from './key.view.js';
+import { keyEnd, type KeyRecord, keyView } from './key.view.js';
 import { lockQuotaId, quotaColumns } from './quota.repository.js';
 import { quotaFields } from './quota.view.js';
-import { narrow } from './rules/further-key.js';
+import { narrow, type Restrictions } from './rules/further-key.js';
 
 const OVERLAP_DEFAULT_SECONDS = 24 * 60 * 60;
 
@@ -169,26 +169,15 @@ export class KeyService {
   /**
    * Revokes a key immediately and permanently. A second revocation changes nothing.
    *
+   * @param withDerived revokes all that is derived from it too, even if the key has ended already: its thief
+   *   may have rotated it, or issued others.
    * @throws ApiError `not_found`.
    */
-  async revoke(id: string, actor: Actor): Promise<Key> {
-    return this.change(id, async (transaction, old, nowMs) => ({
-      record: await revokeRecord(transaction, old, actor, nowMs),
-      more: {},
-    }));
-  }
-
-  /**
-   * Revokes a key with all that is derived from it, even if it has ended already: its thief may have rotated
-   * it, or issued others.
-   *
-   * @throws ApiError `not_found`.
-   */
-  async revokeWithDerived(id: string, actor: Actor): Promise<Key> {
-    return this.change(id, async (transaction, old, nowMs) => ({
-      record: await revokeRecords(transaction, old, actor, nowMs),
-      more: {},
-    }));
+  async revoke(id: string, actor: Actor, { withDerived = false } = {}): Promise<Key> {
+    return this.change(id, async (transaction, old, nowMs) => {
+      const revokeAll = withDerived ? revokeRecords : revokeRecord;
+      return { record: await revokeAll(transaction, old, actor, nowMs), more: {} };
+    });
   }
 
   /**
@@ -226,7 +215,7 @@ export class KeyService {
     });
   }
 
-  /** Creates the quota of a new key, or locks the quota `quotaId`. Returns also when its ban ends. */
+  /** Creates the quota of a new key, or locks the quota `quotaId`. Returns when its ban ends, too. */
   private async createOrLockQuota(transaction: Prisma.TransactionClient, input: CreateKeyInput) {
     const { quotaId } = input;
     if (quotaId === undefined) {
@@ -270,7 +259,7 @@ async function requireFuture(database: Database, expiresAt: Date | null): Promis
   }
 }
 
-/** Returns the earlier of two times, of which null is never. */
+/** Returns the earlier of two times; null is never. */
 function earliest(one: Date | null, other: Date): Date {
   return one !== null && one < other ? one : other;
 }

@@ -1,26 +1,20 @@
 import type { Prisma } from '../database/generated/client.js';
 import type { KeyRole } from '../auth/rules/role.js';
-import type { Scope } from '../auth/rules/scope.js';
 import { findKeyEnd, keyState } from '../auth/key-validity.js';
 import type { Key } from './key.schemas.js';
+import type { Restrictions } from './rules/further-key.js';
 import { quotaFields } from './quota.view.js';
 import { limitWarnings } from './warnings.js';
 
 /**
  * What Prisma reads of a key: all but its hash, and the restrictions, whose NULL it would read as an empty
- * list: `readRestrictions` reads them.
+ * list.
  */
 const omit = { hash: true, scopes: true, allowedNetworks: true } as const;
 export const KEY_ARGS = {
   omit,
   include: { quota: { include: { plan: true } }, successor: { omit } },
 } satisfies Prisma.ApiKeyDefaultArgs;
-
-/** What a key may do, and from where: null for no restriction, an empty list for nothing and nowhere. */
-export interface Restrictions {
-  scopes: Scope[] | null;
-  allowedNetworks: string[] | null;
-}
 
 export type KeyRecord = Prisma.ApiKeyGetPayload<typeof KEY_ARGS> & Restrictions;
 

@@ -153,7 +153,7 @@ export class KeysController {
     @Body({ schema: RevokeLeakedKeyInput }) { key }: RevokeLeakedKeyInput,
     @CurrentActor() actor: Actor,
   ): Promise<Key> {
-    return this.keys.revokeWithDerived(await this.keys.findId(key), actor);
+    return this.keys.revoke(await this.keys.findId(key), actor, { withDerived: true });
   }
 
   private withNetworkWarning<Shown extends Key>(

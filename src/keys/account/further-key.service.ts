@@ -61,7 +61,7 @@ export class FurtherKeyService {
     if (key.quotaId !== quotaId || key.issuerId === null) {
       throw unknownRecord('key', id);
     }
-    await this.keys.revokeWithDerived(id, keyActor(actorId));
+    await this.keys.revoke(id, keyActor(actorId), { withDerived: true });
     return this.reader.find(id);
   }
 }

@@ -1,4 +1,10 @@
-import { furtherKeyBounds, issuableScopes, type KeyBounds, narrow } from './further-key.js';
+import {
+  furtherKeyBounds,
+  issuableScopes,
+  type KeyBounds,
+  narrow,
+  type Restrictions,
+} from './further-key.js';
 
 const NEXT_YEAR = new Date('2028-01-01T00:00:00Z');
 const LATER = new Date('2028-01-01T00:00:00.001Z');
@@ -61,7 +67,7 @@ describe('furtherKeyBounds', () => {
   it('gives nothing of an empty list', () => {
     const own = issuer({ scopes: [], allowedNetworks: [] });
     expect(furtherKeyBounds(own, {}).bounds).toMatchObject({ scopes: [], allowedNetworks: [] });
-    const given = { scopes: ['pets:read'], allowedNetworks: ['203.0.113.7/32'] } as const;
+    const given = { scopes: ['pets:read' as const], allowedNetworks: ['203.0.113.7/32'] };
     expect(furtherKeyBounds(own, given).faults).toHaveLength(2);
   });
 
@@ -117,8 +123,8 @@ describe('narrow', () => {
   });
 
   it('gives a key without restrictions those of the other that its role may have', () => {
-    const outer = {
-      scopes: ['pets:read', 'keys:write', 'admin:read'] as const,
+    const outer: Restrictions = {
+      scopes: ['pets:read', 'keys:write', 'admin:read'],
       allowedNetworks: ['10.0.0.0/8'],
     };
     expect(narrow(client, outer)).toEqual({ scopes: ['pets:read'], allowedNetworks: ['10.0.0.0/8'] });

@@ -2,17 +2,18 @@ import { isSubnet, knownNetworks } from '../../http/rules/network.js';
 import { hasScope, type Scope, scopesForRole } from '../../auth/rules/scope.js';
 import type { KeyRole } from '../../auth/rules/role.js';
 
-/** What a key may do, from where, and until when: null for no restriction, an empty list for nothing. */
-export interface KeyBounds {
-  scopes: readonly Scope[] | null;
-  allowedNetworks: readonly string[] | null;
+/** What a key may do, and from where: null for no restriction, an empty list for nothing and nowhere. */
+export interface Restrictions {
+  scopes: Scope[] | null;
+  allowedNetworks: string[] | null;
+}
+
+export interface KeyBounds extends Restrictions {
   expiresAt: Date | null;
 }
 
 /** The networks that a key may have. */
 export const NETWORKS_MAX = 50;
-
-type Restrictions = Pick<KeyBounds, 'scopes' | 'allowedNetworks'>;
 
 /**
  * Returns the scopes that a key with these may give to keys that its holder issues. Without a set it gives
@@ -42,10 +43,7 @@ export function furtherKeyBounds(
   if (issuer.expiresAt !== null && (expiresAt === null || expiresAt > issuer.expiresAt)) {
     faults.push(`expiresAt must not be after that of your key: ${issuer.expiresAt.toISOString()}`);
   }
-  return {
-    bounds: { scopes: toMutable(scopes), allowedNetworks: toMutable(allowedNetworks), expiresAt },
-    faults,
-  };
+  return { bounds: { scopes, allowedNetworks, expiresAt }, faults };
 }
 
 /**
@@ -58,11 +56,10 @@ export function narrow(key: Restrictions & { role: string }, outer: Restrictions
   const within = (networks: Restrictions['allowedNetworks']) => (text: string) =>
     networks === null || areWithin([text], networks);
   return {
-    scopes:
-      outer.scopes?.filter((scope) => ofRole.includes(scope) && hasScope(scopes, scope)) ?? toMutable(scopes),
+    scopes: outer.scopes?.filter((scope) => ofRole.includes(scope) && hasScope(scopes, scope)) ?? scopes,
     allowedNetworks:
       outer.allowedNetworks === null
-        ? toMutable(allowedNetworks)
+        ? allowedNetworks
         : [
             ...new Set([
               ...(allowedNetworks ?? []).filter(within(outer.allowedNetworks)),
@@ -73,12 +70,10 @@ export function narrow(key: Restrictions & { role: string }, outer: Restrictions
   };
 }
 
-const toMutable = <Item>(list: readonly Item[] | null) => list && [...list];
-
 /** Returns whether a list of networks, null for anywhere, allows no address that another does not. */
 function areWithin(networks: readonly string[] | null, outer: readonly string[]): boolean {
   const outerNetworks = knownNetworks(outer);
-  // One that the issuer has may be of a form that only a newer release knows.
+  // One that the issuer has may be in a form that only a newer release can parse.
   const isWithin = (text: string) =>
     outer.includes(text) || knownNetworks([text]).some((network) => isSubnet(network, outerNetworks));
   return networks?.every(isWithin) ?? false;
