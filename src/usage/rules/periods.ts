@@ -3,8 +3,6 @@ import { DAY_MS } from '../../process/time-units.js';
 /** UTC periods of usage, from the finest to the coarsest. */
 export const PERIODS = ['minute', 'hour', 'day'] as const;
 
-export type Period = (typeof PERIODS)[number];
-
 /**
  * The milliseconds for which usage of hours and days is kept after the period ends. That of minutes is the
  * setting USAGE_MINUTE_RETENTION.
