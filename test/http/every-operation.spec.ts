@@ -20,7 +20,7 @@ const withNames = (operations: Operation[]) =>
   operations.map((operation): [string, Operation] => [operation.operationId, operation]);
 const takes = (header: string) => (operation: Operation) =>
   operation.parameters.some(({ name }) => name === header);
-const creating = api.operations.filter(takes('Idempotency-Key'));
+const creating = api.creations;
 const [reading, changing] = [true, false].map((isRead) =>
   api.operations.filter(
     (operation) => !creating.includes(operation) && isRead === (operation.method === 'GET'),

@@ -119,8 +119,8 @@ describe('findFaults', () => {
     const faults = await faultsOf((tree, sql) => {
       schema(tree, 'Pet')['birthday'] = { type: 'string' };
       schema(tree, 'NewPet')['birthday'] = { type: 'string' };
-      part(tree, 'openapi.json', 'paths')['/visits'] = {};
-      part(tree, 'names', 'settings', 'forms')['VISITS'] = 'value';
+      part(tree, 'openapi.json', 'paths')['/another-path'] = {};
+      part(tree, 'names', 'settings', 'forms')['ANOTHER_SETTING'] = 'value';
       part(tree, 'names', 'columns')['pets.birthday'] = 'date';
       sql[NEXT] = 'ALTER TABLE "pets" ADD COLUMN "birthday" DATE;';
     });

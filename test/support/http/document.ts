@@ -80,12 +80,17 @@ const OF_EVERY_RESPONSE = new Map(
 /** The operations of the committed OpenAPI documents, and the check of responses against them. */
 export class ApiDocument {
   readonly operations: Operation[];
+  /** Those that take an `Idempotency-Key`. */
+  readonly creations: Operation[];
   private readonly ajv = new Ajv2020.default({ strict: false, allErrors: true, coerceTypes: false });
 
   /** @param files the documents. */
   constructor(files = FILES) {
     addFormats.default(this.ajv);
     this.operations = files.flatMap(readOperations);
+    this.creations = this.operations.filter(({ parameters }) =>
+      parameters.some(({ name }) => name === 'Idempotency-Key'),
+    );
   }
 
   /** Returns a line for each difference between a response and the document. */
