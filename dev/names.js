@@ -3,7 +3,9 @@
 // keep the names.
 
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { DiscoveryService } from '@nestjs/core';
+import ts from 'typescript';
 import { z } from 'zod';
 import { ACTIONS } from '../build/audit/audit.js';
 import { COLUMNS } from '../build/database/generated/columns.js';
@@ -19,8 +21,8 @@ import { createUnstartedService } from './unstarted-service.js';
 /** Those of Node and the process, which the metrics library names. */
 const NOT_OURS = /^(nodejs|process)_/;
 const EXPLAINED = /^(?:# )?(\w+)=/gm;
-/** A section of `client/test/exports.txt`. */
-const EXPORTS = /^# (\w+)\n([^#]*)/gm;
+/** What the package of the client exports. */
+const CLIENT = fileURLToPath(new URL('../client/src/index.ts', import.meta.url));
 
 const names = {
   settings: readSettings(),
@@ -65,10 +67,38 @@ function readSettings() {
 
 /** Returns what the package of the client exports: values, types and methods. */
 function readExports() {
-  const sections = readRepositoryFile('client/test/exports.txt').matchAll(EXPORTS);
-  return Object.fromEntries(
-    Array.from(sections, ([, name = '', lines = '']) => [name.toLowerCase(), lines.trim().split('\n')]),
-  );
+  // It need not be installed: no name comes from a package.
+  const program = ts.createProgram([CLIENT], { module: ts.ModuleKind.NodeNext, noLib: true, types: [] });
+  const checker = program.getTypeChecker();
+  const module = checker.getSymbolAtLocation(program.getSourceFile(CLIENT));
+  const exported = checker
+    .getExportsOfModule(module)
+    .toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  // All that `export *` exports are types.
+  const isValue = ({ declarations: [declaration] }) =>
+    ts.isExportSpecifier(declaration) && !ts.isTypeOnlyExportDeclaration(declaration);
+  const store = exported.find(({ name }) => name === 'AnimalStore');
+  return {
+    values: exported.filter(isValue).map(({ name }) => name),
+    types: exported.filter((symbol) => !isValue(symbol)).map(({ name }) => name),
+    methods: readMethods(checker, checker.getDeclaredTypeOfSymbol(checker.getAliasedSymbol(store)), 'store'),
+  };
+}
+
+/** Returns the methods of a class of the client, and of the resources that are its properties. */
+function readMethods(checker, type, path) {
+  return type
+    .getProperties()
+    .filter(
+      ({ valueDeclaration }) => !(ts.getCombinedModifierFlags(valueDeclaration) & ts.ModifierFlags.Private),
+    )
+    .flatMap((member) => {
+      const memberPath = `${path}.${member.name}`;
+      return member.flags & ts.SymbolFlags.Method
+        ? [memberPath]
+        : readMethods(checker, checker.getTypeOfSymbol(member), memberPath);
+    })
+    .toSorted();
 }
 
 function readRepositoryFile(name) {

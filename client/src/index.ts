@@ -1,4 +1,4 @@
-// What the package exports. Names stay within a major version: test/exports.txt lists them.
+// What the package exports. Names stay within a major version, as `npm run check:compatibility` checks.
 
 export type * from './admin-resources.js';
 export { AnimalStore, type AnimalStoreOptions } from './animal-store.js';
