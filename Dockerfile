@@ -18,6 +18,7 @@ RUN npm ci --ignore-scripts
 # The console first, so that a change of the service does not rebuild it.
 COPY client/src client/src
 COPY console console
+COPY src/auth/rules/scope.ts src/auth/rules/
 RUN npm run build:console
 COPY nest-cli.json tsconfig.json tsconfig.build.json prisma.config.ts ./
 COPY prisma prisma

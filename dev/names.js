@@ -68,9 +68,9 @@ function readSettings() {
 /** Returns what the package of the client exports: values, types and methods. */
 function readExports() {
   // It need not be installed: no name comes from a package.
-  const program = ts.createProgram([CLIENT], { module: ts.ModuleKind.NodeNext, noLib: true, types: [] });
-  const checker = program.getTypeChecker();
-  const module = checker.getSymbolAtLocation(program.getSourceFile(CLIENT));
+  const modules = ts.createProgram([CLIENT], { module: ts.ModuleKind.NodeNext, noLib: true, types: [] });
+  const checker = modules.getTypeChecker();
+  const module = checker.getSymbolAtLocation(modules.getSourceFile(CLIENT));
   const exported = checker
     .getExportsOfModule(module)
     .toSorted((one, other) => (one.name < other.name ? -1 : 1));

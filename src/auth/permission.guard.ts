@@ -8,6 +8,13 @@ import { addressText, isInNetworks } from '../http/rules/network.js';
 import { deniedCredential } from './api-key.strategy.js';
 import { hasScope, type Scope } from './rules/scope.js';
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Null or undefined for an operation that every key of its role may call. */
+    scope?: Scope | null;
+  }
+}
+
 /** Denies what an authenticated key may not do, by its role, the caller's address, and its scopes. */
 @Injectable()
 export class PermissionGuard implements CanActivate {

@@ -1,12 +1,13 @@
-import type { Key, NewKey } from 'animal-store-client';
+import type { Key } from 'animal-store-client';
+import type { KeyRole } from '../../../src/auth/rules/role';
+import { hasScope as listHasScope, type Scope, scopesForRole } from '../../../src/auth/rules/scope';
 
-/** What a key may be allowed to do. */
-export type Scope = NonNullable<NewKey['scopes']>[number];
+export type { Scope };
 
-const LABELS: Record<Scope, string> = {
+/** The labels of scopes whose name does not say it: another is labelled as "Read orders" for `orders:read`. */
+const LABELS: Partial<Record<Scope, string>> = {
   'pets:read': 'Read animals',
   'pets:write': 'Add animals',
-  'orders:read': 'Read orders',
   'orders:write': 'Place orders',
   'keys:write': 'Manage keys of its quota',
   'admin:read': 'Read administration',
@@ -19,32 +20,32 @@ export interface ScopeChoice {
   label: string;
 }
 
-const SCOPES: ScopeChoice[] = Object.entries(LABELS).map(([value, label]) => ({
-  value: value as Scope,
-  label,
-}));
-
-/** Returns whether a key has a scope. Without a set, it has all of its role but `keys:write`. */
+/** Returns whether a key has a scope, by its list or without one. */
 export function hasScope({ scopes }: Pick<Key, 'scopes'>, scope: Scope): boolean {
-  return scopes === null ? scope !== 'keys:write' : scopes.includes(scope);
+  return listHasScope(scopes as Scope[] | null, scope);
 }
 
 /** Returns what a scope allows, within a sentence, such as "add animals". */
 export function scopeText(scope: Scope): string {
-  return LABELS[scope].toLowerCase();
+  return scopeLabel(scope).toLowerCase();
 }
 
 /** Returns the scopes that keys of a role may have. */
 export function scopesOfRole(role: string): ScopeChoice[] {
-  return SCOPES.filter(({ value }) => role === 'admin' || !value.startsWith('admin:'));
+  return scopesForRole(role as KeyRole).map((value) => ({ value, label: scopeLabel(value) }));
 }
 
 /**
  * Returns what a key with scopes cannot do of what its role may, such as "add animals, place orders"; an
- * empty text for nothing. A role does not include `keys:write`.
+ * empty text for nothing. A role does not include what only a list gives, such as `keys:write`.
  */
 export function deniedText({ role, scopes }: Pick<Key, 'role' | 'scopes'>): string {
   const granted = scopesOfRole(role).filter(({ value }) => hasScope({ scopes: null }, value));
   const denied = granted.filter(({ value }) => !hasScope({ scopes }, value));
   return denied.map(({ value }) => scopeText(value)).join(', ');
+}
+
+function scopeLabel(scope: Scope): string {
+  const [resource = '', action = ''] = scope.split(':');
+  return LABELS[scope] ?? `${action.charAt(0).toUpperCase()}${action.slice(1)} ${resource}`;
 }

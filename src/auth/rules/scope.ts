@@ -30,13 +30,6 @@ const SCOPES_WITHOUT_LIST: readonly Scope[] = [
 /** The scopes that a key has only if its list names them. */
 export const LISTED_SCOPES = SCOPES.filter((scope) => !SCOPES_WITHOUT_LIST.includes(scope));
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** Null or undefined for an operation that every key of its role may call. */
-    scope?: Scope | null;
-  }
-}
-
 /** Returns whether a key with these scopes has `scope`. An empty list has none; null stands for no list. */
 export function hasScope(scopes: readonly Scope[] | null, scope: Scope): boolean {
   return (scopes ?? SCOPES_WITHOUT_LIST).includes(scope);
