@@ -31,8 +31,8 @@ const PLANS = [
 ].join('\n');
 
 const RETRIES = `\
-**Retries.** Send \`POST /v1/pets\` and \`POST /v1/store/orders\` with a new \`Idempotency-Key\`. If you
-get no response, send the same request again within 24 hours: it is carried out once, and you get the
+**Retries.** Send operations that take an \`Idempotency-Key\`, such as \`POST /v1/pets\`, with a new one. If
+you get no response, send the same request again within 24 hours: it is carried out once, and you get the
 first response (\`Idempotent-Replayed: true\`). 409 means that the first request is still in progress,
 422 that the key was used for a different request. Only successful responses are stored.`;
 
