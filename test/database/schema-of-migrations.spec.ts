@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
+import { lastRelease } from '../../dev/release/record.js';
 import { openSchemaEngine } from '../../prisma/wasm-schema-engine.mjs';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
+import { OWN_MIGRATIONS } from '../support/database/own-migrations.js';
 import { ApiDocument } from '../support/http/document.js';
 
 const SCHEMA = 'prisma/schema.prisma';
@@ -12,7 +14,7 @@ describe('prisma/migrations', () => {
   });
   afterAll(() => database.drop());
 
-  it('make the tables of prisma/schema.prisma (else npx prisma migrate dev --name what_it_is)', async () => {
+  it('make the tables of prisma/schema.prisma (else docs/adding-an-endpoint.md#change-the-data)', async () => {
     const files = [{ path: SCHEMA, content: await readFile(SCHEMA, 'utf8') }];
     const { engine, close } = await openSchemaEngine({ connectionString: database.url });
     try {
@@ -27,6 +29,39 @@ describe('prisma/migrations', () => {
     } finally {
       await close();
     }
+  });
+
+  it('sort after those of the last release, which databases already have', () => {
+    const released = Object.keys(lastRelease().migrations);
+    const newest = released.toSorted().at(-1) ?? '';
+    const early = OWN_MIGRATIONS.filter((name) => name < newest && !released.includes(name));
+    expect(early.map((name) => `prisma/migrations/${name}: a later time than ${newest}`)).toStrictEqual([]);
+  });
+
+  it('check that each date has a year that the API can return', async () => {
+    const findUnchecked = async () => {
+      const dates = await database.query<{ table: string; column: string; definition: string | null }>(`
+        SELECT attrelid::regclass::text AS table, quote_ident(attname) AS column, (
+          SELECT string_agg(pg_get_constraintdef(oid), ' ') FROM pg_constraint
+          WHERE conrelid = attrelid AND contype = 'c'
+        ) AS definition
+        FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+        WHERE atttypid = 'date'::regtype AND relkind = 'r' AND relnamespace = 'public'::regnamespace`);
+      return dates
+        .filter(
+          ({ column, definition }) =>
+            definition?.includes(`(${column} >= '0001-01-01'::date)`) !== true ||
+            !definition.includes(`(${column} <= '9999-12-31'::date)`),
+        )
+        .map(({ table, column }) => `CHECK ("${column}" BETWEEN '0001-01-01' AND '9999-12-31') of ${table}`);
+    };
+    expect(await findUnchecked()).toStrictEqual([]);
+    const check = `CHECK ("day" BETWEEN '0001-01-01' AND '9999-12-31')`;
+    await database.query('CREATE TABLE example (day DATE)');
+    expect(await findUnchecked()).toEqual([`${check} of example`]);
+    await database.query(`ALTER TABLE example ADD CONSTRAINT example_day ${check}`);
+    expect(await findUnchecked()).toStrictEqual([]);
+    await database.query('DROP TABLE example');
   });
 
   it('make an index that begins with the columns of each foreign key, to delete its target', async () => {

@@ -31,6 +31,16 @@ describe('src', () => {
     expect(lines).toStrictEqual([]);
   });
 
+  it('has no module with a controller but without a spec of its own', () => {
+    const controllers = sources.filter(({ name }) => name.endsWith('.controller.ts'));
+    const modules = new Set(controllers.map(({ name }) => name.split(path.sep)[0] ?? ''));
+    const specs = list('test', /\.spec\.ts$/);
+    const untested = [...modules].filter(
+      (module) => !specs.some(({ name }) => path.dirname(name) === module),
+    );
+    expect(untested.map((module) => `test/${module}/${module}.spec.ts`)).toStrictEqual([]);
+  });
+
   it('has no controller whose paths no spec names', () => {
     const specs = list('test', /\.spec\.ts$/).map(({ text }) => text);
     const lists = new Set(new ApiDocument().operations.map((operation) => operation.path.split('/{')[0]));
