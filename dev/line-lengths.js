@@ -7,7 +7,7 @@ import path from 'node:path';
 
 const ROOT = path.join(import.meta.dirname, '..');
 const CHECKED = /\.([cm]?js|tsx?|sql|lua|prisma|yml)$/;
-/** By `npm run documents`, `npx prisma migrate dev` and pg_dump. */
+/** By `npm run documents`, `npx prisma migrate diff` and pg_dump. */
 const GENERATED = [
   /^client\/src\/(store|admin)-(schema|resources)\.ts$/,
   /^(prisma\/migrations|test\/database\/earlier-databases)\//,

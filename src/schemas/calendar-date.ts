@@ -13,6 +13,9 @@ export const calendarDate = (description: string) =>
     // Zod's own pattern, which counts leap years, is unreadable.
     .meta({ description, pattern: String.raw`^\d{4}-\d{2}-\d{2}$`, maxLength: DATE_LENGTH });
 
-/** Returns the text of a date that Prisma read: midnight in UTC, or null. */
-export const toCalendarDate = (date: Date | null): string | undefined =>
-  date?.toISOString().slice(0, DATE_LENGTH);
+/** Returns the text of a date that Prisma read: midnight in UTC. A column that may be null has none then. */
+export function toCalendarDate(date: Date): string;
+export function toCalendarDate(date: Date | null): string | undefined;
+export function toCalendarDate(date: Date | null): string | undefined {
+  return date?.toISOString().slice(0, DATE_LENGTH);
+}
