@@ -14,12 +14,22 @@ import { ApiError } from '../http/routes/api-error.js';
 import { type Environment, InvalidEnvironmentError } from '../process/settings/environment.js';
 import { seedPlans } from './plans.js';
 
-type DemoKeyName = BuiltInPlan | 'admin' | 'team';
-
 /** The limits of a demonstration key on a plan that has none. */
 const OWN_LIMITS = { perMinute: 5_000, perDay: 1_000_000 };
 /** The key that may issue further keys, and the one that shares its quota. */
-const [ISSUER, ISSUED] = ['business', 'team'] as const;
+export const [ISSUER, ISSUED] = ['business', 'team'] as const;
+
+type DemoKeyInput = Omit<CreateKeyInput, 'quotaId'>;
+
+/** `demo-keys.json` has these names, so the key of a plan with such a name would silently replace another. */
+const KEYS_BESIDE_PLANS = {
+  admin: { name: 'demo administrator', plan: 'business', role: 'admin' },
+  [ISSUED]: { name: 'demo team' },
+} satisfies Record<string, DemoKeyInput> & {
+  [Name in BuiltInPlan]?: 'Rename the built-in plan: demo-keys.json already has a key of this name.';
+};
+
+type DemoKeyName = BuiltInPlan | keyof typeof KEYS_BESIDE_PLANS;
 
 const DEMO_KEY_INPUTS = Object.fromEntries([
   ...Object.entries(BUILT_IN_PLANS).map(([plan, { perMinute }]) => [
@@ -31,9 +41,8 @@ const DEMO_KEY_INPUTS = Object.fromEntries([
       ...(plan === ISSUER && { scopes: [...scopesForRole('client')] }),
     },
   ]),
-  ['admin', { name: 'demo administrator', plan: 'business', role: 'admin' }],
-  [ISSUED, { name: 'demo team' }],
-]) as Record<DemoKeyName, Omit<CreateKeyInput, 'quotaId'>>;
+  ...Object.entries(KEYS_BESIDE_PLANS),
+]) as Record<DemoKeyName, DemoKeyInput>;
 
 const KEY_NAMES = Object.keys(DEMO_KEY_INPUTS) as DemoKeyName[];
 
@@ -64,7 +73,7 @@ export async function seedDemo(
   await seedPlans(prisma);
   const demoKeys = await storedKeys(path.join(DATA_DIR, 'demo-keys.json'), APP_ENV);
   // An earlier version issued no key on the quota of another.
-  const isOfEarlierVersion = !(await keys.exists(demoKeys.team));
+  const isOfEarlierVersion = !(await keys.exists(demoKeys[ISSUED]));
   const issued: Partial<DemoKeys> = {};
   for (const name of KEY_NAMES) {
     const [input, key] = [DEMO_KEY_INPUTS[name], demoKeys[name]];

@@ -1,4 +1,4 @@
-import type { DemoKeys } from './demo.js';
+import { type DemoKeys, ISSUED, ISSUER } from './demo.js';
 
 /**
  * Returns what the service prints once it listens: its pages in one line, because logs are read by line; in
@@ -32,7 +32,8 @@ Try it:
 export function keyList(keys: DemoKeys): string {
   const lines = Object.entries(keys).map(([name, key]) => `  ${name.padEnd(11)} ${key}`);
   return [
-    'Keys of this demonstration, one for each plan. The key business may issue further keys, such as team:',
+    'Keys of this demonstration, one for each plan. ' +
+      `The key ${ISSUER} may issue further keys, such as ${ISSUED}:`,
     ...lines,
   ].join('\n');
 }
