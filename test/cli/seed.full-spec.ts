@@ -1,5 +1,6 @@
 import { userInfo } from 'node:os';
 import { generateApiKey, hashApiKey } from '../../src/auth/rules/api-key.js';
+import { BUILT_IN_PLAN_NAMES, BUILT_IN_PLANS } from '../../src/auth/rules/built-in-plans.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { issueKey } from '../support/keys/keys.js';
 import { expectNoSecrets } from '../support/service/secrets.js';
@@ -38,12 +39,11 @@ const administrators = () =>
   database.query("SELECT * FROM api_keys JOIN quotas q ON q.id = quota_id WHERE name = 'administrator'");
 const plansStored = () => database.query('SELECT * FROM plans ORDER BY name');
 
-const OWN_PLANS = [
-  { name: 'business', per_minute: 1000, per_day: 100_000 },
-  { name: 'enterprise', per_minute: null, per_day: null },
-  { name: 'free', per_minute: 60, per_day: 1000 },
-  { name: 'pro', per_minute: 300, per_day: 10_000 },
-];
+const OWN_PLANS = BUILT_IN_PLAN_NAMES.toSorted().map((name) => ({
+  name,
+  per_minute: BUILT_IN_PLANS[name].perMinute,
+  per_day: BUILT_IN_PLANS[name].perDay,
+}));
 
 describe('animal-store seed', () => {
   it('creates the missing plans and one administrator, also when two run together', async () => {
@@ -89,7 +89,7 @@ describe('animal-store seed', () => {
   it('prints an object with --json, with the key that it generated, but not with ADMIN_API_KEY', async () => {
     const seedJson = async (env: Record<string, string> = {}) =>
       JSON.parse((await animalStore({ ...settings(), ...env }, 'seed', '--json')).stdout);
-    const plans = ['free', 'pro', 'business', 'enterprise'];
+    const plans = BUILT_IN_PLAN_NAMES;
     const generated = await seedJson();
     expect(generated).toEqual({
       plans,

@@ -1,3 +1,4 @@
+import { BUILT_IN_PLAN_NAMES, BUILT_IN_PLANS } from '../../src/auth/rules/built-in-plans.js';
 import type { Plan } from '../../src/keys/plan.schemas.js';
 import { useAdministration } from '../support/keys/administration.js';
 import { expectError, expectInvalid } from '../support/http/expectations.js';
@@ -15,9 +16,7 @@ const admin = useAdministration();
 const { send: sendAsAdmin } = admin;
 
 beforeEach(async () => {
-  await admin.store.database.query(
-    `DELETE FROM plans WHERE name NOT IN ('free', 'pro', 'business', 'enterprise')`,
-  );
+  await admin.store.database.query('DELETE FROM plans WHERE name <> ALL ($1)', [BUILT_IN_PLAN_NAMES]);
 });
 
 const put = (name: string, body: unknown) => sendAsAdmin(`PUT /admin/plans/${name}`, body);
@@ -35,12 +34,9 @@ describe('GET /admin/plans', () => {
   it('returns 200 with a bare array of the plans by name; enterprise has no limits', async () => {
     const response = await sendAsAdmin('GET /admin/plans');
     expect(response.status).toBe(200);
-    expect(response.json).toEqual([
-      { name: 'business', perMinute: 1000, perDay: 100_000, warnings: [] },
-      { name: 'enterprise', perMinute: null, perDay: null, warnings: [] },
-      { name: 'free', perMinute: 60, perDay: 1000, warnings: [] },
-      { name: 'pro', perMinute: 300, perDay: 10_000, warnings: [] },
-    ]);
+    expect(response.json).toEqual(
+      BUILT_IN_PLAN_NAMES.toSorted().map((name) => ({ name, ...BUILT_IN_PLANS[name], warnings: [] })),
+    );
     expect(parseLinks(response)).toEqual({ first: '/admin/plans?limit=20' });
   });
 
@@ -50,12 +46,9 @@ describe('GET /admin/plans', () => {
     const pages = await readPages<Plan>(get, '/admin/plans?limit=1', () =>
       put(`a-${(added += 1)}`, { perMinute: 1, perDay: 1 }),
     );
-    expect(pages.map((plans) => plans.map(({ name }) => name))).toEqual([
-      ['business'],
-      ['enterprise'],
-      ['free'],
-      ['pro'],
-    ]);
+    expect(pages.map((plans) => plans.map(({ name }) => name))).toEqual(
+      BUILT_IN_PLAN_NAMES.toSorted().map((name) => [name]),
+    );
   });
 });
 

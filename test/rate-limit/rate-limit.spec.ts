@@ -1,4 +1,5 @@
 import { generateApiKey } from '../../src/auth/rules/api-key.js';
+import { BUILT_IN_PLANS } from '../../src/auth/rules/built-in-plans.js';
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { listPetsTimes, startApplication, type TestApplication } from '../support/service/application.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
@@ -52,10 +53,13 @@ describe('the limits of a quota', () => {
   }
 
   describe('in the rate-limit headers', () => {
-    it.each([
-      ['of plan free', { plan: 'free' }, 60, 1000],
-      ['of plan pro', { plan: 'pro' }, 300, 10_000],
-      ['of plan business', { plan: 'business' }, 1000, 100_000],
+    type Case = [of: string, input: { plan: string; perMinute?: number; perDay?: number }, number, number];
+    const casesOfPlans = Object.entries(BUILT_IN_PLANS).flatMap(([plan, { perMinute, perDay }]): Case[] =>
+      perMinute === null ? [] : [[`of plan ${plan}`, { plan }, perMinute, perDay]],
+    );
+
+    it.each<Case>([
+      ...casesOfPlans,
       ["of the quota itself, instead of the plan's", { plan: 'free', perMinute: 7, perDay: 70 }, 7, 70],
     ])(
       'are those %s: X-RateLimit-*, RateLimit-Policy and RateLimit',

@@ -5,6 +5,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { BUILT_IN_PLAN_NAMES } from '../../src/auth/rules/built-in-plans.js';
 import { ConsoleBrowser } from '../support/programs/browser.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { until } from '../support/eventually.js';
@@ -45,7 +46,7 @@ describe('a service with an embedded database', () => {
     await service.waitForOutput(/Try it:\n.*\n/);
     expect(service.stdout).toContain(`${url}/docs`);
     keys = keysPrinted();
-    expect(Object.keys(keys)).toEqual(['free', 'pro', 'business', 'enterprise', 'admin', 'team']);
+    expect(Object.keys(keys)).toEqual([...BUILT_IN_PLAN_NAMES, 'admin', 'team']);
     const line = /^ {2}(curl .*)$/m.exec(service.stdout)?.[1] ?? '';
     const { stdout } = await promisify(execFile)('sh', ['-c', line]);
     expect(stdout).toMatch(/^HTTP\/1.1 200 OK/);

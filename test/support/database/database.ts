@@ -12,7 +12,7 @@ export interface TestDatabase {
 }
 
 /**
- * Creates a database with all migrations and the four plans, or an empty one.
+ * Creates a database with all migrations and the built-in plans, or an empty one.
  *
  * @param locale of an empty database, such as `LOCALE_PROVIDER libc LOCALE 'C'`.
  */
