@@ -26,16 +26,37 @@ function shownNames({ documents, names }: Version): [part: string, name: string]
   ] as [string, string][];
 }
 
+/** Returns the rows of the table of built-in plans, with their limits. */
+const planRows = ({ documents }: Version): string[] =>
+  (documents['openapi.json'] as Json).info.description.match(/^\| [a-z].*/gim);
+const denialsUntilBan = ({ documents }: Version): number =>
+  (documents['openapi.json'] as Json).components.schemas.RateLimitStatus.examples[0].denialsUntilBan;
+
 describe('the section [Unreleased] of CHANGELOG.md', () => {
+  const [release, tree] = [lastRelease(), readTree()];
+
   it('names every operation, field, parameter, setting, metric and error code that is new', () => {
-    const released = shownNames(lastRelease());
+    const released = shownNames(release);
     const names = new Set(released.map((each) => each.join(' ')));
     // What a new operation or schema has comes with it.
     const parts = new Set(released.flat());
-    const added = shownNames(readTree()).filter(
+    const added = shownNames(tree).filter(
       ([part, name]) => !names.has(`${part} ${name}`) && (part === '' || parts.has(part)),
     );
     const missing = added.filter(([, name]) => !unreleased.includes(name.replace(/^[A-Z]+ /, '')));
     expect(missing.map(([part, name]) => `${part} ${name}: add a line that names it`)).toStrictEqual([]);
+  });
+
+  it('names every built-in plan that is new or has other limits', () => {
+    const released = planRows(release);
+    const changed = planRows(tree).filter((row) => !released.includes(row));
+    const names = changed.map((row) => row.split(' ')[1]?.toLowerCase());
+    const missing = names.filter((name) => !unreleased.includes(`plan \`${name}\``));
+    expect(missing.map((name) => `plan \`${name}\`: add a line that names it`)).toStrictEqual([]);
+  });
+
+  it('says when a ban starts if that changed', () => {
+    const isMissing = denialsUntilBan(tree) !== denialsUntilBan(release) && !/ban starts/.test(unreleased);
+    expect(isMissing ? ['add a line that says when "a ban starts"'] : []).toStrictEqual([]);
   });
 });
