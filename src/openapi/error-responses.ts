@@ -55,7 +55,7 @@ const EXAMPLES: Partial<Record<ErrorCode, string>> = {
     'Use GET /v1/pets?id=7 or GET /v1/pets?status=available instead.',
   rate_limit_exceeded:
     'Rate limit exceeded: plan free allows 60 requests per minute. Wait 31 seconds before the next ' +
-    'request. 59 denials remain within this minute until the API key is banned.',
+    'request. 12 denials remain within this minute until the API key is banned.',
   api_key_banned:
     'This API key is banned until 2027-03-05T12:35:30Z, because too many requests followed a 429 within ' +
     'one minute. Send no requests for 60 seconds. After any later 429 wait for Retry-After, or the key is ' +
