@@ -13,8 +13,10 @@ import {
   RESPONSE_DEADLINE_MS,
 } from './history.js';
 
-/** Returns how many denials within a minute start a ban: the documented rule. */
-const denialsBeforeBan = (perMinute: number): number => perMinute;
+/**
+ * Returns how many denials within a minute start a ban: the documented rule, apart from the service's code.
+ */
+export const denialsBeforeBan = (perMinute: number): number => perMinute;
 
 /** A ban starts at the denial that reaches the threshold: in its minute, one less were denied before. */
 export function checkBans({ requests, run }: Evidence, history: History, claim: Claim): void {

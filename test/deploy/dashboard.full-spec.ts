@@ -6,6 +6,7 @@ import { createDatabase, type TestDatabase } from '../support/database/database.
 import { type DatabaseProxy, startDatabaseProxy } from '../support/programs/database-proxy.js';
 import { until } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
+import { requestsBeforeBan } from '../support/keys/bans.js';
 import { issueKey } from '../support/keys/keys.js';
 import { hold } from '../support/database/holding.js';
 import { scrape } from '../support/http/metrics.js';
@@ -99,7 +100,10 @@ describeOnPrometheus('the dashboard, on a service under a load that makes every 
     await call(key, 5);
     await call(key, 2, '/v1/pets/1');
     // 429 by the minute and then a ban; 429 by the day.
-    await call((await issueKey(database, { plan: 'pro', perMinute: 2, perDay: 100 })).key, 6);
+    await call(
+      (await issueKey(database, { plan: 'pro', perMinute: 2, perDay: 100 })).key,
+      requestsBeforeBan(2),
+    );
     await call((await issueKey(database, { plan: 'pro', perMinute: 50, perDay: 1 })).key, 3);
     const creation = { method: 'POST', key, body: { name: 'Rex', categoryId: 1 } };
     for (const headers of [{ 'Idempotency-Key': 'once' }, { 'Idempotency-Key': 'once' }]) {

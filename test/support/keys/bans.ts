@@ -1,9 +1,7 @@
+import { denialsBeforeBan } from '../../../chaos/verifier/bans.js';
 import type { TestDatabase } from '../database/database.js';
 
-/**
- * Returns how many denials within a minute start a ban: the documented rule, apart from the service's code.
- */
-export const denialsBeforeBan = (perMinute: number): number => perMinute;
+export { denialsBeforeBan };
 
 /** Returns how many requests within a minute start a ban of a quota that has used nothing. */
 export const requestsBeforeBan = (perMinute: number): number => perMinute + denialsBeforeBan(perMinute);
