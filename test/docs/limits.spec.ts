@@ -15,7 +15,9 @@ describe('docs/limits.md', () => {
 
   it('says how many denials start a ban', () => {
     const times = Number(banThreshold({ perMinute: 60, perDay: 1000 }, [1])) / 60;
-    const number = times === 1 ? 'the limit per minute' : `${times} times the limit per minute`;
-    expect(text).toContain(`The one that reaches ${number} starts the ban`);
+    const inWords = ['', '', 'twice '][times] ?? `${times} times `;
+    expect(text).toContain(
+      `denials within a UTC minute, by either window, reach ${inWords}the limit per minute.`,
+    );
   });
 });
