@@ -14,7 +14,7 @@ describe('prisma/migrations', () => {
   });
   afterAll(() => database.drop());
 
-  it('make the tables of prisma/schema.prisma (else docs/adding-an-endpoint.md#change-the-data)', async () => {
+  it('make the tables of prisma/schema.prisma (else see docs/adding-an-endpoint.md)', async () => {
     const files = [{ path: SCHEMA, content: await readFile(SCHEMA, 'utf8') }];
     const { engine, close } = await openSchemaEngine({ connectionString: database.url });
     try {

@@ -102,7 +102,10 @@ describe('a service whose sequences are behind their tables, as after logical re
         return (await send(`${store.url}/admin/health`, { key })).json.warnings;
       };
       // Issuing a key adds an audit event.
-      const creations = new ApiDocument().creations.map(({ path, body }) => [path, body?.examples?.[0]]);
+      const creations = new ApiDocument().creations.map(({ path, body }): [path: string, body: unknown] => [
+        path,
+        body?.examples?.[0],
+      ]);
       creations.push(['/admin/keys', { name: 'x', plan: 'free' }]);
       /** Returns the statuses that creations of every kind get. */
       const create = async () => {

@@ -4,7 +4,7 @@ import { hasScope as listHasScope, type Scope, scopesForRole } from '../../../sr
 
 export type { Scope };
 
-/** The labels of scopes whose name does not say it: another is labelled as "Read orders" for `orders:read`. */
+/** The labels of scopes whose name does not say it; `orders:read` is labelled "Read orders" by its name. */
 const LABELS: Partial<Record<Scope, string>> = {
   'pets:read': 'Read animals',
   'pets:write': 'Add animals',
