@@ -112,7 +112,7 @@ export class ApiKeyCache implements MetricsSource {
     return this.lookUp(hash, id);
   }
 
-  /** As `FastifyRequest.lastKnownPrincipal`, by the SHA-256 of the key. */
+  /** By the SHA-256 of a key, however outdated: only to report limits, never to authenticate. */
   lastKnown(hash: Buffer): Principal | null {
     return this.cache.peek(hash.toString('latin1'))?.principal ?? null;
   }

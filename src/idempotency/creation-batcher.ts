@@ -73,7 +73,7 @@ export class CreationBatcher<Row extends { id: bigint }, View extends { id: bigi
     private readonly prisma: PrismaService,
   ) {
     const { name, table, reference } = resource;
-    super((creations) => this.run(creations), { name, pool: prisma });
+    super((creations) => this.run(creations), { name, client: prisma });
     const columns = COLUMNS.filter(({ relation, field }) => relation === table && field !== 'id').map(
       (column) => ({
         ...column,

@@ -7,6 +7,7 @@ import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-stor
 import { readServerTimeMs } from '../database/access/server-time.js';
 import { UsageJournal } from '../usage/usage.journal.js';
 import { countKeys, findKeyPage, usageOfKeys } from './key-page.repository.js';
+import type { CurrentKey } from './account/account.schemas.js';
 import type { KeyPosition, KeyQuery } from './key-query.schemas.js';
 import { findKey, findKeys } from './key.repository.js';
 import type { KeyWithUsage } from './key.schemas.js';
@@ -34,11 +35,15 @@ export class KeyReader {
   }
 
   /**
-   * Returns the key of a request, with the limits that the headers of its response report.
+   * Returns the key of a request, with the limits that the headers of its response report. The schema of the
+   * response leaves out what its holder must not see.
    *
-   * @throws ApiError `service_unavailable` for a key that was deleted by hand just now.
+   * @throws ApiError `service_unavailable` for a key that was deleted by hand meanwhile.
    */
-  async findCurrent({ keyId, quota: { plan, perMinute, perDay } }: Principal) {
+  async findCurrent({
+    keyId,
+    quota: { plan, perMinute, perDay },
+  }: Principal): Promise<Record<keyof CurrentKey, unknown>> {
     const [record] = await findKeys(this.database, { where: { id: keyId } });
     if (record === undefined) {
       throw new ApiError('service_unavailable', 'The API key is being changed. Try again shortly.');
@@ -76,7 +81,10 @@ export class KeyReader {
     return { entries, last, total };
   }
 
-  /** Returns one page of the keys of a quota that holders issued, oldest first. */
+  /**
+   * Returns one page of the keys of a quota that holders issued, oldest first. The schema of the response
+   * leaves out what they must not see.
+   */
   async issuedPage(quotaId: string, { limit, cursor }: PageQuery): Promise<Page<KeyWithUsage>> {
     await this.aggregateUsage();
     const where = { quotaId, issuerId: { not: null }, ...(cursor !== undefined && { id: { gt: cursor } }) };

@@ -28,11 +28,11 @@ export class PetRepository {
     this.pages = new Batcher((requests) => this.readPages(requests), {
       name: 'page-of-pets',
       maxBatch: PAGES_AT_ONCE,
-      pool: prisma,
+      client: prisma,
     });
     this.finds = new Batcher((ids) => this.findAll(ids), {
       name: 'find-pets',
-      pool: prisma,
+      client: prisma,
     });
     const resource = { name: 'add-pets', table: 'pets', toRecord: toPet };
     this.creations = new CreationBatcher<Row, Pet>(resource, prisma);
@@ -123,7 +123,8 @@ export class PetRepository {
             WHERE (pets.status, pets.id) > (page.wanted, page.after) AND pets.status <= page.wanted
             ORDER BY pets.status, pets.id LIMIT page.size
           )
-        ) AS pet`;
+        ) AS pet
+      ORDER BY page.number, pet.id`;
     const found: Pet[][] = pages.map(() => []);
     rows.forEach((row) => found[Number(row.number) - 1]!.push(toPet(row)));
     return pages.map(({ limit }, index) => toPage(found[index]!, limit));

@@ -11,6 +11,7 @@ export type WindowOptions = ReturnType<typeof throttlerOptions>;
 export function throttlerOptions({ ANONYMOUS_LIMIT }: Pick<Environment, 'ANONYMOUS_LIMIT'>) {
   const limits = (context: ExecutionContext) => clientLimits(quotaOf(requestOf(context)), ANONYMOUS_LIMIT);
   return {
+    // In the order of their length, into which the library sorts them.
     throttlers: [
       { name: 'minute', ttl: MINUTE_MS, limit: (context: ExecutionContext) => limits(context).perMinute },
       {

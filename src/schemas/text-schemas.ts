@@ -5,7 +5,10 @@ import { UUID_LENGTH } from './uuid.js';
 export const KEY_NAME_MAX_LENGTH = 255;
 export const KEY_MAX_LENGTH = 64;
 const TEXT_MESSAGE = 'must be text without control characters';
-/** With those that change the direction of text, so that one name can look like another. */
+/**
+ * With those that change the direction of text, so that one name can look like another. Its flag `g` makes
+ * `test()` depend on the call before: use `search()` or `replaceAll()`.
+ */
 export const CONTROL_CHARACTERS = /[\p{Cc}\p{Bidi_Control}]/gu;
 
 /** A date-time such as `2027-03-05T12:34:30.000Z` has this length. */

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { operationName } from '../http/routes/request-line.js';
 import type { ResponseHook } from '../http/responses/response-hook.js';
 import { Clock } from '../process/clock.js';
+import { databaseReason } from '../database/access/availability.js';
 import { PeriodicTask } from '../database/batches/periodic-task.js';
 import type { MetricsRegistry, MetricsSource } from '../process/metrics-registry.js';
 import { type CompletedRequest, UsageCounts } from './rules/usage-counts.js';
@@ -54,10 +55,11 @@ export class UsageRecorder extends PeriodicTask implements ResponseHook, Metrics
   /** NestJS calls this after the last response, and before it disconnects Prisma, whose module is global. */
   override async onApplicationShutdown(): Promise<void> {
     await super.onApplicationShutdown();
-    await Promise.allSettled([this.write()]);
+    const failure = await this.write().catch((error: unknown) => databaseReason(error));
     const lost = this.queued.reduce((sum, { requests }) => sum + requests, this.recentlyDropped);
     if (lost > 0) {
-      this.logger.error(`The usage of ${lost} requests could not be written before the end`);
+      const reason = failure === undefined ? '' : `: ${failure}`;
+      this.logger.error(`The usage of ${lost} requests could not be written before the end${reason}`);
     }
   }
 

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
 import { instantParameter } from '../schemas/instant.js';
+import { INT32_MAX } from '../schemas/int32.js';
 import { integerParameter } from '../schemas/pagination.js';
 import { dateTime, plainText } from '../schemas/text-schemas.js';
 import { count, planParameter } from './usage.schemas.js';
 
-const INT32_MAX = 2_147_483_647;
 /** The most entries that `smallestPlans` may have some day. */
 const SMALLEST_PLANS_MAX = 10;
 

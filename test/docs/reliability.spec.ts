@@ -11,7 +11,7 @@ describe('what is said of an Idempotency-Key', () => {
       'openapi.json',
       'Send operations that take an `Idempotency-Key`, such as `POST /v1/pets`, with a new one.',
     ],
-  ])('is said of the operations that take one: %s', (file, text) => {
+  ])('is said of the operations that take one, in %s', (file, text) => {
     expect(readFileSync(file, 'utf8').replaceAll('\\n', ' ')).toContain(text);
   });
 

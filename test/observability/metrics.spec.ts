@@ -123,8 +123,8 @@ describe('GET /metrics', () => {
 });
 
 describe('addMetrics', () => {
-  /** Callers share one run of these; no request waits for a query of its own. */
-  const SHARED = new Set(['aggregate-usage', 'flush-usage']);
+  /** Callers share one run of this; no request waits for a query of its own. */
+  const SHARED = new Set(['aggregate-usage']);
 
   it('adds the batches of every Batcher', () => {
     const registry = new MetricsRegistry();
@@ -137,7 +137,7 @@ describe('addMetrics', () => {
         .filter((entry): entry is [string, Batcher<unknown, unknown>] => entry[1] instanceof Batcher)
         .map(([name, { metrics: batches }]) => ({
           batches,
-          line: `${provider?.constructor.name}.${name}: pool: prisma, or addMetrics() with addBatches()`,
+          line: `${provider?.constructor.name}.${name}: client: prisma, or addMetrics() with addBatches()`,
         }));
     });
     expect(batchers.length).toBeGreaterThan(4);

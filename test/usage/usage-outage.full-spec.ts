@@ -101,14 +101,14 @@ describe('UsageRecorder, while the database is unavailable', () => {
     expect(await stored()).toBe(3);
   });
 
-  it('logs at shutdown how many requests could not be written', async () => {
+  it('logs at shutdown how many requests could not be written, and why', async () => {
     const errors = jest.spyOn(recorder['logger'], 'error').mockImplementation();
     await callUntilSomethingWaits();
     const waiting = queuedRequests();
     proxy.goAway();
     await store.app.close();
-    const logged = `The usage of ${waiting} requests could not be written before the end`;
-    expect(errors.mock.calls).toEqual([[logged]]);
+    const logged = `The usage of ${waiting} requests could not be written before the end: `;
+    expect(errors.mock.calls).toEqual([[expect.stringMatching(`^${logged}.+$`)]]);
   });
 
   it('keeps at most 50,000 entries, logs once that it is full, and later how many it dropped', async () => {

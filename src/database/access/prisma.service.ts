@@ -60,10 +60,10 @@ export class PrismaService extends PrismaClient implements OnApplicationShutdown
   }
 
   /**
-   * Adds the batches of an operation, each with one connection, and returns their maximum in flight: two,
-   * unless two of each operation would leave no connection to keys and usage.
+   * Registers the batches of an operation, each with one connection, and returns their maximum in flight:
+   * two, unless two of each operation would leave no connection to keys and usage.
    */
-  addBatches(batches: BatchMetrics): () => number {
+  registerBatches(batches: BatchMetrics): () => number {
     this.batches.push(batches);
     return () => (this.pools.queries.options.max > 2 * this.batches.length ? 2 : 1);
   }

@@ -44,13 +44,13 @@ interface Options {
    * delays only its own items.
    */
   maxInFlight?: () => number;
-  /** Where its batches run, instead of `maxInFlight`. */
-  pool?: BatchPool;
+  /** What registers its batches, and says their maximum in flight instead of `maxInFlight`. */
+  client?: BatchClient;
 }
 
 /** What shows the metrics of batches, and says how many of them may be in flight. */
-interface BatchPool {
-  addBatches(batches: BatchMetrics): () => number;
+interface BatchClient {
+  registerBatches(batches: BatchMetrics): () => number;
 }
 
 /** A batch in flight for longer is slow. */
@@ -83,7 +83,7 @@ export class Batcher<Item, Result> {
    */
   constructor(
     private readonly loadAll: (items: Item[]) => Promise<(Result | Error)[]>,
-    { name, maxBatch = 1000, maxInFlight = () => 1, pool }: Options,
+    { name, maxBatch = 1000, maxInFlight = () => 1, client }: Options,
   ) {
     this.metrics = {
       name,
@@ -92,7 +92,7 @@ export class Batcher<Item, Result> {
       failures: 0,
     };
     this.maxBatch = maxBatch;
-    this.maxInFlight = pool?.addBatches(this.metrics) ?? maxInFlight;
+    this.maxInFlight = client?.registerBatches(this.metrics) ?? maxInFlight;
   }
 
   load(item: Item): Promise<Result> {

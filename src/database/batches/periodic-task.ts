@@ -10,7 +10,7 @@ export abstract class PeriodicTask implements OnModuleInit, OnApplicationShutdow
   protected readonly logger = new Logger(this.constructor.name);
   private timer: NodeJS.Timeout | undefined;
   private isStopped = false;
-  /** Whether the last run failed. */
+  /** Whether the work failed last, and has not succeeded since. */
   protected isFailing = false;
   /** The run in flight. */
   protected running: Promise<void> | null = null;

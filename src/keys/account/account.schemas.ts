@@ -78,6 +78,7 @@ export const CurrentKey = z
       },
     ],
   });
+export type CurrentKey = z.infer<typeof CurrentKey>;
 
 /** A thief who rotates the key cannot lock its holder out unnoticed, as `leaked` does at once. */
 const OVERLAP_MIN_SECONDS = 3600;

@@ -25,7 +25,10 @@ export const QUIET_MS = 10_000;
 /** The time for that check; the rest of the deadline is for a new connection. */
 export const CHECK_DEADLINE_MS = 200;
 
-/** Codes of a connection for which this process or (SQLSTATE class 53) PostgreSQL lacks resources. */
+/**
+ * Codes of a connection for which this process or (SQLSTATE class 53) PostgreSQL lacks resources: the store
+ * may still be available.
+ */
 const NOT_REFUSED = /^(EMFILE|ENFILE|ENOBUFS|ENOMEM|EADDRNOTAVAIL|53\d{3})$/;
 
 export const COUNTER_STORE = 'The counter store, which holds the bans,';

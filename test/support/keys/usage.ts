@@ -3,9 +3,8 @@ import { UsageJournal } from '../../../src/usage/usage.journal.js';
 import { UsageRecorder } from '../../../src/usage/usage.recorder.js';
 import type { TestApplication } from '../service/application.js';
 
-/** Waits until all usage is recorded. The first flush may join one that is in flight. */
+/** Waits until all usage is recorded. */
 export async function recordUsage({ app }: TestApplication): Promise<void> {
-  await app.get(UsageRecorder).flush();
   await app.get(UsageRecorder).flush();
 }
 
