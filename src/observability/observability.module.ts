@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
-import { RemovalWatch } from '../deprecation/removal-watch.js';
+import { DeprecationModule } from '../deprecation/deprecation.module.js';
 import { RateLimitModule } from '../rate-limit/rate-limit.module.js';
 import { DatabaseHealth } from './database.health.js';
 import { HealthController } from './health.controller.js';
@@ -11,17 +11,9 @@ import { RequestMetricsHook } from './request-metrics.hook.js';
 import { SequenceWatch } from './sequence-watch.js';
 
 @Module({
-  imports: [DiscoveryModule, RateLimitModule],
+  imports: [DiscoveryModule, RateLimitModule, DeprecationModule],
   controllers: [HealthController],
-  providers: [
-    RemovalWatch,
-    DatabaseHealth,
-    Readiness,
-    ReplicaRegistry,
-    SequenceWatch,
-    RequestMetricsHook,
-    MetricsServer,
-  ],
+  providers: [DatabaseHealth, Readiness, ReplicaRegistry, SequenceWatch, RequestMetricsHook, MetricsServer],
   exports: [RequestMetricsHook],
 })
 export class ObservabilityModule {}
