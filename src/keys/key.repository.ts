@@ -38,9 +38,11 @@ export async function findKeys(
   const rows = await database.$queryRaw<({ id: string } & Restrictions)[]>`
     SELECT id, scopes, allowed_networks AS "allowedNetworks" FROM api_keys
     WHERE id = ANY (${keys.map(({ id }) => id)}::uuid[])`;
-  return keys.flatMap((key) =>
-    rows.filter(({ id }) => id === key.id).map((restrictions) => ({ ...key, ...restrictions })),
-  );
+  const restrictionsById = new Map(rows.map((row) => [row.id, row]));
+  return keys.flatMap((key) => {
+    const restrictions = restrictionsById.get(key.id);
+    return restrictions === undefined ? [] : [{ ...key, ...restrictions }];
+  });
 }
 
 /** @throws ApiError `not_found`. */

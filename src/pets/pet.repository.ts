@@ -81,9 +81,9 @@ export class PetRepository {
   private async readPages(requests: PageRequest[]): Promise<Page<Pet>[]> {
     const keys = requests.map(({ limit, status, after }) => `${status}:${after}:${limit}`);
     const distinct = new Map(keys.map((key, index) => [key, requests[index]!]));
-    const [first, ...others] = distinct.values();
-    const isPlain = others.length === 0 && first!.status === undefined;
-    const pages = isPlain ? [await this.readPlainPage(first!)] : await this.readEach([...distinct.values()]);
+    const wanted = [...distinct.values()];
+    const isPlain = wanted.length === 1 && wanted[0]!.status === undefined;
+    const pages = isPlain ? [await this.readPlainPage(wanted[0]!)] : await this.readEach(wanted);
     const byKey = new Map([...distinct.keys()].map((key, index) => [key, pages[index]!]));
     return keys.map((key) => byKey.get(key)!);
   }
