@@ -14,6 +14,8 @@ const TYPES = {
   Boolean: 'boolean',
   Bytes: 'bytea',
   DateTime: 'timestamp',
+  Decimal: 'numeric',
+  Float: 'double precision',
   Int: 'integer',
   Json: 'jsonb',
   String: 'text',

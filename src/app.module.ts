@@ -17,6 +17,7 @@ import type { Environment } from './process/settings/environment.js';
 import { RevalidationHook } from './http/responses/revalidation.hook.js';
 import { ConcurrencyLimit } from './http/connections/concurrency-limit.js';
 import { RequestMetricsHook } from './observability/request-metrics.hook.js';
+import { FailedRequestRecorder } from './usage/failed-requests/failed-request.recorder.js';
 import { UsageRecorder } from './usage/usage.recorder.js';
 import { ValidationPipe } from './http/routes/validation.pipe.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
@@ -38,6 +39,7 @@ export const RESPONSE_HOOKS = [
   RevalidationHook,
   RateLimitHeadersHook,
   UsageRecorder,
+  FailedRequestRecorder,
   RequestMetricsHook,
   LargeBodyHook,
 ];

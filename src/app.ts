@@ -38,6 +38,7 @@ const REQUEST_PROPERTIES = [
   'decision',
   'ownLimit',
   'pendingDecision',
+  'failure',
   'requiredRole',
   'traceFields',
   'reportedWindow',

@@ -16,6 +16,8 @@ export type AuditEvent = Schemas['AuditEvent'];
 export type AuditSubject = Schemas['AuditSubject'];
 /** A key that has called a deprecated operation. */
 export type DeprecatedCaller = Schemas['DeprecatedCaller'];
+/** A request of any client that got 4xx or 5xx. */
+export type FailedRequestOfAll = Schemas['FailedRequestOfAll'];
 /** The health of one replica. */
 export type Health = Schemas['Health'];
 /** A new API key. */
@@ -104,6 +106,8 @@ export type ListTopUsageQuery = NonNullable<operations['listTopUsage']['paramete
 export type ListUsageByOperationQuery = NonNullable<operations['listUsageByOperation']['parameters']['query']>;
 /** The query of `keys.scopeSuggestion`. */
 export type GetScopeSuggestionQuery = NonNullable<operations['getScopeSuggestion']['parameters']['query']>;
+/** The query of `requests.list`. */
+export type ListAllFailedRequestsQuery = NonNullable<operations['listAllFailedRequests']['parameters']['query']>;
 /** The query of `audit.list`. */
 export type ListAuditEventsQuery = NonNullable<operations['listAuditEvents']['parameters']['query']>;
 /** The query of `webhooks.list`. */
@@ -311,6 +315,19 @@ export class AdminDeprecationsResource {
   }
 }
 
+/** The operations of `/admin/requests`. */
+export class AdminRequestsResource {
+  /** @internal */
+  constructor(private readonly connection: Connection<paths>) {}
+
+  /** List failed requests of all clients. Returns one page of the requests that got 4xx or 5xx, newest first. A request appears within a second, and is kept for a day, or up to 7, as the service is set. Of a quota, and of all requests without one, up to 60 a minute are kept: `X-Missing-Count` says how many are missing. `for await` iterates over this page and all after it. */
+  list(query: ListAllFailedRequestsQuery = {}, options: CallOptions = {}): PagePromise<FailedRequestOfAll> {
+    return this.connection.list(query, options, (client, page, sending) =>
+      client.GET('/admin/requests', { params: { query: page }, ...sending }),
+    );
+  }
+}
+
 /** The operations of `/admin/audit`. */
 export class AdminAuditResource {
   /** @internal */
@@ -424,6 +441,7 @@ export class AdminResources {
   readonly plans: AdminPlansResource;
   readonly usage: AdminUsageResource;
   readonly deprecations: AdminDeprecationsResource;
+  readonly requests: AdminRequestsResource;
   readonly audit: AdminAuditResource;
   readonly webhooks: AdminWebhooksResource;
   readonly health: AdminHealthResource;
@@ -435,6 +453,7 @@ export class AdminResources {
     this.plans = new AdminPlansResource(connection);
     this.usage = new AdminUsageResource(connection);
     this.deprecations = new AdminDeprecationsResource(connection);
+    this.requests = new AdminRequestsResource(connection);
     this.audit = new AdminAuditResource(connection);
     this.webhooks = new AdminWebhooksResource(connection);
     this.health = new AdminHealthResource(connection);

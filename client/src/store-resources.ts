@@ -16,6 +16,8 @@ export type CurrentKeyRotation = Schemas['CurrentKeyRotation'];
 export type CurrentKeySuccessor = Schemas['CurrentKeySuccessor'];
 /** A deprecated operation that keys of your quota have called. */
 export type DeprecatedCalls = Schemas['DeprecatedCalls'];
+/** A request that got 4xx or 5xx. */
+export type FailedRequest = Schemas['FailedRequest'];
 /** A key of your quota that a holder issued, without the key itself. */
 export type FurtherKey = Schemas['FurtherKey'];
 /** A new key of your quota. */
@@ -43,6 +45,8 @@ export type Usage = Schemas['Usage'];
 export type ListPetsQuery = NonNullable<operations['listPets']['parameters']['query']>;
 /** The query of `orders.list`. */
 export type ListOrdersQuery = NonNullable<operations['listOrders']['parameters']['query']>;
+/** The query of `requests.list`. */
+export type ListFailedRequestsQuery = NonNullable<operations['listFailedRequests']['parameters']['query']>;
 /** The query of `usage.list`. */
 export type ListUsageQuery = NonNullable<operations['listUsage']['parameters']['query']>;
 /** The query of `deprecations.list`. */
@@ -115,6 +119,27 @@ export class RateLimitResource {
       options,
       async (client, sending) => client.GET('/rate-limit', { ...sending }),
       { counted: false },
+    );
+  }
+}
+
+/** The operations of `/requests`. */
+export class RequestsResource {
+  /** @internal */
+  constructor(private readonly connection: Connection<paths>) {}
+
+  /** List failed requests. Returns one page of the requests with keys of your quota that got 4xx or 5xx, newest first. A request appears within a second, and is kept for a day, or up to 7, as the service is set. Of a quota, and of all requests without one, up to 60 a minute are kept: `X-Missing-Count` says how many are missing. Beta. `for await` iterates over this page and all after it. */
+  list(query: ListFailedRequestsQuery = {}, options: CallOptions = {}): PagePromise<FailedRequest> {
+    return this.connection.list(query, options, (client, page, sending) =>
+      client.GET('/requests', { params: { query: page }, ...sending }),
+    );
+  }
+
+  /** Get a failed request. Returns the newest request with a key of your quota that had this `X-Request-Id` and got 4xx or 5xx. Beta. */
+  get(requestId: string, options: CallOptions = {}): ApiPromise<FailedRequest> {
+    return this.connection.call(
+      options,
+      async (client, sending) => client.GET('/requests/{requestId}', { params: { path: { requestId } }, ...sending }),
     );
   }
 }
@@ -215,6 +240,7 @@ export class StoreResources {
   readonly pets: PetsResource;
   readonly orders: OrdersResource;
   readonly rateLimit: RateLimitResource;
+  readonly requests: RequestsResource;
   readonly key: KeyResource;
   readonly usage: UsageResource;
   readonly deprecations: DeprecationsResource;
@@ -225,6 +251,7 @@ export class StoreResources {
     this.pets = new PetsResource(connection);
     this.orders = new OrdersResource(connection);
     this.rateLimit = new RateLimitResource(connection);
+    this.requests = new RequestsResource(connection);
     this.key = new KeyResource(connection);
     this.usage = new UsageResource(connection);
     this.deprecations = new DeprecationsResource(connection);

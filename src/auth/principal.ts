@@ -36,6 +36,11 @@ export interface Principal {
 export type AuthenticationResult =
   { principal: Principal; denial: null } | { principal: null; denial: ApiError };
 
+/** Returns whose key a request has: as authenticated, or as last known if the request was denied before. */
+export function findPrincipal(request: FastifyRequest): Principal | null {
+  return request.authentication === null ? request.lastKnownPrincipal : request.authentication.principal;
+}
+
 /** @throws Error for a route that requires no API key. */
 export function requirePrincipal({ authentication }: Pick<FastifyRequest, 'authentication'>): Principal {
   const principal = authentication?.principal;

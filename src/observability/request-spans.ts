@@ -12,7 +12,7 @@ import {
 } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { loggablePath, withoutKeys } from './request-log.js';
+import { loggablePath, withoutKeys } from '../http/rules/loggable.js';
 import { addressText } from '../http/rules/network.js';
 import { knownMethod, routePath, routeTemplate, urlScheme } from '../http/routes/request-line.js';
 

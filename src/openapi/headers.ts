@@ -108,6 +108,10 @@ export const headers = {
     { maxLength: LINKS_MAX_LENGTH },
   ),
   'X-Total-Count': long('The number of entries on all pages, when this page was read.', 134),
+  'X-Missing-Count': long(
+    'The failed requests of the minutes within the range that are not kept, because there were too many.',
+    0,
+  ),
   DeprecationLinks: text(
     'Links (RFC 8288): `rel="successor-version"` to each operation to call instead, the nearest first, ' +
       '`rel="deprecation"` to the documentation.',

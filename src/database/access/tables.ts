@@ -18,6 +18,8 @@ export const EVERY_PRIVILEGE = 'SELECT, INSERT, UPDATE, DELETE';
 export const TABLES: Readonly<Record<string, TableUse>> = {
   api_keys: { privileges: 'SELECT, INSERT, UPDATE' },
   audit_events: { privileges: 'SELECT, INSERT', sequence: 'audit_events_id_seq' },
+  failed_request_minutes: { privileges: EVERY_PRIVILEGE },
+  failed_requests: { privileges: EVERY_PRIVILEGE },
   orders: { privileges: 'SELECT, INSERT', sequence: 'orders_id_seq', indexed: 'quantity >= 1' },
   pets: { privileges: 'SELECT, INSERT', sequence: 'pets_id_seq' },
   plans: { privileges: 'SELECT, INSERT, UPDATE' },

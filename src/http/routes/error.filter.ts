@@ -15,6 +15,13 @@ import { publicPrefix } from '../../process/settings/public-prefix.js';
 import { targetPath } from './request-line.js';
 import { schemaNotReady } from './schema.hook.js';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The error that its response reports; null if it reports none. */
+    failure: ApiError | null;
+  }
+}
+
 /** Responds to every error that is thrown on the request path. */
 @Catch()
 @Injectable()
@@ -36,6 +43,7 @@ export class ErrorFilter implements ExceptionFilter {
       (denial: unknown) => denial,
     );
     const error = toApiError(thrown, request, this.docs);
+    request.failure = error;
     logError(error, request);
     void reply
       .status(error.status)

@@ -43,6 +43,7 @@ export const settings = z.object({
   // The console shows the minutes of two days, and a whole UTC day is within them; `what-if` reads those
   // of 30.
   USAGE_MINUTE_RETENTION: duration('2d', '30d', '48h').prefault('3d'),
+  FAILED_REQUEST_RETENTION: duration('0', '7d', '24h').prefault('24h'),
   EXPERIMENTAL: flag.optional(),
   CORS_ORIGINS: origins.optional(),
   TRUST_PROXY: trustProxy.optional(),

@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto';
+import type { IssuedKey } from '../../src/keys/key.schemas.js';
+import { FailedRequestCleanup } from '../../src/usage/failed-requests/failed-request.cleanup.js';
+import { FailedRequestRecorder } from '../../src/usage/failed-requests/failed-request.recorder.js';
+import type { FailedRequestOfAll } from '../../src/usage/failed-requests/failed-request.schemas.js';
+import { eventually } from '../support/eventually.js';
+import { type Init, send } from '../support/http/http.js';
+import { useAdministration } from '../support/keys/administration.js';
+import { UNLIMITED } from '../support/keys/keys.js';
+import { startDatabaseProxy } from '../support/programs/database-proxy.js';
+import { startApplication, type TestApplication } from '../support/service/application.js';
+import { DAY_MS, MINUTE_MS } from '../support/time/clock.js';
+
+const HALF_PAST = new Date('2027-03-05T12:34:30.000Z');
+
+describe('requests that failed', () => {
+  const admin = useAdministration();
+  let key: IssuedKey;
+
+  beforeEach(async () => {
+    admin.store.clock.travelTo(HALF_PAST);
+    key = await admin.store.issue({ ...UNLIMITED, name: "Ann's shop" });
+  });
+
+  const call = (target: string, options: Init = {}, store: TestApplication = admin.store) =>
+    send(store.url + target, { key: key.key, ...options });
+  const recorded = (store: TestApplication = admin.store) => store.app.get(FailedRequestRecorder).flush();
+
+  async function list(query = ''): Promise<FailedRequestOfAll[]> {
+    await recorded();
+    const { status, json } = await admin.send(`GET /admin/requests?quotaId=${key.quotaId}&${query}`);
+    expect(status).toBe(200);
+    return json;
+  }
+
+  it('are found by their X-Request-Id, with what their client got', async () => {
+    const requestId = randomUUID();
+    const response = await call('/v1/pets?status=dead', { headers: { 'X-Request-Id': requestId } });
+    expect(response.status).toBe(400);
+    await recorded();
+    const { json, headers } = await admin.send(`GET /admin/requests?requestId=${requestId}`);
+    expect(headers.get('X-Missing-Count')).toBe('0');
+    expect(json).toEqual([
+      {
+        requestId,
+        requestedAt: expect.stringMatching(/^2027-03-05T12:34:3/),
+        method: 'GET',
+        path: '/v1/pets',
+        operation: 'listPets',
+        status: 400,
+        code: 'invalid_request',
+        message: response.json.message,
+        durationMs: expect.any(Number),
+        keyId: key.id,
+        keyName: "Ann's shop",
+        prefix: key.prefix,
+        lastFour: key.lastFour,
+        quotaId: key.quotaId,
+        clientAddress: '127.0.0.1',
+      },
+    ]);
+  });
+
+  it('are shown to holders of keys of the quota alone, without the address', async () => {
+    const requestId = randomUUID();
+    await call('/v1/pets/9999999', { headers: { 'X-Request-Id': requestId } });
+    const other = await admin.store.issue(UNLIMITED);
+    await recorded();
+    const [found] = (await call(`/v1/requests?requestId=${requestId}`)).json;
+    expect(found).toMatchObject({ requestId, status: 404, code: 'not_found', keyId: key.id });
+    expect(Object.keys(found)).not.toEqual(expect.arrayContaining(['clientAddress']));
+    expect((await call(`/v1/requests/${requestId}`)).json).toEqual(found);
+    expect((await call('/v1/requests', { key: other.key })).json).toEqual([]);
+    const denied = await call(`/v1/requests/${requestId}`, { key: other.key });
+    expect([denied.status, denied.json.code]).toEqual([404, 'not_found']);
+  });
+
+  it('are those with 4xx and 5xx, also without a valid key, and no others', async () => {
+    const ids = { unknown: randomUUID(), served: randomUUID(), health: randomUUID() };
+    await call('/v1/pets', { key: `${key.key}x`, headers: { 'X-Request-Id': ids.unknown } });
+    await call('/v1/pets', { headers: { 'X-Request-Id': ids.served } });
+    await call('/docs/nothing', { headers: { 'X-Request-Id': ids.health } });
+    await recorded();
+    const find = async (id: string) => (await admin.send(`GET /admin/requests?requestId=${id}`)).json;
+    expect(await find(ids.unknown)).toMatchObject([
+      { status: 401, code: 'invalid_api_key', keyId: null, quotaId: null, prefix: null },
+    ]);
+    expect(await find(ids.served)).toEqual([]);
+    expect(await find(ids.health)).toEqual([]);
+  });
+
+  it('have neither keys nor the query, and what a client sent does not stop their record', async () => {
+    await call(`/v1/${key.key}/\u00e9?secret=1`);
+    await call('/v1/pets', { method: 'POST', body: '{"name": "\\u0000\\ud800", "categoryId": "7"}' });
+    const found = await list();
+    expect(found).toHaveLength(2);
+    expect(JSON.stringify(found)).not.toContain(key.key.slice(4));
+    expect(JSON.stringify(found)).not.toContain('secret');
+  });
+
+  it('are filtered by status, code, key and time, newest first, page by page', async () => {
+    await call('/v1/pets?status=dead');
+    admin.store.clock.travelTo(new Date(HALF_PAST.getTime() + MINUTE_MS));
+    await call('/v1/nothing');
+    await call('/v1/pets', { method: 'PUT' });
+    const codes = async (query: string) => (await list(query)).map(({ code }) => code);
+    expect((await codes('')).at(-1)).toBe('invalid_request');
+    expect(await codes('status=404')).toEqual(['not_found']);
+    expect(await codes('code=method_not_allowed')).toEqual(['method_not_allowed']);
+    expect(await codes(`until=${new Date(HALF_PAST.getTime() + MINUTE_MS / 2).toISOString()}`)).toEqual([
+      'invalid_request',
+    ]);
+    expect(await codes(`since=${new Date(HALF_PAST.getTime() + MINUTE_MS / 2).toISOString()}`)).toHaveLength(
+      2,
+    );
+    expect(await codes(`keyId=${randomUUID()}`)).toEqual([]);
+    const first = await admin.send(`GET /admin/requests?quotaId=${key.quotaId}&limit=2`);
+    const next = /<([^>]+)>; rel="next"/.exec(first.headers.get('Link') ?? '')?.[1];
+    expect((await admin.send(`GET ${next}`)).json).toMatchObject([{ code: 'invalid_request' }]);
+  });
+
+  it('are kept up to 60 a minute for a quota by all replicas together, and the list says how many are missing', async () => {
+    const { database, clock } = admin.store;
+    const replica = await startApplication({ database, clock });
+    try {
+      for (const store of [admin.store, replica]) {
+        for (let sent = 0; sent < 40; sent += 1) {
+          await call('/v1/nothing', {}, store);
+        }
+      }
+      await Promise.all([recorded(), recorded(replica)]);
+      const { json, headers } = await admin.send(`GET /admin/requests?quotaId=${key.quotaId}&limit=100`);
+      expect(json).toHaveLength(60);
+      expect(headers.get('X-Missing-Count')).toBe('20');
+      expect((await call('/v1/requests?limit=1')).headers.get('X-Missing-Count')).toBe('20');
+    } finally {
+      await replica.close();
+    }
+  });
+
+  it('are recorded once, and none is lost, while the database fails and after it', async () => {
+    const { database, clock } = admin.store;
+    const proxy = await startDatabaseProxy(database.url);
+    const environment = { DATABASE_URL: proxy.url };
+    const replica = await startApplication({ database, clock, environment });
+    try {
+      await call('/v1/nothing', {}, replica);
+      proxy.hang();
+      await recorded(replica);
+      await proxy.comeBack();
+      await eventually(async () => {
+        await recorded(replica);
+        expect(await list()).toHaveLength(1);
+      });
+    } finally {
+      await replica.close();
+      await proxy.close();
+    }
+  });
+
+  it('are deleted once they are older than FAILED_REQUEST_RETENTION', async () => {
+    await call('/v1/nothing');
+    expect(await list()).toHaveLength(1);
+    const cleanup = admin.store.app.get(FailedRequestCleanup);
+    admin.store.clock.travelTo(new Date(HALF_PAST.getTime() + DAY_MS - MINUTE_MS));
+    await cleanup.deleteExpired();
+    expect(await list()).toHaveLength(1);
+    admin.store.clock.travelTo(new Date(HALF_PAST.getTime() + DAY_MS + 2 * MINUTE_MS));
+    await cleanup.deleteExpired();
+    expect(await list()).toEqual([]);
+  });
+});
+
+describe('FAILED_REQUEST_RETENTION=0', () => {
+  const admin = useAdministration({ environment: { FAILED_REQUEST_RETENTION: 0 } });
+
+  it('records no failed request', async () => {
+    const requestId = randomUUID();
+    await send(`${admin.store.url}/v1/nothing`, {
+      key: admin.administrator.key,
+      headers: { 'X-Request-Id': requestId },
+    });
+    await admin.store.app.get(FailedRequestRecorder).flush();
+    expect((await admin.send(`GET /admin/requests?requestId=${requestId}`)).json).toEqual([]);
+  });
+});
