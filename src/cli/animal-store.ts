@@ -6,6 +6,7 @@ import { keysCommand } from './keys.command.js';
 import { migrateCommand } from './migrate.command.js';
 import { plansCommand } from './plans.command.js';
 import { probeCommand } from './probe.command.js';
+import { requestsCommand } from './requests.command.js';
 import { quotasCommand } from './quotas.command.js';
 import { seedCommand } from './seed.command.js';
 import { deprecationsCommand, usageCommand } from './usage.command.js';
@@ -20,6 +21,7 @@ export const program = group(
     quotasCommand,
     plansCommand,
     usageCommand,
+    requestsCommand,
     auditCommand,
     deprecationsCommand,
     webhooksCommand,

@@ -17,6 +17,8 @@ const WITHOUT_ETAG: Record<string, string> = {
   listFurtherKeys: 'Requests change when a key was last used.',
   listUsage: 'Each request changes it.',
   listDeprecatedCalls: 'Each deprecated call changes it.',
+  listFailedRequests: 'Each failed request changes it.',
+  getFailedRequest: 'Another request may have the same id.',
 };
 
 const takesIdempotencyKey = ({ parameters }: Operation) =>

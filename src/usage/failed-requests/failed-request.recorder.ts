@@ -11,7 +11,6 @@ import { operationName } from '../../http/routes/request-line.js';
 import { loggablePath, withoutKeys } from '../../http/rules/loggable.js';
 import { addressText } from '../../http/rules/network.js';
 import { Clock } from '../../process/clock.js';
-import type { MetricsRegistry, MetricsSource } from '../../process/metrics-registry.js';
 import { ENVIRONMENT, type Environment } from '../../process/settings/environment.js';
 import { FailedRequestBatch, STORED_PER_MINUTE_MAX } from '../rules/failed-request-batch.js';
 import { MESSAGE_MAX_LENGTH } from './failed-request.schemas.js';
@@ -26,9 +25,9 @@ const CONTROLS = /\p{Cc}/gu;
  * failed, or has an unknown outcome, is retried unchanged.
  */
 @Injectable()
-export class FailedRequestRecorder extends PeriodicTask implements ResponseHook, MetricsSource {
-  /** Requests that were not recorded because the batch was full. */
-  dropped = 0;
+export class FailedRequestRecorder extends PeriodicTask implements ResponseHook {
+  /** Requests that were not even counted, because the batch was full, since that was last logged. */
+  private dropped = 0;
   private readonly id = randomUUID();
   /** The number of the batch in flight. */
   private number = 0;
@@ -41,12 +40,6 @@ export class FailedRequestRecorder extends PeriodicTask implements ResponseHook,
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'FAILED_REQUEST_RETENTION'>,
   ) {
     super(FLUSH_INTERVAL_MS, () => this.write(), 'Failed requests cannot be recorded and are kept in memory');
-  }
-
-  addMetrics(metrics: MetricsRegistry): void {
-    metrics.counter('failed_requests_dropped_total', 'Failed requests that were not recorded.', [], () => [
-      [this.dropped],
-    ]);
   }
 
   /** NestJS calls this after the last response. */
@@ -67,10 +60,11 @@ export class FailedRequestRecorder extends PeriodicTask implements ResponseHook,
       return;
     }
     const principal = findPrincipal(request);
-    const isCounted = this.batch.add(principal?.quota.id ?? null, {
+    // By the clock of the counter store, unless that was unavailable.
+    const requestedAtMs = request.decision?.nowMs ?? this.clock.now();
+    const isCounted = this.batch.add(principal?.quota.id ?? null, requestedAtMs, () => ({
       id: randomUUID(),
-      // By the clock of the counter store, unless that was unavailable.
-      requestedAtMs: request.decision?.nowMs ?? this.clock.now(),
+      requestedAtMs,
       requestId: request.id,
       method: request.method,
       path: storable(loggablePath(request)),
@@ -81,7 +75,7 @@ export class FailedRequestRecorder extends PeriodicTask implements ResponseHook,
       durationMs: Math.round(reply.elapsedTime * 10) / 10,
       keyId: principal?.keyId ?? null,
       clientAddress: addressText(request.ip),
-    });
+    }));
     this.dropped += Number(!isCounted);
   }
 
@@ -106,6 +100,10 @@ export class FailedRequestRecorder extends PeriodicTask implements ResponseHook,
       await this.prisma.sql.execute(RECORD, ...values);
     }
     this.inFlight = null;
+    if (this.dropped > 0) {
+      this.logger.warn(`Failed requests that were not recorded: ${this.dropped}`);
+      this.dropped = 0;
+    }
     return groups.length > 0;
   }
 }

@@ -14,10 +14,11 @@ export class FailedRequestRepository {
   constructor(private readonly prisma: PrismaService) {}
 
   /** Returns one page of failed requests, newest first, and how many of the range are missing. */
-  async page({ limit, cursor, since, until, quotaId, ...fields }: FailedRequestOfAllQuery) {
+  async page({ limit, cursor, since, until, quotaId, ...others }: FailedRequestOfAllQuery) {
+    const { requestId, keyId, status, code } = others;
     const rows = await this.prisma.failedRequest.findMany({
       where: {
-        ...withoutUndefined({ quotaId, ...fields }),
+        ...withoutUndefined({ requestId, keyId, quotaId, status, code }),
         requestedAt: { ...(since && { gte: since }), ...(until && { lt: until }) },
         ...(cursor && {
           OR: [

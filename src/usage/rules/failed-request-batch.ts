@@ -44,10 +44,11 @@ export class FailedRequestBatch {
   /**
    * Counts a request, and adds it while there is room.
    *
+   * @param describe is called only then, so that a flood costs little.
    * @returns whether it was counted.
    */
-  add(quotaId: string | null, request: FailedRequestEntry): boolean {
-    const minute = Math.floor(request.requestedAtMs / MINUTE_MS);
+  add(quotaId: string | null, requestedAtMs: number, describe: () => FailedRequestEntry): boolean {
+    const minute = Math.floor(requestedAtMs / MINUTE_MS);
     const name = `${minute} ${quotaId}`;
     const group = this.byMinute.get(name) ?? { quotaId, minute, total: 0, requests: [] };
     if (group.total === 0 && this.byMinute.size >= GROUPS_MAX) {
@@ -56,7 +57,7 @@ export class FailedRequestBatch {
     this.byMinute.set(name, group);
     group.total += 1;
     if (group.requests.length < STORED_PER_MINUTE_MAX && this.size < REQUESTS_MAX) {
-      group.requests.push(request);
+      group.requests.push(describe());
       this.size += 1;
     }
     return true;

@@ -1,0 +1,80 @@
+import { FailedRequestRepository } from '../usage/failed-requests/failed-request.repository.js';
+import {
+  type FailedRequestOfAll,
+  type FailedRequestOfAllQuery,
+  FailedRequestQuery,
+} from '../usage/failed-requests/failed-request.schemas.js';
+import { instant } from '../schemas/instant.js';
+import { parsedBy, positiveInteger } from './arguments.js';
+import { command, group } from './command.js';
+import { fieldsText, linesText, tableText } from './output/text.js';
+import { findId, idCell } from './record-id.js';
+
+/** The options of `requests list`, beside those that are named as in the query. */
+interface ListOptions extends FailedRequestOfAllQuery {
+  key?: string;
+  quota?: string;
+}
+
+export const requestsCommand = group('requests', 'requests that failed', [
+  command('list', 'list requests that got 4xx or 5xx, newest first')
+    .option('--limit <n>', 'maximum number of requests', positiveInteger, 20)
+    .option('--key <id>', 'only with this key')
+    .option('--quota <id>', 'only with keys of this quota')
+    .option('--status <status>', 'only with this status, such as 400', positiveInteger)
+    .option(
+      '--code <code>',
+      'only with this code, such as invalid_request',
+      parsedBy(FailedRequestQuery.shape.code),
+    )
+    .option('--since <instant>', 'only since then, such as 2027-01-01T00:00:00Z', parsedBy(instant))
+    .option('--until <instant>', 'only before then', parsedBy(instant))
+    .run(async (services, { key, quota, ...filters }: ListOptions) => {
+      const keyId = await findId(services, 'key', key);
+      const quotaId = await findId(services, 'quota', quota);
+      const page = await services.get(FailedRequestRepository).page({ ...filters, keyId, quotaId });
+      return { value: page.entries, text: () => pageText(page) };
+    }),
+
+  command('show', 'show the newest failed request with an X-Request-Id')
+    .argument('<request-id>', 'the X-Request-Id that the client got')
+    .run(async (services, requestId: string) => {
+      const request = await services.get(FailedRequestRepository).find(requestId);
+      return { value: request, text: () => requestText(request) };
+    }),
+]);
+
+function pageText({ entries, missing }: { entries: FailedRequestOfAll[]; missing: number }): string {
+  const rows = entries.map((request) => ({
+    'requested at': request.requestedAt,
+    'request id': request.requestId,
+    operation: request.operation,
+    status: request.status,
+    code: request.code,
+    key: keyText(request),
+  }));
+  return missing === 0
+    ? tableText(rows)
+    : tableText(rows) +
+        linesText('', `${missing} more failed and are not kept: there were too many at once.`);
+}
+
+function requestText(request: FailedRequestOfAll): string {
+  const { requestId, requestedAt, method, path, operation, status, code, message, durationMs } = request;
+  return fieldsText({
+    'request id': requestId,
+    'requested at': requestedAt,
+    request: `${method} ${path}`,
+    operation,
+    response: `${status} ${code}`,
+    message,
+    duration: `${durationMs} ms`,
+    key: keyText(request),
+    quota: request.quotaId,
+    address: request.clientAddress,
+  });
+}
+
+function keyText({ keyId, keyName, prefix, lastFour }: FailedRequestOfAll): string | null {
+  return keyId === null ? null : `"${keyName}" ${prefix}…${lastFour} (${idCell(keyId)})`;
+}

@@ -1,0 +1,43 @@
+import { randomUUID } from 'node:crypto';
+import { FailedRequestRecorder } from '../../src/usage/failed-requests/failed-request.recorder.js';
+import { send } from '../support/http/http.js';
+import { UNLIMITED } from '../support/keys/keys.js';
+import { useApplication } from '../support/service/application.js';
+import { animalStore } from '../support/service/terminal.js';
+
+describe('animal-store requests', () => {
+  const store = useApplication();
+  const requests = (...args: string[]) =>
+    animalStore({ DATABASE_URL: store.database.url, APP_ENV: 'production' }, 'requests', ...args);
+
+  it('finds a failed request by its X-Request-Id, and lists those of a key', async () => {
+    const key = await store.issue({ ...UNLIMITED, name: "Ann's shop" });
+    const requestId = randomUUID();
+    const failed = await send(`${store.url}/v1/pets?status=dead`, {
+      key: key.key,
+      headers: { 'X-Request-Id': requestId },
+    });
+    await send(`${store.url}/v1/nothing`, { key: key.key });
+    await store.app.get(FailedRequestRecorder).flush();
+
+    const { stdout, code } = await requests('show', requestId);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^request +GET \/v1\/pets$/m);
+    expect(stdout).toMatch(/^response +400 invalid_request$/m);
+    expect(stdout).toContain(failed.json.message);
+    expect(stdout).toContain(`"Ann's shop" ${key.prefix}…${key.lastFour}`);
+
+    const listed = await requests('list', '--key', key.id.slice(-8), '--status', '404', '--json');
+    expect(JSON.parse(listed.stdout)).toMatchObject([{ path: '/v1/nothing', code: 'not_found' }]);
+    expect((await requests('list', '--quota', key.quotaId)).stdout.trim().split('\n')).toHaveLength(3);
+    expect((await requests('list', '--until', '2020-01-01T00:00:00Z')).stdout).toBe('None.\n');
+  });
+
+  it('says that an unknown id may belong to a request that succeeded', async () => {
+    const { code, stderr } = await requests('show', 'unknown');
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      'No failed request with the id "unknown" is stored. Those that succeeded are not.',
+    );
+  });
+});
