@@ -71,7 +71,7 @@ export class FailedRequestRecorder extends PeriodicTask implements ResponseHook 
       operation: operationName(request),
       status: reply.statusCode,
       code: failure.code,
-      message: storable(withoutKeys(failure.message)).slice(0, MESSAGE_MAX_LENGTH),
+      message: storable(withoutKeys(failure.message).slice(0, MESSAGE_MAX_LENGTH)),
       durationMs: Math.round(reply.elapsedTime * 10) / 10,
       keyId: principal?.keyId ?? null,
       clientAddress: addressText(request.ip),
