@@ -87,6 +87,17 @@ beforeAll(async () => {
      VALUES ('user:42', 'key.renamed', 'team:7', '{"members": 2}', '{"members": {"added": [3]}}'),
        ('user:42', 'key.renamed', 'team:7', '["first"]', '1')`,
   );
+  ids['requestId'] = 'a-request';
+  await database.query(
+    `INSERT INTO failed_requests (
+       id, requested_at, request_id, method, path, operation, status, code, message, duration_ms, quota_id,
+       client_address
+     )
+     SELECT
+       gen_random_uuid(), statement_timestamp(), 'a-request', 'MOVE', '/v1/pets', 'movePet', 470, 'pet_moved', '', 0,
+       id, 'unix'
+     FROM quotas`,
+  );
   await database.query(
     `INSERT INTO usage (
        key_id, quota_id, period, starts_at, operation, deprecated,
@@ -128,6 +139,8 @@ const SHOWN: Record<string, string[]> = {
   listWebhookDeliveries: ['"held"', '"key.renamed"'],
   listAuditEvents: ['"user"', '"42"', '"key.renamed"', '"team"', '"7"', '{"added":[3]}', '{"0":"first"}'],
   listUsageByKey: ['"renameKey"'],
+  listAllFailedRequests: ['"pet_moved"', '"MOVE"'],
+  getFailedRequest: ['"pet_moved"'],
 };
 
 describe('a service beside a newer release on one database', () => {

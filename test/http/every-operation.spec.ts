@@ -8,6 +8,7 @@ import { CounterCleanup } from '../../src/rate-limit/stores/counter-cleanup.js';
 import { UsageCleanup } from '../../src/usage/usage.cleanup.js';
 import { UsageJournal } from '../../src/usage/usage.journal.js';
 import { WebhookEventWatch } from '../../src/webhooks/event-watch.js';
+import { FailedRequestRecorder } from '../../src/usage/failed-requests/failed-request.recorder.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { eventually } from '../support/eventually.js';
 import { ApiDocument, type Operation, REQUIRED_QUERY } from '../support/http/document.js';
@@ -81,6 +82,11 @@ const CREATE: Record<string, () => Promise<string>> = {
   keyId: async () => (await call('POST', '/v1/keys', { body: { name: 'team' } })).json.id,
   quotaId: async () => (await store.issue()).quotaId,
   plan: async () => 'free',
+  requestId: async () => {
+    const { headers } = await call('GET', '/v1/nothing');
+    await store.app.get(FailedRequestRecorder).flush();
+    return headers.get('X-Request-Id') ?? '';
+  },
   webhookId: async () => {
     const { json } = await call('POST', '/admin/webhooks', { body: WEBHOOK });
     await database.query(

@@ -1,7 +1,12 @@
 import { z } from 'zod';
 import { openEnum } from '../../schemas/open-enum.js';
 import { instantParameter } from '../../schemas/instant.js';
-import { cursorParameter, integerParameter, limitParameter } from '../../schemas/pagination.js';
+import {
+  cursorParameter,
+  enumParameter,
+  integerParameter,
+  limitParameter,
+} from '../../schemas/pagination.js';
 import {
   dateTime,
   keyHints,
@@ -86,7 +91,7 @@ export const FailedRequestQuery = z.object({
   requestId: lineParameter('Only requests with this `X-Request-Id`.', REQUEST_ID_MAX_LENGTH).optional(),
   keyId: uuidParameter('Only requests with the key with this identifier.'),
   status: integerParameter(599).optional().meta({ description: 'Only requests with this status.' }),
-  code: z.enum(CODES).optional().meta({ description: 'Only requests with this code.' }),
+  code: enumParameter(CODES, 'Only requests with this code.'),
   since: instantParameter('Only requests of this time or later.'),
   until: instantParameter('Only requests before this time.'),
   cursor: cursorParameter(readPosition),
