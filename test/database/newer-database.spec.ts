@@ -94,8 +94,8 @@ beforeAll(async () => {
        client_address
      )
      SELECT
-       gen_random_uuid(), statement_timestamp(), 'a-request', 'MOVE', '/v1/pets', 'movePet', 470, 'pet_moved', '', 0,
-       id, 'unix'
+       gen_random_uuid(), statement_timestamp(), 'a-request', 'MOVE', '/v1/pets', 'movePet', 470,
+       'pet_moved', '', 0, id, 'unix'
      FROM quotas`,
   );
   await database.query(

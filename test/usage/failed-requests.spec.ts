@@ -126,7 +126,7 @@ describe('requests that failed', () => {
     expect((await admin.send(`GET ${next}`)).json).toMatchObject([{ code: 'invalid_request' }]);
   });
 
-  it('are kept up to 60 a minute for a quota by all replicas together, and the list says how many are missing', async () => {
+  it('are kept up to 60 a minute for a quota by all replicas; a header counts the missing', async () => {
     const { database, clock } = admin.store;
     const replica = await startApplication({ database, clock });
     try {
@@ -161,7 +161,7 @@ describe('requests that failed', () => {
       });
     } finally {
       await replica.close();
-      await proxy.close();
+      proxy.close();
     }
   });
 

@@ -18,7 +18,11 @@ export class FailedRequestRepository {
     const { requestId, keyId, status, code } = others;
     const rows = await this.prisma.failedRequest.findMany({
       where: {
-        ...withoutUndefined({ requestId, keyId, quotaId, status, code }),
+        ...(requestId !== undefined && { requestId }),
+        ...(keyId !== undefined && { keyId }),
+        ...(quotaId !== undefined && { quotaId }),
+        ...(status !== undefined && { status }),
+        ...(code !== undefined && { code }),
         requestedAt: { ...(since && { gte: since }), ...(until && { lt: until }) },
         ...(cursor && {
           OR: [
@@ -46,7 +50,7 @@ export class FailedRequestRepository {
    */
   async find(requestId: string, quotaId?: string): Promise<FailedRequestOfAll> {
     const row = await this.prisma.failedRequest.findFirst({
-      where: { requestId, ...withoutUndefined({ quotaId }) },
+      where: { requestId, ...(quotaId !== undefined && { quotaId }) },
       orderBy: { requestedAt: 'desc' },
     });
     const [request] = row === null ? [] : await this.withKeys([row]);
@@ -64,15 +68,24 @@ export class FailedRequestRepository {
       select: { id: true, name: true, prefix: true, lastFour: true },
     });
     const keysById = new Map(keys.map((key) => [key.id, key]));
-    return rows.map(({ id: _, requestedAt, code, ...row }) => {
+    return rows.map((row) => {
       const key = keysById.get(row.keyId ?? '');
       return {
-        ...row,
-        requestedAt: requestedAt.toISOString(),
-        code: code as FailedRequestOfAll['code'],
+        requestId: row.requestId,
+        requestedAt: row.requestedAt.toISOString(),
+        method: row.method,
+        path: row.path,
+        operation: row.operation,
+        status: row.status,
+        code: row.code as FailedRequestOfAll['code'],
+        message: row.message,
+        durationMs: row.durationMs,
+        keyId: row.keyId,
         keyName: key?.name ?? null,
         prefix: key?.prefix ?? null,
         lastFour: key?.lastFour ?? null,
+        quotaId: row.quotaId,
+        clientAddress: row.clientAddress,
       };
     });
   }
@@ -90,8 +103,4 @@ export class FailedRequestRepository {
       FROM failed_request_minutes WHERE ${Prisma.join(conditions, ' AND ')}`;
     return row.missing;
   }
-}
-
-function withoutUndefined<Fields extends object>(fields: Fields) {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

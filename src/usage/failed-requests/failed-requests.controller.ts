@@ -20,9 +20,9 @@ import {
 const OWN_PATH = '/v1/requests';
 const PATH = '/admin/requests';
 const KEPT =
-  'A request appears within a second, and is kept for a day, or up to 7, as the service is set. Of a quota, ' +
-  `and of all requests without one, up to ${STORED_PER_MINUTE_MAX} a minute are kept: \`X-Missing-Count\` ` +
-  'says how many are missing.';
+  'A request appears within a second, and is kept for a day, or up to 7, as the service is set. ' +
+  `Up to ${STORED_PER_MINUTE_MAX} a minute are kept of a quota, and of all requests without one: ` +
+  '`X-Missing-Count` says how many are missing.';
 
 @Tag('requests', 'Requests that failed.')
 @Controller()
@@ -34,7 +34,8 @@ export class FailedRequestsController {
     stability: 'beta',
     scope: null,
     summary: 'List failed requests',
-    description: `Returns one page of the requests with keys of your quota that got 4xx or 5xx, newest first. ${KEPT}`,
+    description:
+      'Returns one page of the requests with keys of your quota that got 4xx or 5xx, newest first. ' + KEPT,
   })
   @PageResponse(FailedRequest, 'A page of failed requests.', 'X-Missing-Count')
   listFailedRequests(

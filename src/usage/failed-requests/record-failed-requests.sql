@@ -1,11 +1,11 @@
 -- Stores requests that failed, up to a maximum for each quota and minute, and counts all of them.
 --
--- $1 the recorder, $2 the number of its batch, $3 the batch: for each quota (null for none) and minute, how many
--- failed, and the first of them; $4 the maximum.
+-- $1 the recorder, $2 the number of its batch, $3 the batch: for each quota (null for none) and minute, how
+-- many failed, and the first of them; $4 the maximum.
 --
 -- The row of a minute is updated first, so that replicas wait for each other and their requests together stay
--- within the maximum. A batch whose outcome was unknown is sent again: it finds its number, and changes nothing.
--- Rows are written in the order of their primary key, so that concurrent recorders do not deadlock.
+-- within the maximum. A batch whose outcome was unknown is sent again: it finds its number, and changes
+-- nothing. Rows are written in the order of their primary key, so that concurrent recorders do not deadlock.
 WITH batch AS MATERIALIZED (
   SELECT
     coalesce("quotaId", '00000000-0000-0000-0000-000000000000') AS id, "quotaId",
@@ -24,12 +24,12 @@ counted AS (
   RETURNING quota_id AS id, starts_at, offered
 )
 INSERT INTO failed_requests (
-  id, requested_at, request_id, method, path, operation, status, code, message, duration_ms, key_id, quota_id,
-  client_address
+  id, requested_at, request_id, method, path, operation, status, code, message, duration_ms, key_id,
+  quota_id, client_address
 )
 SELECT
-  request.id, to_timestamp("requestedAtMs" / 1000::float8), "requestId", method, path, operation, status, code,
-  message, "durationMs", "keyId", batch."quotaId", "clientAddress"
+  request.id, to_timestamp("requestedAtMs" / 1000::float8), "requestId", method, path, operation, status,
+  code, message, "durationMs", "keyId", batch."quotaId", "clientAddress"
 FROM
   counted
   JOIN batch USING (id, starts_at),

@@ -8,7 +8,7 @@ const REQUESTS_MAX = 5_000;
 const GROUPS_MAX = 5_000;
 
 /** A request that got 4xx or 5xx. */
-export interface FailedRequestEntry {
+interface FailedRequestEntry {
   id: string;
   requestedAtMs: number;
   requestId: string;
