@@ -178,7 +178,9 @@ function wrongFields(field: Schema): Wrong {
       '[5]',
       '{"value":"5","isLosslessNumber":true}',
     ];
-    return [`must be an integer from ${least} to ${greatest}, written as digits`, [...beyond, ...wrong]];
+    const range = `from ${least} to ${greatest}`;
+    const fault = `must be (an integer ${range}, written as digits|a JSON integer, not a string, ${range})`;
+    return [fault, [...beyond, ...wrong]];
   }
   if (type === 'array') {
     const tooMany = Array<string>(maxItems + 1).fill('x');

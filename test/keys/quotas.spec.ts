@@ -193,7 +193,7 @@ describe('PATCH /admin/quotas/{quotaId}', () => {
     [
       { perMinute: 0, perDay: '5' },
       'perMinute must be an integer from 1 to 2147483647, written as digits; ' +
-        'perDay must be an integer from 1 to 2147483647, written as digits',
+        'perDay must be a JSON integer, not a string, from 1 to 2147483647',
     ],
   ])(
     'returns 400 and changes nothing for limits that do not go together or are invalid: %j',
