@@ -3,7 +3,8 @@ import { addLifecycleHeaders } from './lifecycle-headers.hook.js';
 
 const PAGE_LINKS = '</v1/pets?cursor=x>; rel="next", </v1/pets>; rel="first"';
 const DEPRECATION_LINKS =
-  '</v1/animals>; rel="successor-version", </docs#/pets/listPets>; rel="deprecation"; type="text/html"';
+  '</v1/animals>; rel="successor-version", </docs#/pets/listPets>; rel="deprecation"; type="text/html", ' +
+  '</docs#/pets/listPets>; rel="sunset"; type="text/html"';
 const ALL_LINKS = `${PAGE_LINKS}, ${DEPRECATION_LINKS}`;
 const CONFIG = {
   stability: 'beta',

@@ -114,9 +114,10 @@ export const headers = {
   ),
   DeprecationLinks: text(
     'Links (RFC 8288): `rel="successor-version"` to each operation to call instead, the nearest first, ' +
-      '`rel="deprecation"` to the documentation.',
+      '`rel="deprecation"` and `rel="sunset"` to the documentation.',
     '</v1/pets?id=7>; rel="successor-version", </v1/pets?status=available>; rel="successor-version", ' +
-      '</docs#/pets/getPet>; rel="deprecation"; type="text/html"',
+      '</docs#/pets/getPet>; rel="deprecation"; type="text/html", ' +
+      '</docs#/pets/getPet>; rel="sunset"; type="text/html"',
     { maxLength: LINKS_MAX_LENGTH },
   ),
   'X-Stability': optional(

@@ -22,13 +22,13 @@ function expectDeprecation({ headers }: HttpResponse, id: string | null): void {
   const byId = id === null ? '' : `</v1/pets?id=${id}>; rel="successor-version", `;
   expect(headers.get('link')).toBe(
     `${byId}</v1/pets?status=available>; rel="successor-version", </docs#/pets/getPet>; ` +
-      'rel="deprecation"; type="text/html"',
+      'rel="deprecation"; type="text/html", </docs#/pets/getPet>; rel="sunset"; type="text/html"',
   );
 }
 
 function expectNoDeprecation({ headers }: HttpResponse): void {
   expect([headers.get('deprecation'), headers.get('sunset')]).toEqual([null, null]);
-  expect(headers.get('link') ?? '').not.toMatch(/successor-version|deprecation/);
+  expect(headers.get('link') ?? '').not.toMatch(/successor-version|deprecation|sunset/);
 }
 
 describe('GET /v1/pets/{petId}, which is deprecated', () => {

@@ -109,10 +109,14 @@ describe('lifecycleHeaders', () => {
 });
 
 describe('deprecationLinks', () => {
-  it('returns the successors, the nearest first, and the documentation', () => {
+  const DOCS_LINKS =
+    '</docs#/pets/getPet>; rel="deprecation"; type="text/html", ' +
+    '</docs#/pets/getPet>; rel="sunset"; type="text/html"';
+
+  it('returns the successors, the nearest first, and the documentation of deprecation and removal', () => {
     expect(deprecationLinks(DEPRECATION, { petId: '-7' })).toBe(
       '</v1/pets?id=-7>; rel="successor-version", </v1/pets?status=available>; rel="successor-version", ' +
-        '</docs#/pets/getPet>; rel="deprecation"; type="text/html"',
+        DOCS_LINKS,
     );
   });
 
@@ -128,8 +132,7 @@ describe('deprecationLinks', () => {
     '9'.repeat(5000),
   ])('leaves out a successor whose parameter is no int64: %j', (petId) => {
     expect(deprecationLinks(DEPRECATION, { petId })).toBe(
-      '</v1/pets?status=available>; rel="successor-version", </docs#/pets/getPet>; rel="deprecation"; ' +
-        'type="text/html"',
+      `</v1/pets?status=available>; rel="successor-version", ${DOCS_LINKS}`,
     );
   });
 

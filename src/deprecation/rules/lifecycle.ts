@@ -52,11 +52,14 @@ export function lifecycleHeaders({ stability, deprecation }: Lifecycle): Record<
   };
 }
 
-/** Returns the links of a deprecated operation to its successors and its documentation, for `Link`. */
+/**
+ * Returns the links of a deprecated operation to its successors and to the documentation of its deprecation
+ * (RFC 9745, section 3) and of its removal (RFC 8594, section 6), for `Link`.
+ */
 export function deprecationLinks(deprecation: Deprecation, parameters: PathParameters): string {
   return [
     ...successorPaths(deprecation, parameters).map((path) => `<${path}>; rel="successor-version"`),
-    `<${deprecation.docs}>; rel="deprecation"; type="text/html"`,
+    ...['deprecation', 'sunset'].map((rel) => `<${deprecation.docs}>; rel="${rel}"; type="text/html"`),
   ].join(', ');
 }
 
