@@ -55,11 +55,11 @@ function partyText({ type, id, name, prefix }: AuditEvent['actor'] | AuditEvent[
   return which === null ? what : `${what} ${which}`;
 }
 
-/** Returns `field: before → after` of each field that changed, `field: after` of something new. */
+/** Returns `field: before → after` of each field that changed, `field: after` of something new that has it. */
 function describeChanges({ before, after }: AuditEvent): string {
   const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
   return Object.entries(after)
-    .filter(([field, value]) => text(before?.[field]) !== text(value))
+    .filter(([field, value]) => text(before?.[field] ?? null) !== text(value))
     .map(([field, value]) => {
       const old = before === null ? '' : `${text(before[field] ?? null)} → `;
       return `${field}: ${old}${text(value)}`;

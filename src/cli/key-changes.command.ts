@@ -124,6 +124,9 @@ export const keyChanges: Command[] = [
           leaked === undefined ? keyText(key) : `${keyText(key)}, its successors and what was issued by them`;
         await confirm(`Revoke ${which} immediately and permanently?`, options);
       }
-      return keyOutput(await keys.revoke(key.id, as, { withDerived: leaked !== undefined }));
+      const withDerived = leaked !== undefined;
+      const all = withDerived ? 'The key, its successors and what was issued by them are' : 'The key is';
+      const end = key.revokedAt !== null && !withDerived ? 'The key was revoked already.' : `${all} revoked.`;
+      return keyOutput(await keys.revoke(key.id, as, { withDerived }), end);
     }),
 ];

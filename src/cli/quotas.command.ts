@@ -62,8 +62,8 @@ export const quotasCommand = group('quotas', 'quotas: the plan, limits, counts a
     .run(async (services, text: string, { as }: ChangeOptions) => {
       const quotas = services.get(QuotaService);
       const { id, bannedUntil } = await quotas.find(await findId(services, 'quota', text));
-      const lines = bannedUntil === null ? ['It was not banned.'] : [];
-      return quotaOutput(await quotas.unban(id, as), ...lines);
+      const line = bannedUntil === null ? 'It was not banned.' : `Its ban until ${bannedUntil} has ended.`;
+      return quotaOutput(await quotas.unban(id, as), line);
     }),
 
   command('rate-limit', 'show the windows and the ban of a quota, without counting against it')

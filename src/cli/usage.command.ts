@@ -122,7 +122,7 @@ function entriesText(entries: Entry[]): string {
       ...(keyId === null ? { quota: quotaId } : { name: keyName, key: keyId && idCell(keyId) }),
       plan: entry.plan,
       operation: entry.operation,
-      deprecated: entry.deprecated,
+      deprecated: entry.deprecated === false ? null : entry.deprecated && 'yes',
       requests: entry.requests,
       ...entry.statuses,
       denied: entry.denied,

@@ -195,7 +195,7 @@ describe('the commands of keys', () => {
     expect(rows(table).map((cells) => cells.join('  '))).toEqual([
       'NAME  ID  KEY  ROLE  QUOTA  PLAN  PER MINUTE  PER DAY  STATE  EXPIRES  BANNED UNTIL  LAST USED',
       row(first, '-'),
-      row(second, until.toISOString()),
+      row(second, until.toISOString().replace(/\.\d+/, '')),
     ]);
     const facts = await succeed('keys', 'show', second.id);
     expect(facts).toMatch(new RegExp(`^banned until +${until.toISOString()}$`, 'm'));
@@ -236,9 +236,14 @@ describe('the commands of keys', () => {
 
   it('revoke a key, and show it afterwards', async () => {
     const { id, key } = await issue();
+    expect(await succeed('keys', 'revoke', id)).toMatch(/\nThe key is revoked\.\n$/);
     const revoked = await readJson(`keys revoke ${id}`);
     expect(revoked).toMatchObject({ id, state: 'revoked', revokedAt: expect.any(String) });
-    expect(await succeed('keys', 'revoke', id)).toMatch(new RegExp(`^revoked +${revoked.revokedAt}$`, 'm'));
+    const again = await succeed('keys', 'revoke', id);
+    expect(again).toMatch(
+      new RegExp(`^revoked +${revoked.revokedAt}\n[^]*The key was revoked already\.\n$`, 'm'),
+    );
+    expect(await succeed('audit', 'list', '--key', id)).not.toMatch(/→ null|: null(,|$)/m);
     const audit = await readJson(`audit list --key ${id}`);
     expect(audit.map(({ action }: { action: string }) => action)).toEqual(['key.revoked', 'key.issued']);
     expectNoSecrets(JSON.stringify(audit), [key]);
@@ -268,6 +273,7 @@ describe('the commands of quotas', () => {
     expect(await readJson(`quotas update ${id} --no-limits`)).toEqual(shown);
     await ban(database, { quotaId: id }, new Date(Date.now() + DAY_MS));
     expect(await succeed('quotas', 'show', id)).toMatch(/^banned until +\S+Z$/m);
+    expect(await succeed('quotas', 'unban', id)).toMatch(/\nIts ban until \S+Z has ended\.\n$/);
     expect(await readJson(`quotas unban ${id}`)).toEqual(shown);
     expect(await succeed('quotas', 'unban', id)).toMatch(/\nIt was not banned\.\n$/);
     expectFailure(await called(`quotas show ${NOBODY}`), `There is no quota with the id "${NOBODY}".`);
@@ -455,7 +461,7 @@ describe('animal-store usage', () => {
   it('shows the names of keys before their ids', async () => {
     const [head, ...entries] = await table(`usage list --key ${id} --days 1`);
     expect(head?.slice(0, 6)).toEqual(['FROM', 'NAME', 'KEY', 'OPERATION', 'DEPRECATED', 'REQUESTS']);
-    expect(entries.at(-1)?.slice(1, 6)).toEqual(['Ann', id, 'listPets', 'false', '3']);
+    expect(entries.at(-1)?.slice(1, 6)).toEqual(['Ann', id, 'listPets', '-', '3']);
   });
 
   it('list shows the last seven days, or the range, of all keys or one', async () => {
@@ -482,8 +488,8 @@ describe('animal-store usage', () => {
   it('totals shows the totals of each period, newest first, of all keys or one', async () => {
     expect(await table(`usage totals ${RANGE}`)).toEqual([
       ['FROM', 'REQUESTS', '2XX', '3XX', '4XX', '5XX', 'DENIED'],
-      ['2027-03-05T00:00:00.000Z', '16', '14', '0', '2', '0', '1'],
-      ['2027-03-04T00:00:00.000Z', '1', '1', '0', '0', '0', '0'],
+      ['2027-03-05T00:00:00Z', '16', '14', '0', '2', '0', '1'],
+      ['2027-03-04T00:00:00Z', '1', '1', '0', '0', '0', '0'],
     ]);
     const ofKey = await readJson(`usage totals ${RANGE} --limit 1 --key ${id.slice(-8)}`);
     expect(ofKey).toMatchObject([{ startsAt: '2027-03-05T00:00:00.000Z', requests: 7, denied: 1 }]);
@@ -509,8 +515,8 @@ describe('animal-store usage', () => {
     const shown = await table(`usage operations ${RANGE}`);
     expect(shown.map((row) => row.slice(0, 3))).toEqual([
       ['OPERATION', 'DEPRECATED', 'REQUESTS'],
-      ['listPets', 'false', '16'],
-      ['getPet', 'true', '1'],
+      ['listPets', '-', '16'],
+      ['getPet', 'yes', '1'],
     ]);
     const ofKey = await readJson(`usage operations ${RANGE} --key ${id}`);
     expect(ofKey).toMatchObject([{ requests: 7 }, { requests: 1 }]);

@@ -32,18 +32,21 @@ export function linesText(...lines: string[]): string {
   return lines.map((line) => `${escapeControls(line)}\n`).join('');
 }
 
-/** Returns rows with the same columns as a table; without rows, `None.` */
+/** Returns rows with the same columns as a table, times to the second; without rows, `None.` */
 export function tableText(rows: Cells[]): string {
   const cells = rows.map(definedCells);
   const head = cells[0]?.map(([name]) => name.toUpperCase());
   return head === undefined
     ? linesText('None.')
-    : columnsText([head, ...cells.map((row) => row.map(([, value]) => value))]);
+    : columnsText([head, ...cells.map((row) => row.map(([, value]) => toSecond(value)))]);
 }
 
 export function fieldsText(fields: Cells): string {
   return columnsText(definedCells(fields));
 }
+
+const DATE_TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d{3}Z$/;
+const toSecond = (cell: Cells[string]) => (typeof cell === 'string' ? cell.replace(DATE_TIME, '$1Z') : cell);
 
 const definedCells = (cells: Cells) => Object.entries(cells).filter(([, value]) => value !== undefined);
 
