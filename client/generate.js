@@ -56,7 +56,7 @@ async function headFor(name) {
   return `${GENERATED}// SHA-256 of ${name}: ${digest}\n\n`;
 }
 
-const documentUrl = (name) => new URL(`../${name}`, import.meta.url);
+const documentUrl = (name) => new URL(`../docs/${name}`, import.meta.url);
 const readDocument = async (name) => JSON.parse(await readFile(documentUrl(name), 'utf8'));
 
 /** Returns the types of all paths and components of a document. */

@@ -7,6 +7,6 @@ import { createUnstartedService } from './unstarted-service.js';
 
 const { app, environment } = await createUnstartedService();
 const { store, administration } = createDocuments(app, environment, documentEvents());
-const root = new URL('../', import.meta.url);
-await writeFile(new URL('openapi.json', root), documentText(store));
-await writeFile(new URL('admin-openapi.json', root), documentText(administration));
+const folder = new URL('../docs/', import.meta.url);
+await writeFile(new URL('openapi.json', folder), documentText(store));
+await writeFile(new URL('admin-openapi.json', folder), documentText(administration));

@@ -6,7 +6,7 @@ import { clientMethod } from '../../src/openapi/pages/reference/client-method.js
 import { baseUrl, catchError, errorResponse, recordingFetch } from './support/store.js';
 
 const readDocument = async (name) =>
-  JSON.parse(await readFile(new URL(`../../${name}`, import.meta.url), 'utf8'));
+  JSON.parse(await readFile(new URL(`../../docs/${name}`, import.meta.url), 'utf8'));
 
 for (const { name, prefix, find } of [
   { name: 'openapi.json', prefix: '/v1', find: (store) => store },

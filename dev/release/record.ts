@@ -8,6 +8,7 @@ import type { Names } from './compare-names.js';
 import type { Json } from './compare-schemas.js';
 
 const ROOT = path.join(import.meta.dirname, '..', '..');
+const DOCUMENTS_FOLDER = path.join(ROOT, 'docs');
 const RELEASES = path.join(ROOT, 'releases');
 const NAMES = path.join(ROOT, 'dev', 'names.js');
 export const DOCUMENTS = ['openapi.json', 'admin-openapi.json'] as const;
@@ -43,7 +44,9 @@ export async function recordRelease(facts: ReleaseFacts, releasesFolder = RELEAS
   }
   const { names, migrations } = readTree();
   await mkdir(folder, { recursive: true });
-  await Promise.all(DOCUMENTS.map((file) => copyFile(path.join(ROOT, file), path.join(folder, file))));
+  await Promise.all(
+    DOCUMENTS.map((file) => copyFile(path.join(DOCUMENTS_FOLDER, file), path.join(folder, file))),
+  );
   for (const [name, value] of Object.entries({ names, migrations, release: facts })) {
     await writeFile(path.join(folder, `${name}.json`), `${JSON.stringify(value, null, 2)}\n`);
   }
@@ -94,7 +97,7 @@ export function readTree(): Version {
     name,
     createHash('sha256').update(sql).digest('hex'),
   ]);
-  return { documents: readDocuments(ROOT), names, migrations: Object.fromEntries(migrations) };
+  return { documents: readDocuments(DOCUMENTS_FOLDER), names, migrations: Object.fromEntries(migrations) };
 }
 
 /** Returns the files of the migrations of this tree, by name, the oldest first. */

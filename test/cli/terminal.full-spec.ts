@@ -241,7 +241,7 @@ describe('the commands of keys', () => {
     expect(revoked).toMatchObject({ id, state: 'revoked', revokedAt: expect.any(String) });
     const again = await succeed('keys', 'revoke', id);
     expect(again).toMatch(
-      new RegExp(`^revoked +${revoked.revokedAt}\n[^]*The key was revoked already\.\n$`, 'm'),
+      new RegExp(`^revoked +${revoked.revokedAt}\n[^]*The key was revoked already.\n$`, 'm'),
     );
     expect(await succeed('audit', 'list', '--key', id)).not.toMatch(/→ null|: null(,|$)/m);
     const audit = await readJson(`audit list --key ${id}`);

@@ -8,7 +8,7 @@ describe('what is said of an Idempotency-Key', () => {
     ['docs/reliability.md', 'If the operation takes an `Idempotency-Key`, repeat it with the same one'],
     ['docs/running.md', 'repeat a `POST` that takes an `Idempotency-Key`'],
     [
-      'openapi.json',
+      'docs/openapi.json',
       'Send operations that take an `Idempotency-Key`, such as `POST /v1/pets`, with a new one.',
     ],
   ])('is said of the operations that take one, in %s', (file, text) => {

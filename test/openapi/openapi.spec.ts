@@ -30,7 +30,7 @@ describe('the OpenAPI documents', () => {
     it('is served without a key, and equals the committed file (if not: npm run documents)', async () => {
       const { status, headers, text, json } = served[file] ?? {};
       expect([status, headers?.get('content-type')]).toEqual([200, 'application/json']);
-      expect(text).toBe(await readFile(file, 'utf8'));
+      expect(text).toBe(await readFile(`docs/${file}`, 'utf8'));
       expect(json.openapi).toMatch(/^3\.1\./);
     });
   });
@@ -41,7 +41,7 @@ describe('the OpenAPI documents', () => {
   ])(
     'are those from which the client is generated (if not: npm run documents): %s, %s',
     async (file, made) => {
-      const digest = hash('sha256', await readFile(file, 'utf8'));
+      const digest = hash('sha256', await readFile(`docs/${file}`, 'utf8'));
       expect((await readFile(made, 'utf8')).split('\n')[1]).toBe(`// SHA-256 of ${file}: ${digest}`);
     },
   );

@@ -24,7 +24,7 @@ export async function recordRelease(release) {
 /** Stand for what generates the documents, and for \`npm run check\`. */
 const SCRIPTS = {
   documents:
-    'node -p "JSON.stringify({ info: { version: process.env.npm_package_version } })" > openapi.json',
+    'node -p "JSON.stringify({ info: { version: process.env.npm_package_version } })" > docs/openapi.json',
   check:
     'git diff --stat > seen-by-check; echo The check runs; ' +
     'if [ "$CHECK" = hangs ]; then sleep 60; fi; test "$CHECK" != fails',
@@ -82,7 +82,7 @@ beforeEach(async () => {
   await write('.gitignore', 'node_modules\nseen-by-check\n');
   await write('.ci/run', GATES);
   await write('CHANGELOG.md', CHANGELOG);
-  await write('openapi.json', '{}\n');
+  await write('docs/openapi.json', '{}\n');
   await write('Dockerfile', 'FROM scratch\nARG VERSION=0.0.0\n');
   await write(
     'deploy/kubernetes/overlays/production/kustomization.yaml',
@@ -128,7 +128,7 @@ describe('npm run release', () => {
     ]) {
       expect(await readJson(file)).toMatchObject({ version: '1.0.0' });
     }
-    expect(await readJson('openapi.json')).toEqual({ info: { version: '1.0.0' } });
+    expect(await readJson('docs/openapi.json')).toEqual({ info: { version: '1.0.0' } });
     expect(await read('Dockerfile')).toBe('FROM scratch\nARG VERSION=1.0.0\n');
     expect(await read('deploy/kubernetes/overlays/production/kustomization.yaml')).toContain(
       'newTag: 1.0.0\n',

@@ -17,7 +17,7 @@ describe('the version of this release', () => {
   });
 
   it.each(['openapi.json', 'admin-openapi.json'])('is that of %s', (file) => {
-    expect(readJson(file).info).toMatchObject({ version: VERSION });
+    expect(readJson('docs', file).info).toMatchObject({ version: VERSION });
   });
 
   it.each(Object.entries(VERSIONED_FILES))('is in %s', (file, place) => {

@@ -142,7 +142,7 @@ export class ApiDocument {
 }
 
 function readOperations(file: string): Operation[] {
-  const document = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+  const document = JSON.parse(readFileSync(`docs/${file}`, 'utf8')) as Record<string, unknown>;
   const paths = closed(document['paths'], document) as Record<string, Record<string, DocumentedOperation>>;
   return Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item)
