@@ -19,7 +19,7 @@ let store: TestApplication;
 beforeAll(async () => {
   store = await startApplication();
 });
-beforeEach(() => store.clock.travelTo(HALF_PAST));
+beforeEach(() => store.clock.stopAt(HALF_PAST));
 afterAll(() => store.close());
 
 /** Issues a key whose quota has its own limits, and takes no time for it. */

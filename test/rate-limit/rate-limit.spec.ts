@@ -36,7 +36,7 @@ describe('the limits of a quota', () => {
     store = await startApplication();
     pets = `${store.url}/v1/pets`;
   });
-  beforeEach(() => store.clock.travelTo(HALF_PAST));
+  beforeEach(() => store.clock.stopAt(HALF_PAST));
   afterAll(() => store.close());
 
   /** Issues a key whose quota has its own limits. */
@@ -65,7 +65,7 @@ describe('the limits of a quota', () => {
       'are those %s: X-RateLimit-*, RateLimit-Policy and RateLimit',
       async (_of, input, perMinute, perDay) => {
         const { key } = await store.issue(input);
-        store.clock.travelTo(HALF_PAST);
+        store.clock.stopAt(HALF_PAST);
         const response = await send(pets, { key });
         expect([response.status, response.text]).toEqual([200, '[]']);
         expect(limitHeaders(response)).toEqual(headersOfFirst(perMinute, perDay));
@@ -76,7 +76,7 @@ describe('the limits of a quota', () => {
 
   it.each(REQUESTS)('count once a request for %s (%i)', async (_what, status, path, init) => {
     const issued = await store.issue({ plan: 'free' });
-    store.clock.travelTo(HALF_PAST);
+    store.clock.stopAt(HALF_PAST);
     const response = await send(`${store.url}${path}`, { ...init, key: issued.key });
     expect(response.status).toBe(status);
     expect(limitHeaders(response)).toEqual(headersOfFirst(60, 1000));
@@ -100,7 +100,7 @@ describe('the limits of a quota', () => {
       'return 429 for %s and the seconds to the end, the later of two, without using up another window',
       async (limits, perMinute, perDay, end, windows, wait) => {
         const issued = await issue(perMinute, perDay);
-        store.clock.travelTo(HALF_PAST);
+        store.clock.stopAt(HALF_PAST);
         const response = (await listPetsTimes(store, issued.key, 5)).at(-1) as HttpResponse;
         expectError(
           response,
@@ -177,7 +177,7 @@ describe('the limit of an anonymous client', () => {
   beforeEach(async () => {
     await database.query('DELETE FROM rate_limit_counters');
     for (const { clock } of [direct, behindOne, behindTwo, behindNetworks]) {
-      clock.travelTo(HALF_PAST);
+      clock.stopAt(HALF_PAST);
     }
   });
   afterAll(async () => {
@@ -216,7 +216,7 @@ describe('the limit of an anonymous client', () => {
       [generateApiKey('staging'), 'The API key is unknown.'],
     ];
     for (const [key, fault] of faults) {
-      direct.clock.travelTo(HALF_PAST);
+      direct.clock.stopAt(HALF_PAST);
       const response = await send(`${direct.url}/v1/pets`, { key });
       expectError(
         response,

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Clock } from '../../../src/process/clock.js';
-import { setTestTimeAheadMs, testTimeAheadMs } from './test-time.js';
+import { moveTestTimeTo, stopTestTimeAt, testTimeAheadMs, testTimeMs } from './test-time.js';
 
 // Durations in milliseconds.
 export const SECOND_MS = 1000;
@@ -12,35 +12,32 @@ export const DAY_MS = 24 * HOUR_MS;
  * A clock that a test sets, together with the others of its file and with the stores that follow its time.
  */
 export class TestClock extends Clock {
-  private stoppedAtMs: number | null = null;
-
   override now(): number {
-    return this.stoppedAtMs ?? Date.now() + testTimeAheadMs();
+    return testTimeMs();
   }
 
   override monotonicMs(): number {
     return super.monotonicMs() + testTimeAheadMs();
   }
 
-  /** Stops this process's time at an instant, to the millisecond. */
+  /** Stops at an instant, to the millisecond, for this process and the databases, however slow the machine is. */
   stopAt(instant: Date): void {
-    this.travelTo(instant);
-    this.stoppedAtMs = instant.getTime();
+    stopTestTimeAt(instant.getTime());
   }
 
   /** Resumes from where it stopped. */
   goOn(): void {
-    this.stoppedAtMs = null;
+    moveTestTimeTo(testTimeMs());
   }
 
-  /** Moves to an instant, for this process and the store alike. */
+  /** Moves to an instant, for this process and the store alike, and resumes if it was stopped. */
   travelTo(instant: Date): void {
-    setTestTimeAheadMs(instant.getTime() - Date.now());
+    moveTestTimeTo(instant.getTime());
   }
 
   /** Moves to the time of the machine. */
   returnToPresent(): void {
-    setTestTimeAheadMs(0);
+    moveTestTimeTo(Date.now());
   }
 
   /** Moves to the start of the next minute, so that what follows happens within one. */
@@ -49,7 +46,7 @@ export class TestClock extends Clock {
   }
 
   travel(milliseconds: number): void {
-    setTestTimeAheadMs(testTimeAheadMs() + milliseconds);
+    moveTestTimeTo(testTimeMs() + milliseconds);
   }
 }
 

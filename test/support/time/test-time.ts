@@ -5,17 +5,35 @@ import { locateProgram } from '../programs/programs.js';
 import { FAKETIME } from './faketime.js';
 
 let aheadMs = 0;
+let stoppedAtMs: number | null = null;
 let file: string | null = null;
+let programsFollow = false;
 
 /** Returns how far the time of this test file is ahead of the machine's, in milliseconds. */
 export const testTimeAheadMs = (): number => aheadMs;
 
+/** Returns the time of this test file, in milliseconds since the Unix epoch. */
+export const testTimeMs = (): number => stoppedAtMs ?? Date.now() + aheadMs;
+
 /** Moves the time of this test file: of its clocks, and of the databases and Redis servers that follow it. */
-export function setTestTimeAheadMs(milliseconds: number): void {
-  aheadMs = milliseconds;
-  if (file !== null) {
-    write(file);
+export function moveTestTimeTo(unixMs: number): void {
+  aheadMs = unixMs - Date.now();
+  stoppedAtMs = null;
+  publish();
+}
+
+/**
+ * Stops the time of this test file: of its clocks, and of the databases that follow it.
+ *
+ * @throws Error if a Redis server follows it, because its time goes on.
+ */
+export function stopTestTimeAt(unixMs: number): void {
+  if (programsFollow) {
+    throw new Error('The time of a Redis server cannot be stopped');
   }
+  moveTestTimeTo(unixMs);
+  stoppedAtMs = unixMs;
+  publish();
 }
 
 /**
@@ -26,8 +44,12 @@ export function sqlOfTestTime(): string {
   const define = (name: string, volatility: string) => `
     CREATE OR REPLACE FUNCTION public.${name}() RETURNS timestamptz
     LANGUAGE plpgsql ${volatility} PARALLEL SAFE SECURITY DEFINER AS $$
+    DECLARE time_of_test text := pg_read_file('${openFile()}');
     BEGIN
-      RETURN pg_catalog.${name}() + make_interval(secs => pg_read_file('${openFile()}')::float8);
+      IF time_of_test LIKE '%Z' THEN
+        RETURN time_of_test::timestamptz;
+      END IF;
+      RETURN pg_catalog.${name}() + make_interval(secs => time_of_test::float8);
     END $$;`;
   return `
     ${define('statement_timestamp', 'STABLE')}
@@ -40,6 +62,7 @@ export function sqlOfTestTime(): string {
 /** Returns the command of a program that takes its time from this test file. */
 export function commandOfTestTime(program: string): string[] {
   // Without the C library's own memory functions, jemalloc reads the time before faketime is ready.
+  programsFollow = true;
   const libraries = `LD_PRELOAD=${FAKETIME}:libc.so.6`;
   const time = `FAKETIME_TIMESTAMP_FILE=${openFile()}`;
   const settings = [libraries, time, 'FAKETIME_NO_CACHE=1', 'FAKETIME_DONT_FAKE_MONOTONIC=1'];
@@ -64,13 +87,20 @@ function testFolder(): string {
 
 function openFile(): string {
   file ??= path.join(testFolder(), `time-${randomUUID()}`);
-  write(file);
+  publish();
   return file;
 }
 
-/** Writes the seconds as faketime reads them, at once: a reader sees the old ones or the new ones. */
-function write(to: string): void {
-  const draft = `${to}.draft`;
-  writeFileSync(draft, `${aheadMs < 0 ? '' : '+'}${aheadMs / 1000}`);
-  renameSync(draft, to);
+/**
+ * Writes the seconds as faketime reads them, or the instant at which time is stopped, at once: a reader sees
+ * the old ones or the new ones.
+ */
+function publish(): void {
+  if (file === null) {
+    return;
+  }
+  const draft = `${file}.draft`;
+  const seconds = `${aheadMs < 0 ? '' : '+'}${aheadMs / 1000}`;
+  writeFileSync(draft, stoppedAtMs === null ? seconds : new Date(stoppedAtMs).toISOString());
+  renameSync(draft, file);
 }
