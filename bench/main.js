@@ -63,6 +63,9 @@ async function main() {
   }
   if (!options.path) {
     await publish(results, options.into);
+    if (options.quick) {
+      log('A quick run only checks that all contestants do the same work: its ratios are noise.');
+    }
     log(`All figures are in ${path.relative(process.cwd(), results.file)}`);
     const missed = missedGoals(results);
     missed.forEach((line) => log(`Missed: ${line}`));

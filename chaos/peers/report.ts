@@ -60,7 +60,7 @@ function describe(row: TrialResult | undefined): string {
     exceeds ? `**${most}**` : String(most),
     ...(marked > 0 ? [`(${marked} marked)`] : []),
     ...(isRepeated === true ? ['↻'] : []),
-    ...(failed > 0 ? [`✗${failed}`] : []),
+    ...(failed > 0 ? [`(${failed} failed)`] : []),
     ...(slowestMs > SLOW_MS ? [`${(slowestMs / 1000).toFixed(1)} s`] : []),
   ].join(' ');
 }

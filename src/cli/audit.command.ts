@@ -55,7 +55,7 @@ function partyText({ type, id, name, prefix }: AuditEvent['actor'] | AuditEvent[
   return which === null ? what : `${what} ${which}`;
 }
 
-/** Returns `field: before → after` of each field that changed, `field: after` of something new that has it. */
+/** Returns `field: before → after` of each field that changed, and `field: after` of what is new. */
 function describeChanges({ before, after }: AuditEvent): string {
   const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
   return Object.entries(after)

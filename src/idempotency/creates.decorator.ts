@@ -8,8 +8,9 @@ export const Creates = () =>
       name: 'Idempotency-Key',
       required: false,
       description:
-        'Any token of your own that is new for each request, such as a UUID. Quotes are part of it. The same ' +
-        'request with the same key within 24 hours gets the first response again, and nothing is created twice.',
+        'Any token of your own that is new for each request, such as a UUID. Quotes are part of it. The ' +
+        'same request with the same key within 24 hours gets the first response again, and nothing is ' +
+        'created twice.',
       schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7E]+$' },
     }),
     ApiConflictResponse(),

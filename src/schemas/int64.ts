@@ -24,7 +24,8 @@ export function integerOfBody(minimum: bigint | number, maximum: bigint | number
 
 /** The parameter is repeated to give up to `max` values, each of which counts once. */
 export function int64sParameter(max: number) {
-  const message = `must be given at most ${max} times, each time as an integer from ${MIN_INT64} to ${MAX}, written as digits`;
+  const range = `from ${MIN_INT64} to ${MAX}`;
+  const message = `must be given at most ${max} times, each time as an integer ${range}, written as digits`;
   return z
     .union([z.string(), z.string().array()])
     .transform((given, context) => {

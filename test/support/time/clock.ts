@@ -20,7 +20,7 @@ export class TestClock extends Clock {
     return super.monotonicMs() + testTimeAheadMs();
   }
 
-  /** Stops at an instant, to the millisecond, for this process and the databases, however slow the machine is. */
+  /** Stops at an instant, to the millisecond, for this process and its databases. */
   stopAt(instant: Date): void {
     stopTestTimeAt(instant.getTime());
   }
