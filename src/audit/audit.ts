@@ -22,6 +22,8 @@ export const ACTIONS = [
   'key.rotated',
   'key.revoked',
   'key.updated',
+  'key.suspended',
+  'key.resumed',
   'quota.updated',
   'quota.unbanned',
   'plan.created',

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { Batcher } from '../database/batches/batcher.js';
 import type { Principal } from './principal.js';
 import { knownNetworks } from '../http/rules/network.js';
+import { storedHashes } from './rules/api-key.js';
 import type { KeyRole } from './rules/role.js';
 import type { Scope } from './rules/scope.js';
 import type { MetricsRegistry, MetricsSource } from '../process/metrics-registry.js';
@@ -16,6 +17,7 @@ import { ApiKeyChangeListener } from './api-key-change-listener.js';
 export interface CachedApiKey {
   principal: Principal;
   revoked: boolean;
+  suspended: boolean;
 }
 
 interface CacheEntry extends CachedApiKey {
@@ -34,6 +36,7 @@ interface Row {
   allowedNetworks: string[] | null;
   expiresAtMs: number | null;
   revoked: boolean;
+  suspended: boolean;
   quotaId: string;
   plan: string;
   perMinute: number | null;
@@ -134,7 +137,7 @@ export class ApiKeyCache implements MetricsSource {
 
   private async findAll(hashes: Buffer[]): Promise<(Row | null)[]> {
     const sentMs = this.clock.monotonicMs();
-    const rows = await this.prisma.sql.query(FIND, hashes);
+    const rows = await this.prisma.sql.query(FIND, hashes.flatMap(storedHashes));
     const [first] = rows;
     if (first !== undefined) {
       this.databaseClock.observe(first.nowMs, sentMs);
@@ -145,7 +148,7 @@ export class ApiKeyCache implements MetricsSource {
 }
 
 function knownKey(row: Row): CachedApiKey {
-  const { role, scopes, expiresAtMs, revoked, quotaId: id, plan, perMinute, perDay } = row;
+  const { role, scopes, expiresAtMs, revoked, suspended, quotaId: id, plan, perMinute, perDay } = row;
   if (perMinute === null || perDay === null) {
     // Direct SQL removed them, or a newer release has limits of another kind.
     const cause = new Error(`Quota ${id} is on plan ${plan} but has no own limits`);
@@ -163,5 +166,6 @@ function knownKey(row: Row): CachedApiKey {
       quota: { id, plan, perMinute, perDay },
     },
     revoked,
+    suspended,
   };
 }

@@ -6,12 +6,18 @@ import { ENVIRONMENT, type Environment } from '../process/settings/environment.j
 import { ApiError } from '../http/routes/api-error.js';
 import { findKeyProblem, hashApiKey } from './rules/api-key.js';
 import { ApiKeyCache, type CachedApiKey } from './api-key-cache.js';
-import { findKeyEnd } from './key-validity.js';
+import { findInvalidity } from './key-validity.js';
 import { DatabaseClock } from '../database/access/database-clock.js';
 
 type Done = (error: unknown, result?: AuthenticationResult) => void;
 
 const REALM = 'animal-store';
+/** Why a key that is known is not valid. */
+const DENIALS = {
+  revoked: 'was revoked',
+  expired: 'has expired',
+  suspended: 'is suspended; ask an administrator to resume it',
+};
 
 /** Returns the error of a credential, with a challenge (RFC 6750, section 3). */
 export function deniedCredential(
@@ -77,10 +83,9 @@ export class ApiKeyStrategy extends Strategy<(token: string, done: Done) => void
     if (key === null) {
       return deny('The API key is unknown');
     }
-    const end = findKeyEnd(key.revoked, key.principal.expiresAt, this.clock.now());
-    return end === null
-      ? { principal: key.principal, denial: null }
-      : deny(`The API key ${end === 'revoked' ? 'was revoked' : 'has expired'}`);
+    const { principal, revoked, suspended } = key;
+    const reason = findInvalidity(revoked, suspended, principal.expiresAt, this.clock.now());
+    return reason === null ? { principal, denial: null } : deny(`The API key ${DENIALS[reason]}`);
   }
 }
 

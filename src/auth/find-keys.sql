@@ -1,7 +1,8 @@
--- The keys of these hashes, with the limits in force for their quotas: its own, else its plan's; and the time
+-- The keys with these stored hashes, with the limits in force for their quotas: its own, else its plan's; and the time
 -- of the query in milliseconds.
 SELECT
-  encode(k.hash, 'hex') AS hash,
+  -- Without the byte of a suspended key.
+  encode(substr(k.hash, 1, 32), 'hex') AS hash,
   k.id,
   k.role,
   k.scopes,
@@ -9,6 +10,7 @@ SELECT
   -- Prisma takes times as UTC, whatever the time zone of a pooler's session is.
   (extract(epoch FROM k.expires_at) * 1000)::float8 AS "expiresAtMs",
   k.revoked_at IS NOT NULL AS revoked,
+  k.suspended_at IS NOT NULL AS suspended,
   k.quota_id AS "quotaId",
   q.plan,
   coalesce(q.per_minute, p.per_minute) AS "perMinute",

@@ -1,4 +1,4 @@
-import { isValidAt, stateAt, wasValidAt } from '../auth/key-validity.js';
+import { isValidAt, stateAt, wasLiveAt } from '../auth/key-validity.js';
 import { Prisma } from '../database/generated/client.js';
 import type { Database } from '../database/access/in-transaction.js';
 import { type KeyPosition, type KeyQuery, type KeySort, SORT_DEFAULT } from './key-query.schemas.js';
@@ -59,17 +59,17 @@ const SORT_ORDERS: Record<Exclude<KeySort, 'state'>, SortOrder> = {
 };
 
 /**
- * Returns the order that has valid keys first, each newest first. All pages sort by the validity when the
+ * Returns the order that has live keys first, each newest first. All pages sort by which were live when the
  * first page was read, so that a key which is revoked meanwhile is on one page only.
  */
-function validFirst(cursor: KeyPosition | undefined, nowMs: number): SortOrder {
+function liveFirst(cursor: KeyPosition | undefined, nowMs: number): SortOrder {
   const [, began = new Date(nowMs).toISOString()] = cursor?.value?.split('@') ?? [];
-  const wasValid = wasValidAt(began);
+  const wasLive = wasLiveAt(began);
   return {
-    value: Prisma.sql`${wasValid}::text || '@' || ${began}::text`,
-    by: Prisma.sql`${wasValid} DESC, k.id DESC`,
+    value: Prisma.sql`${wasLive}::text || '@' || ${began}::text`,
+    by: Prisma.sql`${wasLive} DESC, k.id DESC`,
     isAfter: ({ id, value }) =>
-      Prisma.sql`(${wasValid}, k.id) < (${value?.startsWith('true') ?? true}::boolean, ${id}::uuid)`,
+      Prisma.sql`(${wasLive}, k.id) < (${value?.startsWith('true') ?? true}::boolean, ${id}::uuid)`,
   };
 }
 
@@ -81,7 +81,7 @@ export async function findKeyPage(
   nowMs: number,
 ): Promise<{ records: KeyRecord[]; last: KeyPosition | null }> {
   const { limit, sort = SORT_DEFAULT, cursor } = query;
-  const { value, by, isAfter } = sort === 'state' ? validFirst(cursor, nowMs) : SORT_ORDERS[sort];
+  const { value, by, isAfter } = sort === 'state' ? liveFirst(cursor, nowMs) : SORT_ORDERS[sort];
   const rows = await database.$queryRaw<{ id: string; value: string | Date | null }[]>`
     SELECT k.id, ${value} AS value
     FROM api_keys k JOIN quotas q ON q.id = k.quota_id
@@ -165,13 +165,14 @@ function toText(value: string | Date | null): string | null {
 
 /** Returns the conditions of a page on the key `k` and its quota `q`, each after AND. */
 function filters(
-  { plan, quotaId, banned, state, search, expiresBefore, unusedSince }: KeyQuery,
+  { plan, quotaId, externalId, banned, state, search, expiresBefore, unusedSince }: KeyQuery,
   bannedQuotas: string[],
   nowMs: number,
 ): Prisma.Sql {
   const conditions: (Prisma.Sql | false)[] = [
     plan !== undefined && Prisma.sql`q.plan = ${plan}`,
     quotaId !== undefined && Prisma.sql`k.quota_id = ${quotaId}::uuid`,
+    externalId !== undefined && Prisma.sql`q.external_id = ${externalId}`,
     // It is one array, because there may be more banned quotas than a statement may have parameters.
     banned !== undefined && Prisma.sql`(k.quota_id = ANY (${bannedQuotas}::uuid[])) = ${banned}`,
     state !== undefined && Prisma.sql`${stateAt(nowMs)} = ${state}`,
@@ -193,17 +194,28 @@ function isUnusedSince(since: Date): Prisma.Sql {
 }
 
 function matches(search: string): Prisma.Sql {
+  const pattern = searchPattern(search);
+  // The locale C knows the case of ASCII, and other letters are in neither an id nor a key.
+  const ending = search.normalize('NFKC').toLowerCase();
+  const endsWith = (text: Prisma.Sql) =>
+    Prisma.sql`lower(right(${text}, ${ending.length}::int) COLLATE "C") = ${ending}`;
   return Prisma.sql`(
-    ${contains(Prisma.sql`k.name`, searchPattern(search))}
-    OR right(k.id::text, ${search.length}::int) = lower(${search})
-    OR right(k.last_four, ${search.length}::int) = ${search}
+    ${contains(Prisma.sql`k.name`, pattern)}
+    OR ${contains(Prisma.sql`k.note`, pattern)}
+    OR ${contains(Prisma.sql`q.external_id`, pattern)}
+    OR ${endsWith(Prisma.sql`k.id::text`)}
+    OR ${endsWith(Prisma.sql`k.last_four`)}
   )`;
 }
 
-/** Returns the condition that `searchPattern` finds in a text. Most texts are in its normal form already. */
+/**
+ * Returns the condition that `searchPattern` finds in a text, null for no text. Most texts are in its normal
+ * form already.
+ */
 function contains(text: Prisma.Sql, pattern: string): Prisma.Sql {
+  const normal = Prisma.sql`CASE WHEN ${text} IS NFKC NORMALIZED THEN ${text} ELSE normalize(${text}, NFKC) END`;
   return Prisma.sql`CASE
-    WHEN octet_length(${text}) = char_length(${text}) OR ${text} IS NFKC NORMALIZED THEN ${text} ~ ${pattern}
-    ELSE normalize(${text}, NFKC) ~ ${pattern}
+    WHEN octet_length(${text}) = char_length(${text}) THEN ${text} ~ ${pattern}
+    ELSE replace(replace(${normal}, 'ß', 'ss'), 'ẞ', 'ss') ~ ${pattern}
   END`;
 }

@@ -3,7 +3,7 @@ import { instant, instantParameter } from '../schemas/instant.js';
 import { cursorParameter, enumParameter, limitParameter, once, parameter } from '../schemas/pagination.js';
 import { lineParameter } from '../schemas/text-schemas.js';
 import { isUuid, uuidParameter } from '../schemas/uuid.js';
-import { planParameter } from '../usage/usage.schemas.js';
+import { externalIdParameter, planParameter } from '../usage/usage.schemas.js';
 import { KEY_STATES } from './key.schemas.js';
 
 /** The maximum number of characters of a search. The `Link` header of a page has them twice, encoded. */
@@ -19,7 +19,7 @@ export interface KeyPosition {
   sort: KeySort;
   id: string;
   /**
-   * The name, the instant or the validity by which the key is sorted; null if the key has no such instant, or
+   * The name, the instant or the liveness by which the key is sorted; null if the key has no such instant, or
    * is sorted by its `id` alone.
    */
   value: string | null;
@@ -38,14 +38,14 @@ const SORTED_VALUES: Record<KeySort, z.ZodType<string>> = {
   name: z.string().refine((name) => !name.includes('\0')),
   '-lastUsedAt': sortedInstant,
   expiresAt: sortedInstant,
-  state: parameter(readValidity, 'must be the validity of a key'),
+  state: parameter(readLiveness, 'must say whether the key was live'),
 };
 
-/** Reads whether the key was valid when the walk over the pages began, and when that was: `true@INSTANT`. */
-function readValidity(text: string): string | null {
-  const [wasValid = '', ...began] = text.split('@');
+/** Reads whether the key was live when the walk over the pages began, and when that was: `true@INSTANT`. */
+function readLiveness(text: string): string | null {
+  const [wasLive = '', ...began] = text.split('@');
   const { success, data } = instant.safeParse(began.join('@'));
-  return success && ['true', 'false'].includes(wasValid) ? `${wasValid}@${data.toISOString()}` : null;
+  return success && ['true', 'false'].includes(wasLive) ? `${wasLive}@${data.toISOString()}` : null;
 }
 
 export function keyPositionText({ sort, id, value }: KeyPosition): string {
@@ -63,8 +63,8 @@ function readKeyPosition(text: string): KeyPosition | null {
 }
 
 export const keySearch = lineParameter(
-  'Only keys whose name contains this text, in any case and Unicode normal form, or whose id or key ends ' +
-    'with it.',
+  'Only keys whose name, note or external id contains this text, or whose id or key ends with it, in any ' +
+    'case and Unicode normal form.',
   SEARCH_MAX_LENGTH,
 );
 
@@ -73,6 +73,7 @@ export const KeyQuery = z
     limit: limitParameter('Maximum number of keys returned.'),
     plan: planParameter('Only keys on this plan.'),
     quotaId: uuidParameter('Only keys of this quota.'),
+    externalId: externalIdParameter('Only keys whose quota has exactly this external id.'),
     search: keySearch.optional(),
     state: enumParameter(KEY_STATES, 'Only keys in this state.'),
     banned: z
@@ -90,8 +91,8 @@ export const KeyQuery = z
       KEY_SORTS,
       'The order: `createdAt` is oldest first, `-createdAt` newest first, `name` by name, `-lastUsedAt` ' +
         'by the last request, most recent first, and `expiresAt` soonest first. Keys that were never used, ' +
-        'or never expire, are last. `state` has the keys that are valid when the first page is read before ' +
-        'the others, each newest first.',
+        'or never expire, are last. `state` has the keys that are valid or suspended when the first page is ' +
+        'read before the others, each newest first.',
     ).meta({ default: SORT_DEFAULT }),
     cursor: cursorParameter(readKeyPosition, CURSOR_MAX_LENGTH),
   })

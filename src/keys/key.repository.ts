@@ -1,7 +1,7 @@
-import { hashApiKey, keyHints } from '../auth/rules/api-key.js';
+import { hashApiKey, keyHints, storedHashes } from '../auth/rules/api-key.js';
 import { Prisma } from '../database/generated/client.js';
 import type { Database } from '../database/access/in-transaction.js';
-import { isValidAt, whereValid } from '../auth/key-validity.js';
+import { isLiveAt, whereLive, whereValid } from '../auth/key-validity.js';
 import { requireRecord } from '../auth/require-record.js';
 import { DAY_MS } from '../process/time-units.js';
 import { toDay } from '../rate-limit/rules/windows.js';
@@ -10,11 +10,17 @@ import { ApiError } from '../http/routes/api-error.js';
 import { KEY_ARGS, type KeyRecord } from './key.view.js';
 import type { Restrictions } from './rules/further-key.js';
 
-/** The valid keys that a quota may have, those of an overlap included. */
+/** The live keys that a quota may have, those of an overlap included. A suspended key keeps its room. */
 export const VALID_KEYS_MAX = 20;
 
 export function storedFields(key: string) {
   return { hash: Uint8Array.from(hashApiKey(key)), ...keyHints(key) };
+}
+
+/** Returns the id of a key by the key itself, even if it has ended; null if it was never issued. */
+export async function findIdByKey(database: Database, key: string): Promise<string | null> {
+  const where = { hash: { in: storedHashes(hashApiKey(key)) } };
+  return (await database.apiKey.findFirst({ where, select: { id: true } }))?.id ?? null;
 }
 
 /** Stores what a key may do, and from where. It is SQL because Prisma cannot set a list to NULL. */
@@ -79,13 +85,15 @@ export async function lockKey(transaction: Prisma.TransactionClient, id: string)
 /**
  * Checks that a quota has room for another key at `nowMs`, for certain if it is locked.
  *
- * @throws ApiError `conflict` if it has `VALID_KEYS_MAX` valid keys.
+ * @throws ApiError `conflict` if it has `VALID_KEYS_MAX` live keys.
  */
 export async function requireRoomForKey(database: Database, quotaId: string, nowMs: number) {
-  if ((await countValidKeys(database, quotaId, nowMs)) >= VALID_KEYS_MAX) {
+  const liveKeys = await database.apiKey.count({ where: { quotaId, ...whereLive(nowMs) } });
+  if (liveKeys >= VALID_KEYS_MAX) {
     throw new ApiError(
       'conflict',
-      `The quota has ${VALID_KEYS_MAX} valid keys, the maximum: revoke one, or ask an administrator.`,
+      `The quota has ${VALID_KEYS_MAX} keys that are valid or suspended, the maximum: revoke one, or ask an ` +
+        'administrator.',
     );
   }
 }
@@ -119,7 +127,7 @@ export async function readLine(database: Database, lineId: string, nowMs: number
 }
 
 /**
- * Returns the keys that are valid at `nowMs` and derived from this one: the later keys of its line, and what
+ * Returns the keys that are live at `nowMs` and derived from this one: the later keys of its line, and what
  * holders issued by it, by those, or by what they issued.
  */
 export async function findDerivedKeys(
@@ -131,7 +139,7 @@ export async function findDerivedKeys(
   return found.filter(({ id }) => id !== key.id);
 }
 
-/** Returns the keys that are valid at `nowMs` and that holders issued by this one or a predecessor of it. */
+/** Returns the keys that are live at `nowMs` and that holders issued by this one or a predecessor of it. */
 export async function findIssuedKeys(
   transaction: Prisma.TransactionClient,
   key: InLine,
@@ -144,8 +152,8 @@ export async function findIssuedKeys(
 type InLine = Pick<KeyRecord, 'id' | 'quotaId' | 'lineId' | 'generation'>;
 
 /**
- * Returns the valid keys that are, or come from, a key of this one's line that meets a condition. It begins
- * with the valid keys of the quota, which are few however many keys lie between.
+ * Returns the live keys that are, or come from, a key of this one's line that meets a condition. It begins
+ * with the live keys of the quota, which are few however many keys lie between.
  */
 async function findKeysFrom(
   transaction: Prisma.TransactionClient,
@@ -155,13 +163,13 @@ async function findKeysFrom(
 ): Promise<KeyRecord[]> {
   const found = await transaction.$queryRaw<{ id: string }[]>`
     WITH RECURSIVE origin AS (
-      SELECT id AS valid_id, line_id, generation, issuer_id FROM api_keys k
-      WHERE quota_id = ${quotaId}::uuid AND ${isValidAt(nowMs)}
+      SELECT id AS live_id, line_id, generation, issuer_id FROM api_keys k
+      WHERE quota_id = ${quotaId}::uuid AND ${isLiveAt(nowMs)}
       UNION
-      SELECT valid_id, k.line_id, k.generation, k.issuer_id
+      SELECT live_id, k.line_id, k.generation, k.issuer_id
       FROM origin o JOIN api_keys k ON k.id = o.issuer_id
     )
-    SELECT DISTINCT valid_id AS id FROM origin
+    SELECT DISTINCT live_id AS id FROM origin
     WHERE line_id = ${lineId}::uuid AND ${condition}`;
   const where = { id: { in: found.map((key) => key.id) } };
   return findKeys(transaction, { where, orderBy: { id: 'asc' } });

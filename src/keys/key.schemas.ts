@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { SCOPES } from '../auth/rules/scope.js';
 import { KEY_ROLES } from '../auth/rules/role.js';
-import { instant } from '../schemas/instant.js';
+import { instantOrEndOfDay } from '../schemas/instant.js';
 import { int32 } from '../schemas/int32.js';
 import { openEnum } from '../schemas/open-enum.js';
 import { count } from '../usage/usage.schemas.js';
-import { planName, quotaLimits } from './quota.schemas.js';
+import { externalId, planName, shownQuota } from './quota.schemas.js';
 import { restrictions, shownRestrictions } from './restrictions.js';
 import { keyWarnings } from './warnings.js';
 import {
@@ -27,7 +27,7 @@ const NOTE_MAX_LENGTH = 1000;
 export const RECENT_HOURS = 24;
 /** What clients must be ready for. */
 const RECENT_MAX = 1000;
-export const KEY_STATES = ['active', 'rotating', 'expired', 'revoked'] as const;
+export const KEY_STATES = ['active', 'rotating', 'suspended', 'expired', 'revoked'] as const;
 /** One year, the maximum time for which a key and its successor both work. */
 export const OVERLAP_MAX_SECONDS = 31_536_000;
 
@@ -37,8 +37,10 @@ const roleMeta = { description: 'Role of the key. An `admin` key may also use th
 const roleSchema = z.enum(KEY_ROLES, { error: `must be one of ${KEY_ROLES.join(', ')}` }).meta(roleMeta);
 export const shownRole = openEnum(KEY_ROLES).meta(roleMeta);
 
-const expiresAt = instant.meta({
-  description: 'The time from which the key is no longer valid.',
+export const END_OF_DAY = 'A date such as 2027-01-31 is the end of that day in UTC, 23:59:59.999.';
+const expiresAt = instantOrEndOfDay.meta({
+  description: `The time from which the key is no longer valid. ${END_OF_DAY}`,
+  type: 'string',
   format: 'date-time',
 });
 
@@ -58,6 +60,14 @@ export const UpdateKeyInput = z
       name: keyName.optional(),
       note: keyNote.nullable().optional(),
       ...givenRestrictions,
+      suspended: z
+        .boolean('must be true or false')
+        .optional()
+        .meta({
+          description:
+            'Whether requests with the key get 401 until it is resumed. Its expiry goes on, and keys that it ' +
+            'issued, and its successor, keep working.',
+        }),
     },
     BODY_MESSAGE,
   )
@@ -71,15 +81,18 @@ export type UpdateKeyInput = z.infer<typeof UpdateKeyInput>;
 const UUID_MESSAGE = 'must be the id of a quota';
 
 /** A key is on a quota of its own, with `plan`, or on one that exists, with `quotaId`. */
-const planOrQuota = z.superRefine<{ [Field in 'plan' | 'quotaId' | keyof Limits]?: unknown }>(
-  ({ plan, quotaId, perMinute, perDay }, context) => {
+const planOrQuota = z.superRefine<{
+  [Field in 'plan' | 'quotaId' | 'externalId' | keyof Limits]?: unknown;
+}>(
+  ({ plan, quotaId, perMinute, perDay, externalId: customer }, context) => {
     if (quotaId === undefined && plan === undefined) {
       context.addIssue({ code: 'custom', path: ['plan'], message: 'is required without quotaId' });
     } else if (
       typeof quotaId === 'string' &&
-      [plan, perMinute, perDay].some((given) => given !== undefined)
+      [plan, perMinute, perDay, customer].some((given) => given !== undefined)
     ) {
-      const message = 'must not be given with plan, perMinute or perDay: they are those of the quota';
+      const message =
+        'must not be given with plan, perMinute, perDay or externalId: they are those of the quota';
       context.addIssue({ code: 'custom', path: ['quotaId'], message });
     }
   },
@@ -98,6 +111,7 @@ export const CreateKeyInput = z
         maxLength: UUID_LENGTH,
       }),
       ...ownLimits,
+      externalId: externalId.optional(),
       role: roleSchema.optional(),
       ...givenRestrictions,
       expiresAt: expiresAt.optional(),
@@ -108,7 +122,7 @@ export const CreateKeyInput = z
   .meta({
     id: 'NewKey',
     description: 'A new key, with a new quota or on an existing one.',
-    examples: [{ name: "Ann's shop", plan: 'pro' }],
+    examples: [{ name: "Ann's shop", plan: 'pro', externalId: 'customer-4711' }],
   });
 export type CreateKeyInput = z.infer<typeof CreateKeyInput>;
 
@@ -123,9 +137,9 @@ export const RotateKeyInput = z
   .object(
     {
       overlapSeconds: overlapSeconds(0, 'With 0, the old key stops working immediately.'),
-      expiresAt: expiresAt
-        .optional()
-        .meta({ description: 'When the successor expires. The default is the expiry of the old key.' }),
+      expiresAt: expiresAt.optional().meta({
+        description: `When the successor expires. The default is the expiry of the old key. ${END_OF_DAY}`,
+      }),
     },
     BODY_MESSAGE,
   )
@@ -157,15 +171,17 @@ export const Key = z
     ...shownRestrictions,
     state: openEnum(KEY_STATES).meta({
       description:
-        'State of the key now, the first that holds of `revoked`, `expired`, `rotating` and `active`. A ' +
-        '`rotating` key has a successor, and is valid until the overlap with it ends.',
+        'State of the key now, the first that holds of `revoked`, `expired`, `suspended`, `rotating` and ' +
+        '`active`. A `suspended` key gets 401 until it is resumed. A `rotating` key has a successor, and is ' +
+        'valid until the overlap with it ends.',
     }),
     ...keyHints,
     quotaId: uuid('Identifier of its quota. Keys on one quota share its limits, counts and ban.'),
-    ...quotaLimits,
+    ...shownQuota,
     createdAt: dateTime('When the key was issued.'),
     expiresAt: dateTime('When the key expires; null if it never does.').nullable(),
     revokedAt: dateTime('When the key was revoked; null if it was not.').nullable(),
+    suspendedAt: dateTime('Since when the key is suspended; null if it is not.').nullable(),
     predecessorId: uuid('Identifier of the key that this one replaces, if any.').nullable(),
     successorId: uuid('Identifier of the key that replaces this one, if any.').nullable(),
     issuerId: uuid(

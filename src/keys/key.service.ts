@@ -16,6 +16,7 @@ import { type Actor, recordAuditEvent } from '../audit/audit.js';
 import {
   createKey,
   findDerivedKeys,
+  findIdByKey,
   findIssuedKeys,
   findKey,
   lockKey,
@@ -32,7 +33,7 @@ import type {
   RotateKeyInput,
   UpdateKeyInput,
 } from './key.schemas.js';
-import { keyEnd, type KeyRecord, keyView } from './key.view.js';
+import { keyEnd, keyInvalidity, type KeyRecord, keyView } from './key.view.js';
 import { lockQuotaId, quotaColumns } from './quota.repository.js';
 import { quotaFields } from './quota.view.js';
 import { narrow, type Restrictions } from './rules/further-key.js';
@@ -47,7 +48,7 @@ interface Changed<More> {
   more: More;
 }
 
-/** Issues, changes and revokes API keys. Each change and its audit event are one transaction. */
+/** Issues, changes, suspends and revokes API keys. Each change and its audit event are one transaction. */
 @Injectable()
 export class KeyService {
   constructor(
@@ -82,8 +83,9 @@ export class KeyService {
       const { quotaId, bannedUntil } = await this.createOrLockQuota(transaction, input);
       const fields = { name, note, role, expiresAt, quotaId, issuerId, ...storedFields(key) };
       const record = await createKey(transaction, fields, { scopes, allowedNetworks });
-      const label = { name, ...(note !== null && { note }) };
-      const after = { ...label, role, ...quotaFields(record.quota), scopes, allowedNetworks, expiresAt };
+      const { externalId, ...limits } = quotaFields(record.quota);
+      const label = { name, ...(note !== null && { note }), ...(externalId !== null && { externalId }) };
+      const after = { ...label, role, ...limits, scopes, allowedNetworks, expiresAt };
       await recordAuditEvent(transaction, actor, 'key.issued', record, null, after);
       return { ...keyView(record, bannedUntil, await readServerTimeMs(transaction)), key };
     });
@@ -91,8 +93,7 @@ export class KeyService {
 
   /** Returns whether this key was ever issued, even if it has expired or was revoked. */
   async exists(key: string): Promise<boolean> {
-    const { hash } = storedFields(key);
-    return (await this.database.apiKey.count({ where: { hash } })) > 0;
+    return (await findIdByKey(this.database, key)) !== null;
   }
 
   /** @throws ApiError `not_found`. */
@@ -104,9 +105,10 @@ export class KeyService {
 
   /**
    * Issues a successor on the same quota. Both keys work until the overlap ends, though the old key never
-   * works past its own expiry.
+   * works past its own expiry, and not while it is suspended.
    *
-   * @param maxPerDay the successors that keys of its line may get in the UTC day, this one included.
+   * @param maxPerDay the successors that keys of its line may get in the UTC day, this one included; given if
+   *   the holder rotates the key.
    * @throws ApiError `not_found`; `conflict` if the key is revoked, expired, already rotated, or rotated too
    *   often, or if the quota has as many keys as it may; `invalid_request` if `expiresAt` is in the past.
    */
@@ -148,6 +150,9 @@ export class KeyService {
       if (keyEnd(old, nowMs) !== null || keyEnd(newest, nowMs) !== null) {
         return { record, more: { reason: 'it, or its newest successor, had ended before' } };
       }
+      if (old.suspendedAt !== null || newest.suspendedAt !== null) {
+        return { record, more: { reason: 'it, or its newest successor, was suspended' } };
+      }
       if (successorsToday >= maxPerDay) {
         const times = `${maxPerDay} times today, with its predecessors and successors`;
         return { record, more: { reason: `it was rotated ${times}` } };
@@ -186,31 +191,34 @@ export class KeyService {
    * @throws ApiError `not_found`.
    */
   async findId(key: string): Promise<string> {
-    const { hash } = storedFields(key);
-    const found = await this.database.apiKey.findFirst({ where: { hash }, select: { id: true } });
-    if (found === null) {
+    const id = await findIdByKey(this.database, key);
+    if (id === null) {
       throw new ApiError('not_found', 'This key was never issued here. Check that it was copied whole.');
     }
-    return found.id;
+    return id;
   }
 
   /**
-   * Changes the name of a key, the note on it, what it may do, and from where. What is undefined stays, and
-   * null removes the note or a restriction. A restriction also applies to what the key and its predecessors
-   * issued.
+   * Changes the name of a key, the note on it, what it may do, and from where, and suspends or resumes it.
+   * What is undefined stays, and null removes the note or a restriction. A restriction also applies to what
+   * the key and its predecessors issued; a suspension does not.
    *
    * @throws ApiError `not_found`; `invalid_request` if the role of the key does not include one of the
-   *   scopes.
+   *   scopes; `conflict` if a key that has ended is to be suspended.
    */
-  async update(id: string, input: UpdateKeyInput, actor: Actor): Promise<Key> {
+  async update(id: string, { suspended, ...input }: UpdateKeyInput, actor: Actor): Promise<Key> {
     return this.change(id, async (transaction, old, nowMs) => {
       requireWithinRole(old.role as KeyRole, input.scopes ?? null);
-      const record = await updateRecord(transaction, old, input, actor);
+      const updated = await updateRecord(transaction, old, input, actor);
       if (input.scopes !== undefined || input.allowedNetworks !== undefined) {
         for (const issued of await findIssuedKeys(transaction, old, nowMs)) {
-          await updateRecord(transaction, issued, narrow(issued, record), actor);
+          await updateRecord(transaction, issued, narrow(issued, updated), actor);
         }
       }
+      const record =
+        suspended === undefined || suspended === (old.suspendedAt !== null)
+          ? updated
+          : await setSuspended(transaction, updated, suspended, actor, nowMs);
       return { record, more: {} };
     });
   }
@@ -297,6 +305,32 @@ async function updateRecord(
   return changed;
 }
 
+/**
+ * Suspends a key, or resumes it.
+ *
+ * @throws ApiError `conflict` if a key that has ended is to be suspended.
+ */
+async function setSuspended(
+  transaction: Prisma.TransactionClient,
+  old: KeyRecord,
+  suspended: boolean,
+  actor: Actor,
+  nowMs: number,
+): Promise<KeyRecord> {
+  const end = keyEnd(old, nowMs);
+  if (suspended && end !== null) {
+    throw new ApiError('conflict', `The key is ${end}, so it cannot be suspended.`);
+  }
+  const now = new Date(nowMs);
+  const [before, after] = [{ suspendedAt: old.suspendedAt }, { suspendedAt: suspended ? now : null }];
+  await transaction.apiKey.update({ where: { id: old.id }, data: after, select: { id: true } });
+  await recordAuditEvent(transaction, actor, suspended ? 'key.suspended' : 'key.resumed', old, before, after);
+  await (suspended
+    ? queueKeyEvent(transaction, 'key.suspended', old, { suspendedAt: now })
+    : queueKeyEvent(transaction, 'key.resumed', old, { resumedAt: now }));
+  return { ...old, ...after };
+}
+
 /** Issues the successor of a key, which works until `endsAt`. */
 async function succeed(
   transaction: Prisma.TransactionClient,
@@ -352,6 +386,9 @@ async function requireRotatable(database: Database, key: KeyRecord, nowMs: numbe
   const end = keyEnd(key, nowMs);
   if (end !== null) {
     throw new ApiError('conflict', `The key is ${end}, so it cannot be rotated. Issue a new one.`);
+  }
+  if (maxPerDay !== Infinity && keyInvalidity(key, nowMs) !== null) {
+    throw new ApiError('conflict', 'The key is suspended, so only an administrator can rotate it.');
   }
   if (key.successor !== null) {
     const { id, revokedAt } = key.successor;

@@ -1,6 +1,6 @@
 import type { Prisma } from '../database/generated/client.js';
 import type { KeyRole } from '../auth/rules/role.js';
-import { findKeyEnd, keyState } from '../auth/key-validity.js';
+import { findInvalidity, findKeyEnd, keyState } from '../auth/key-validity.js';
 import type { Key } from './key.schemas.js';
 import type { Restrictions } from './rules/further-key.js';
 import { quotaFields } from './quota.view.js';
@@ -22,6 +22,10 @@ export type KeyRecord = Prisma.ApiKeyGetPayload<typeof KEY_ARGS> & Restrictions;
 export const keyEnd = ({ revokedAt, expiresAt }: KeyRecord, nowMs: number) =>
   findKeyEnd(revokedAt !== null, expiresAt, nowMs);
 
+/** Returns why a key is not valid at `nowMs`, or null if it is valid. */
+export const keyInvalidity = ({ revokedAt, suspendedAt, expiresAt }: KeyRecord, nowMs: number) =>
+  findInvalidity(revokedAt !== null, suspendedAt !== null, expiresAt, nowMs);
+
 /** Returns a key as it is shown to administrators at `nowMs`. */
 export function keyView(record: KeyRecord, bannedUntil: Date | null, nowMs: number): Key {
   const { quota, successor, lineId: _lineId, generation: _generation, ...fields } = record;
@@ -35,6 +39,7 @@ export function keyView(record: KeyRecord, bannedUntil: Date | null, nowMs: numb
     createdAt: fields.createdAt.toISOString(),
     expiresAt: fields.expiresAt?.toISOString() ?? null,
     revokedAt: fields.revokedAt?.toISOString() ?? null,
+    suspendedAt: fields.suspendedAt?.toISOString() ?? null,
     successorId: successor?.id ?? null,
     warnings: limitWarnings(limits),
   };

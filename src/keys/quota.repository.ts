@@ -34,20 +34,21 @@ export async function lockQuota(transaction: Prisma.TransactionClient, id: strin
   return findQuota(transaction, id);
 }
 
-interface PlanAndLimits {
+interface QuotaInput {
+  externalId?: string | null | undefined;
   plan?: string | undefined;
   perMinute?: number | null | undefined;
   perDay?: number | null | undefined;
 }
 
 /**
- * Returns the columns of a quota on this plan.
+ * Returns the columns of a quota with these values.
  *
  * @throws ApiError `invalid_request` if there is no such plan, if neither the plan nor the input has limits,
  *   or if the input has one limit alone.
  */
-export async function quotaColumns(database: Database, input: PlanAndLimits) {
-  const { plan: name = '', perMinute = null, perDay = null } = input;
+export async function quotaColumns(database: Database, input: QuotaInput) {
+  const { plan: name = '', perMinute = null, perDay = null, externalId = null } = input;
   const missing = missingLimit({ perMinute, perDay });
   if (missing !== null) {
     const message = `The request is invalid: ${missing} is required: a quota has both own limits or neither.`;
@@ -61,7 +62,7 @@ export async function quotaColumns(database: Database, input: PlanAndLimits) {
     const message = `Plan "${name}" has no limits: give the quota its own limits per minute and per day.`;
     throw new ApiError('invalid_request', message);
   }
-  return { planName: name, perMinute, perDay };
+  return { planName: name, perMinute, perDay, externalId };
 }
 
 async function noSuchPlanMessage(database: Database, name: string): Promise<string> {

@@ -2,13 +2,17 @@ import { z } from 'zod';
 import { openEnum } from '../schemas/open-enum.js';
 import { PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
 import { Limits, shownLimit } from '../schemas/limits.schema.js';
-import { BODY_MESSAGE, bodyString, dateTime, uuid } from '../schemas/text-schemas.js';
+import { BODY_MESSAGE, bodyLine, bodyString, dateTime, uuid } from '../schemas/text-schemas.js';
+import { EXTERNAL_ID_MAX_LENGTH, shownExternalId } from '../usage/usage.schemas.js';
 import { keyWarnings } from './warnings.js';
 
 export const planName = bodyString.meta({
   description: 'Name of the plan.',
   maxLength: PLAN_NAME_MAX_LENGTH,
 });
+
+const EXTERNAL_ID = 'What administrators call the customer in their own system. It need not be unique.';
+export const externalId = bodyLine(EXTERNAL_ID, EXTERNAL_ID_MAX_LENGTH);
 
 export const limitsSource = openEnum(['plan', 'quota']).meta({
   description: 'Where the limits come from: the plan, or the quota, which then has its own.',
@@ -19,8 +23,9 @@ const effectiveLimit = (window: string) =>
     `Effective limit of requests per UTC ${window}; null if the quota was left without one by direct SQL.`,
   );
 
-/** The plan and the effective limits of a quota, as administrators see them. */
-export const quotaLimits = {
+/** What administrators see of a quota: whose it is, its plan and its effective limits. */
+export const shownQuota = {
+  externalId: shownExternalId,
   plan: planName,
   perMinute: effectiveLimit('minute'),
   perDay: effectiveLimit('day'),
@@ -31,7 +36,7 @@ export const quotaLimits = {
 export const Quota = z
   .object({
     id: uuid('Identifier of the quota.'),
-    ...quotaLimits,
+    ...shownQuota,
     validKeyCount: z
       .int32()
       .min(0)
@@ -45,6 +50,7 @@ export const Quota = z
     examples: [
       {
         id: '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a10',
+        externalId: 'customer-4711',
         plan: 'enterprise',
         perMinute: 5_000,
         perDay: 1_000_000,
@@ -70,6 +76,10 @@ export const UpdateQuotaInput = z
       plan: planName.optional(),
       perMinute: ownLimit(Limits.shape.perMinute, 'Own limit of requests per UTC minute.'),
       perDay: ownLimit(Limits.shape.perDay, 'Own limit of requests per UTC day.'),
+      externalId: externalId
+        .nullable()
+        .optional()
+        .meta({ description: `${EXTERNAL_ID} Null removes it.` }),
     },
     BODY_MESSAGE,
   )

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Actor, recordAuditEvent } from '../audit/audit.js';
+import type { Prisma } from '../database/generated/client.js';
 import { type Database, inTransaction } from '../database/access/in-transaction.js';
 import { PrismaService } from '../database/access/prisma.service.js';
 import { ApiError } from '../http/routes/api-error.js';
@@ -29,8 +30,8 @@ export class QuotaService {
   }
 
   /**
-   * Changes the plan of a quota and its own limits. What is undefined stays, and null removes an own limit.
-   * The counts of the current windows are kept.
+   * Changes the plan of a quota, its own limits and its external id. What is undefined stays, and null
+   * removes an own limit or the external id. The counts of the current windows are kept.
    *
    * @throws ApiError `not_found`; `invalid_request` if there is no such plan, if neither the plan nor the
    *   quota would have limits, or if it would have one own limit alone.
@@ -39,11 +40,16 @@ export class QuotaService {
     return inTransaction(this.database, async (transaction) => {
       const old = await lockQuota(transaction, id);
       const { plan = old.planName, perMinute = old.perMinute, perDay = old.perDay } = input;
-      const data = await quotaColumns(transaction, { plan, perMinute, perDay });
+      const { externalId = old.externalId } = input;
+      const data = await quotaColumns(transaction, { plan, perMinute, perDay, externalId });
       // The ban is read first, because the change is undone if it cannot be read.
       const bannedUntil = await this.counters.findBanEnd(quotaBucketKey(old.id));
       const changed = await transaction.quota.update({ where: { id }, data, ...QUOTA });
-      const [before, after] = [quotaFields(old), quotaFields(changed)];
+      const isRenamed = old.externalId !== changed.externalId;
+      const [before, after] = [old, changed].map((quota) => {
+        const { externalId, ...fields } = quotaFields(quota);
+        return isRenamed ? { externalId, ...fields } : fields;
+      }) as [Prisma.InputJsonObject, Prisma.InputJsonObject];
       if (!isDeepStrictEqual(before, after)) {
         await recordAuditEvent(transaction, actor, 'quota.updated', old, before, after);
       }

@@ -5,11 +5,17 @@ export const QUOTA = { include: { plan: true } } satisfies Prisma.QuotaDefaultAr
 export type QuotaRecord = Prisma.QuotaGetPayload<typeof QUOTA>;
 
 /**
- * Returns the plan and the effective limits of a quota: its own, else its plan's; null if it has no limits,
- * which only direct SQL can cause.
+ * Returns whose a quota is, its plan, and its effective limits: its own, else its plan's; null if it has no
+ * limits, which only direct SQL can cause.
  */
-export function quotaFields({ plan, perMinute, perDay }: Pick<QuotaRecord, 'plan' | 'perMinute' | 'perDay'>) {
+export function quotaFields({
+  externalId,
+  plan,
+  perMinute,
+  perDay,
+}: Pick<QuotaRecord, 'externalId' | 'plan' | 'perMinute' | 'perDay'>) {
   return {
+    externalId,
     plan: plan.name,
     perMinute: perMinute ?? plan.perMinute,
     perDay: perDay ?? plan.perDay,

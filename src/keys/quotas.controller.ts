@@ -26,7 +26,7 @@ export class QuotasController {
   @QuotaId()
   @AdminRead({
     summary: 'Get a quota',
-    description: 'Returns the plan of a quota, its limits, and its ban, if any.',
+    description: 'Returns the plan of a quota, its limits, its external id, and its ban, if any.',
   })
   @Responses({ status: 200, schema: Quota, description: 'The quota.' })
   getQuota(@Param('quotaId') quotaId: string): Promise<Quota> {
@@ -38,8 +38,9 @@ export class QuotasController {
   @AdminWrite({
     summary: 'Update a quota',
     description:
-      'Changes the plan of a quota and its own limits, for all its keys. What the body leaves out stays, ' +
-      'and null removes an own limit. It applies on every replica within a second, and keeps the counts.',
+      'Changes the plan of a quota, its own limits and its external id, for all its keys. What the body ' +
+      'leaves out stays, and null removes an own limit or the external id. It applies on every replica ' +
+      'within a second, and keeps the counts.',
   })
   @Responses({ status: 200, schema: Quota, description: 'The changed quota.' })
   updateQuota(

@@ -5,7 +5,7 @@ import { instant, instantParameter } from '../schemas/instant.js';
 import { enumParameter, limitParameter } from '../schemas/pagination.js';
 import { dateTime } from '../schemas/text-schemas.js';
 import { uuidParameter } from '../schemas/uuid.js';
-import { count, positionCursor, positionParts, range } from './usage.schemas.js';
+import { count, externalIdParameter, positionCursor, positionParts, range } from './usage.schemas.js';
 
 /** The UTC days from which scopes are suggested, if no range is given. */
 export const SUGGESTION_DAYS = 30;
@@ -18,14 +18,19 @@ export const topUsageCursor = positionCursor({ requests, id: keyId });
 export const operationUsageCursor = positionCursor({ requests, operation, deprecated });
 
 const limit = limitParameter('Maximum number of entries returned.');
+const externalId = externalIdParameter('Only usage of keys whose quota has exactly this external id.');
 /** The query parameters that select a key, or the keys of a quota. */
 const selection = {
   keyId: uuidParameter('Only usage of the key with this identifier.', 'must be the id of a key'),
   quotaId: uuidParameter('Only usage of the keys of this quota.', 'must be the id of a quota'),
+  externalId,
 };
 
 export const KeyUsageQuery = z.object({ limit, ...range, cursor: keyUsageCursor.parameter });
 export type KeyUsageQuery = z.infer<typeof KeyUsageQuery>;
+
+export const KeyUsageOfAllQuery = KeyUsageQuery.extend({ externalId });
+export type KeyUsageOfAllQuery = z.infer<typeof KeyUsageOfAllQuery>;
 
 export const DeprecatedCallersQuery = z.object({ limit, cursor: deprecatedCallersCursor.parameter });
 export type DeprecatedCallersQuery = z.infer<typeof DeprecatedCallersQuery>;
@@ -37,6 +42,7 @@ export const TopUsageQuery = z.object({
   limit,
   ...range,
   by: enumParameter(['key', 'quota'], 'Groups the requests by key, the default, or by quota.'),
+  externalId,
   cursor: topUsageCursor.parameter,
 });
 export type TopUsageQuery = z.infer<typeof TopUsageQuery>;

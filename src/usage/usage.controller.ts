@@ -18,6 +18,7 @@ import {
   deprecatedCallersCursor,
   DeprecatedCallersQuery,
   keyUsageCursor,
+  KeyUsageOfAllQuery,
   KeyUsageQuery,
   operationUsageCursor,
   OperationUsageQuery,
@@ -53,7 +54,7 @@ export class UsageController {
   })
   @PageResponse(KeyUsage, 'A page of usage.')
   listUsageByKey(
-    @Query({ schema: KeyUsageQuery }) query: KeyUsageQuery,
+    @Query({ schema: KeyUsageOfAllQuery }) query: KeyUsageOfAllQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<KeyUsage[]> {
     return respondWithPage(reply, this.usage.page(query), '/admin/usage', query, keyUsageCursor.textOf);

@@ -7,7 +7,7 @@ import type { MinuteOfRequests } from './rules/what-if.js';
 import { UsageJournal } from './usage.journal.js';
 import type {
   DeprecatedCallersQuery,
-  KeyUsageQuery,
+  KeyUsageOfAllQuery,
   OperationUsageQuery,
   TopUsageQuery,
   UsageTotalsQuery,
@@ -68,7 +68,7 @@ const TOP = {
   quota: { id: Prisma.sql`quota_id`, keyId: Prisma.sql`NULL::uuid` },
 };
 
-/** Selects usage of one period that started in a range, of all keys, of one, or of those of a quota. */
+/** Selects usage of one period that started in a range, of all keys, of one, or of those of a quota or an external id. */
 export type UsageSelection = Omit<UsageTotalsQuery, 'limit' | 'cursor'> & {
   /** The UUID of a key, which also selects those that it succeeds, and those that succeed it. */
   rotationOf?: string;
@@ -93,7 +93,7 @@ export class UsageRepository {
   ) {}
 
   /** Returns one page of the usage of each key and operation, newest first, then by key and operation. */
-  async page({ limit, cursor, ...selection }: KeyUsageQuery & Pick<UsageSelection, 'keyId'>) {
+  async page({ limit, cursor, ...selection }: KeyUsageOfAllQuery & Pick<UsageSelection, 'keyId'>) {
     const isAfter =
       cursor &&
       Prisma.sql`AND starts_at <= ${cursor.startsAt}::timestamptz AND (
@@ -101,13 +101,17 @@ export class UsageRepository {
           > (${cursor.keyId}::uuid, ${cursor.operation}, ${cursor.deprecated})
       )`;
     const rows = await this.read<KeyUsage>(Prisma.sql`
-      SELECT
-        starts_at AS "startsAt", key_id AS "keyId", quota_id AS "quotaId", operation, deprecated,
-        ${counts('')},
-        last_request_at AS "lastRequestAt"
-      ${selectedUsage(selection, isAfter)}
-      ORDER BY starts_at DESC, key_id, operation, deprecated
-      LIMIT ${limit + 1}`);
+      SELECT page.*, q.external_id AS "externalId"
+      FROM (
+        SELECT
+          starts_at AS "startsAt", key_id AS "keyId", quota_id AS "quotaId", operation, deprecated,
+          ${counts('')},
+          last_request_at AS "lastRequestAt"
+        ${selectedUsage(selection, isAfter)}
+        ORDER BY starts_at DESC, key_id, operation, deprecated
+        LIMIT ${limit + 1}
+      ) page LEFT JOIN quotas q ON q.id = "quotaId"
+      ORDER BY "startsAt" DESC, "keyId", operation, deprecated`);
     return toPage(rows, limit);
   }
 
@@ -146,7 +150,7 @@ export class UsageRepository {
     const isAfter =
       cursor && Prisma.sql`HAVING (-${TOTAL}, ${id}) > (-${cursor.requests}::float8, ${cursor.id}::uuid)`;
     const rows = await this.read<TopUsage>(Prisma.sql`
-      SELECT top.*, ${KEY_FIELDS}, q.plan
+      SELECT top.*, ${KEY_FIELDS}, q.plan, q.external_id AS "externalId"
       FROM (
         SELECT
           ${keyId} AS "keyId", min(quota_id::text)::uuid AS "quotaId", ${SUMS},
@@ -218,8 +222,8 @@ export class UsageRepository {
     const rows = await this.read<DeprecatedCaller>(Prisma.sql`
       SELECT
         operation, key_id AS "keyId", ${KEY_FIELDS}, min(usage.quota_id::text) AS "quotaId",
-        ${REQUESTS}, max(last_request_at) AS "lastCalledAt"
-      FROM usage LEFT JOIN api_keys k ON k.id = key_id
+        min(q.external_id) AS "externalId", ${REQUESTS}, max(last_request_at) AS "lastCalledAt"
+      FROM usage LEFT JOIN api_keys k ON k.id = key_id LEFT JOIN quotas q ON q.id = usage.quota_id
       WHERE period = 'day' AND deprecated ${isAfter ?? Prisma.empty}
       GROUP BY operation, key_id, k.id
       ORDER BY operation, key_id
@@ -248,7 +252,7 @@ function selectedUsage(
   columns = Prisma.sql`*`,
   end = Prisma.sql`OFFSET 0`,
 ): Prisma.Sql {
-  const { period, since, until, keyId, quotaId, rotationOf } = selection;
+  const { period, since, until, keyId } = selection;
   if (since !== undefined && until !== undefined && since >= until) {
     throw new ApiError('invalid_request', 'The request is invalid: since must be before until.');
   }
@@ -257,15 +261,26 @@ function selectedUsage(
     ${until === undefined ? Prisma.empty : Prisma.sql`AND starts_at < ${until}`}
     ${keyId === undefined ? Prisma.empty : Prisma.sql`AND key_id = ${keyId}::uuid`}
     ${further}`;
-  const own =
-    rotationOf === undefined
-      ? quotaId &&
-        Prisma.sql`SELECT id AS own_id, name, last_four FROM api_keys WHERE quota_id = ${quotaId}::uuid`
-      : Prisma.sql`SELECT id AS own_id FROM api_keys
-          WHERE line_id = (SELECT line_id FROM api_keys WHERE id = ${rotationOf}::uuid)`;
+  const own = keysOf(selection);
   return own === undefined
     ? Prisma.sql`FROM usage WHERE ${condition}`
     : Prisma.sql`FROM
         (${own}) AS own,
         LATERAL (SELECT ${columns} FROM usage WHERE key_id = own_id AND ${condition} ${end}) AS usage`;
+}
+
+/** Returns the query of the keys of a quota, of an external id, or of a line; undefined for all keys. */
+function keysOf({ quotaId, externalId, rotationOf }: UsageSelection): Prisma.Sql | undefined {
+  if (rotationOf !== undefined) {
+    return Prisma.sql`SELECT id AS own_id FROM api_keys
+      WHERE line_id = (SELECT line_id FROM api_keys WHERE id = ${rotationOf}::uuid)`;
+  }
+  const conditions = [
+    quotaId !== undefined && Prisma.sql`quota_id = ${quotaId}::uuid`,
+    externalId !== undefined &&
+      Prisma.sql`quota_id IN (SELECT id FROM quotas WHERE external_id = ${externalId})`,
+  ].filter((condition) => condition !== false);
+  return conditions.length === 0
+    ? undefined
+    : Prisma.sql`SELECT id AS own_id, name, last_four FROM api_keys WHERE ${Prisma.join(conditions, ' AND ')}`;
 }

@@ -2,7 +2,14 @@ import { z } from 'zod';
 import { instant, instantParameter } from '../schemas/instant.js';
 import { cursorParameter, once } from '../schemas/pagination.js';
 import { isUuid } from '../schemas/uuid.js';
-import { dateTime, keyHints, KEY_NAME_MAX_LENGTH, plainText, uuid } from '../schemas/text-schemas.js';
+import {
+  dateTime,
+  keyHints,
+  KEY_NAME_MAX_LENGTH,
+  lineParameter,
+  plainText,
+  uuid,
+} from '../schemas/text-schemas.js';
 import { isPlanName, PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
 import { PERIODS } from './rules/periods.js';
 
@@ -10,6 +17,11 @@ const PERIOD_DEFAULT = 'day';
 export const OPERATION_MAX_LENGTH = 64;
 export const USAGE_KEPT =
   'Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400.';
+export const EXTERNAL_ID_MAX_LENGTH = 255;
+export const shownExternalId = plainText(
+  'What administrators call the customer of the quota; null if it has no such name.',
+  EXTERNAL_ID_MAX_LENGTH,
+).nullable();
 /** Returns the schema of a number of requests, minutes or days. */
 export const count = (description: string) => z.int().min(0).meta({ description });
 
@@ -52,6 +64,7 @@ const keyFields = {
   prefix: keyHints.prefix.nullable(),
   lastFour: keyHints.lastFour.nullable(),
   quotaId: uuid('Identifier of its quota.'),
+  externalId: shownExternalId,
 };
 const requestFields = { ...countFields, lastRequestAt: dateTime('Time of the last request.') };
 
@@ -89,6 +102,7 @@ export const KeyUsage = z
     startsAt: UsageTotals.shape.startsAt,
     keyId: keyFields.keyId,
     quotaId: keyFields.quotaId,
+    externalId: keyFields.externalId,
     ...OperationUsage.shape,
   })
   .meta({
@@ -133,6 +147,9 @@ export const DeprecatedCaller = z
   })
   .meta({ id: 'DeprecatedCaller', description: 'A key that has called a deprecated operation.' });
 export type DeprecatedCaller = z.infer<typeof DeprecatedCaller>;
+
+export const externalIdParameter = (description: string) =>
+  lineParameter(description, EXTERNAL_ID_MAX_LENGTH).optional();
 
 const PLAN_MESSAGE = 'must be the name of a plan';
 export const planParameter = (description: string) =>

@@ -14,7 +14,7 @@ import { OPERATIONS_MAX, UsageRepository } from './usage.repository.js';
 import type { KeyUsage, OperationUsage } from './usage.schemas.js';
 import type { Limits } from '../schemas/limits.schema.js';
 import {
-  type KeyUsageQuery,
+  type KeyUsageOfAllQuery,
   type ScopeSuggestion,
   type ScopeSuggestionQuery,
   SUGGESTION_DAYS,
@@ -37,7 +37,7 @@ export class UsageService {
    *
    * @throws ApiError `not_found` if there is no such key.
    */
-  async page(query: KeyUsageQuery, id?: string): Promise<Page<KeyUsage>> {
+  async page(query: KeyUsageOfAllQuery, id?: string): Promise<Page<KeyUsage>> {
     const keyId = id === undefined ? undefined : (await this.findKey(id)).id;
     return this.repository.page({ ...query, keyId });
   }

@@ -1,18 +1,20 @@
 import { z } from 'zod';
 import { PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
 import { dateTime, KEY_NAME_MAX_LENGTH, plainText, uuid } from '../schemas/text-schemas.js';
-import { OPERATION_MAX_LENGTH } from '../usage/usage.schemas.js';
+import { OPERATION_MAX_LENGTH, shownExternalId } from '../usage/usage.schemas.js';
 
 /** What every event on a key says of it. */
 const ofKey = {
   keyId: uuid('Identifier of the key.'),
   keyName: plainText('Name of the key.', KEY_NAME_MAX_LENGTH),
   quotaId: uuid('Identifier of the quota of the key.'),
+  externalId: shownExternalId,
 };
 
 /** What every event on a quota says of it. */
 const ofQuota = {
   quotaId: uuid('Identifier of the quota.'),
+  externalId: shownExternalId,
   plan: plainText('Name of its plan.', PLAN_NAME_MAX_LENGTH),
 };
 
@@ -61,6 +63,14 @@ export const EVENTS = {
   'key.revoked': event('A key was revoked.', {
     ...ofKey,
     revokedAt: dateTime('When it was revoked.'),
+  }),
+  'key.suspended': event('A key was suspended: requests with it get 401 until it is resumed.', {
+    ...ofKey,
+    suspendedAt: dateTime('When it was suspended.'),
+  }),
+  'key.resumed': event('A suspended key was resumed.', {
+    ...ofKey,
+    resumedAt: dateTime('When it was resumed.'),
   }),
   'key.deprecated_operation_called': event(
     'An operation that is removed within 30 days was called. Sent once for each key, operation and UTC day.',

@@ -12,14 +12,14 @@ WITH clock AS MATERIALIZED (
 quota AS NOT MATERIALIZED (
   SELECT
     'quota:' || quotas.id AS bucket_key, coalesce(quotas.per_day, plans.per_day) AS per_day,
-    jsonb_build_object('quotaId', quotas.id, 'plan', plan) AS facts
+    jsonb_build_object('quotaId', quotas.id, 'externalId', external_id, 'plan', plan) AS facts
   FROM quotas JOIN plans ON name = plan
 ),
 key AS NOT MATERIALIZED (
   SELECT
-    id AS key_id, revoked_at, expires_at,
-    jsonb_build_object('keyId', id, 'keyName', name, 'quotaId', quota_id) AS facts
-  FROM api_keys
+    k.id AS key_id, revoked_at, expires_at,
+    jsonb_build_object('keyId', k.id, 'keyName', name, 'quotaId', quota_id, 'externalId', external_id) AS facts
+  FROM api_keys k JOIN quotas q ON q.id = quota_id
 ),
 used AS (
   SELECT bucket_key, day_used::float8 AS used FROM rate_limit_counters JOIN clock ON day_number = day

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import type { Prisma } from '../database/generated/client.js';
 import type { Database } from '../database/access/in-transaction.js';
 import { readServerTimeMs } from '../database/access/server-time.js';
@@ -63,18 +63,35 @@ export async function queueEvents(database: Database, events: WebhookEvent[]): P
     ON CONFLICT DO NOTHING`;
 }
 
+/** The events on a key that a transaction causes, and whether one may occur more than once. */
+const REPEATED = {
+  'key.rotated': false,
+  'key.revoked': false,
+  'key.suspended': true,
+  'key.resumed': true,
+} satisfies Partial<Record<EventType, boolean>>;
+
+interface KeyOfEvent {
+  id: string;
+  name: string;
+  quotaId: string;
+  quota: { externalId: string | null };
+}
+
 /**
  * Queues an event on a key in the transaction that causes it: it is not lost, and not sent for a change that
  * was rolled back.
  *
  * @param facts the data of the event beside the key.
  */
-export function queueKeyEvent<Type extends 'key.rotated' | 'key.revoked'>(
+export function queueKeyEvent<Type extends keyof typeof REPEATED>(
   transaction: Prisma.TransactionClient,
   type: Type,
-  { id, name, quotaId }: { id: string; name: string; quotaId: string },
+  { id, name, quotaId, quota }: KeyOfEvent,
   facts: Written<KeyEventFacts<Type>>,
 ): Promise<void> {
-  const data = { keyId: id, keyName: name, quotaId, ...facts } as Written<EventData<Type>>;
-  return queueEvents(transaction, [{ type, subject: id, data }]);
+  const ofKey = { keyId: id, keyName: name, quotaId, externalId: quota.externalId };
+  const data = { ...ofKey, ...facts } as Written<EventData<Type>>;
+  const subject = REPEATED[type] ? `${id}:${randomUUID()}` : id;
+  return queueEvents(transaction, [{ type, subject, data }]);
 }

@@ -35,11 +35,17 @@ const [LEAST, GREATEST] = RANGES.int64;
 const INT64S =
   'must be given at most 100 times, each time as an integer from ' +
   `${LEAST} to ${GREATEST}, written as digits`;
-const INSTANT = 'must be a date-time with its offset, such as 2027-01-01T00:00:00Z';
+const INSTANT =
+  'must be (a date such as 2027-01-31, or )?a date-time with its offset, such as 2027-01-01T00:00:00Z';
 const NO_INSTANTS = [
   '',
   'tomorrow',
-  '2999-01-01',
+  // Where a date is accepted, it is one of the calendar.
+  '2999-02-29',
+  '2999-1-1',
+  '2999-01-01Z',
+  '0000-01-01',
+  '10000-01-01',
   '2999-01-01T00:00:00',
   '2999-01-01 00:00:00Z',
   '2999-02-29T00:00:00Z',

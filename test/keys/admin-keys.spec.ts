@@ -66,6 +66,7 @@ describe('POST /admin/keys', () => {
       prefix: 'ask_test_',
       lastFour: response.json.key.slice(-4),
       quotaId: expect.stringMatching(UUID),
+      externalId: null,
       plan: 'pro',
       perMinute: 300,
       perDay: 10_000,
@@ -74,6 +75,7 @@ describe('POST /admin/keys', () => {
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       expiresAt: null,
       revokedAt: null,
+      suspendedAt: null,
       predecessorId: null,
       successorId: null,
       issuerId: null,
@@ -96,6 +98,19 @@ describe('POST /admin/keys', () => {
       expect((await use(own.key)).headers.get('ratelimit-policy')).toBe(
         '"minute";q=7;w=60, "day";q=2147483647;w=86400',
       );
+    }
+  });
+
+  it('accepts a date as an expiry, which is the end of that day in UTC', async () => {
+    const key = await issue({ expiresAt: '2999-01-31' });
+    expect(key.expiresAt).toBe('2999-01-31T23:59:59.999Z');
+    const { json } = await rotate(key, { expiresAt: '2996-02-29' });
+    expect(json.expiresAt).toBe('2996-02-29T23:59:59.999Z');
+    const message =
+      'must be a date such as 2027-01-31, or a date-time with its offset, such as 2027-01-01T00:00:00Z';
+    for (const expiresAt of ['2999-02-29', '2999-13-01', '2999-1-31', '0000-01-01', '2999-01-31Z']) {
+      const response = await sendAsAdmin('POST /admin/keys', { name: 'x', plan: 'free', expiresAt });
+      expectInvalid(response, `expiresAt ${message}`);
     }
   });
 

@@ -55,6 +55,7 @@ describe('POST /v1/keys', () => {
       createdAt: expect.any(String),
       expiresAt: null,
       revokedAt: null,
+      suspendedAt: null,
       predecessorId: null,
       successorId: null,
       issuerId: holder.id,
@@ -169,7 +170,8 @@ describe('POST /v1/keys', () => {
     for (let count = 1; count < 20; count += 1) {
       keys.push((await issueBy(holder)).json);
     }
-    const full = 'The quota has 20 valid keys, the maximum: revoke one, or ask an administrator.';
+    const full =
+      'The quota has 20 keys that are valid or suspended, the maximum: revoke one, or ask an administrator.';
     expectError(await issueBy(holder), 409, 'conflict', full);
     const { quotaId } = holder;
     expectError(await admin.send('POST /admin/keys', { name: 'x', quotaId }), 409, 'conflict', full);

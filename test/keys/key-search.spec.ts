@@ -26,9 +26,10 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Returns whether a search finds the only key with a name. */
-async function finds(search: string, name: string): Promise<boolean> {
-  const { id } = await store.issue({ name });
+/** Returns whether a search finds the only key with a name, or with other fields. */
+async function finds(search: string, given: string | object): Promise<boolean> {
+  const fields = typeof given === 'string' ? { name: given } : given;
+  const { id } = await store.issue({ plan: 'free', ...fields });
   const path = `/admin/keys?limit=100&search=${encodeURIComponent(search)}`;
   const { status, json, headers } = await send(store.url + path, { key: administrator });
   await database.query('DELETE FROM api_keys WHERE id = $1', [id]);
@@ -53,6 +54,10 @@ describe('GET /admin/keys?search= in a database with the locale C', () => {
     ['istanbul', 'İSTANBUL'],
     ['IŞIK', 'ışık'],
     ['straße', 'STRAẞE'],
+    ['STRASSE', 'Straße'],
+    ['straße', 'Hauptstrasse'],
+    ['Masse', 'MAẞE'],
+    ['A\u030ASA', 'åsa'],
     ['a.b*[c]\\d^$(|)_%', 'A.B*[C]\\D^$(|)_% and more'],
     ['***:x', '***:X'],
     ['🐕 犬', 'A 🐕 犬'],
@@ -61,7 +66,7 @@ describe('GET /admin/keys?search= in a database with the locale C', () => {
   });
 
   it.each([
-    ['strasse', 'Straße'],
+    ['strase', 'Straße'],
     ['kathe', 'Käthe'],
     ['ka', 'Ka\u0308the'],
     ['a.c', 'abc'],
@@ -70,5 +75,34 @@ describe('GET /admin/keys?search= in a database with the locale C', () => {
     ['(?i)abc', 'abc'],
   ])('returns for %j no key named %j', async (search, name) => {
     expect(await finds(search, name)).toBe(false);
+  });
+
+  it.each([
+    [{ note: 'Ruft nachts an: KÄTHE' }, 'käthe', true],
+    [{ externalId: 'Kunde-ÖSTLUND' }, 'östlund'.normalize('NFD'), true],
+    [{ externalId: 'Kunde-ÖSTLUND' }, 'kunde-ostlund', false],
+    // Nothing matches across two fields.
+    [{ name: 'one', note: 'two' }, 'onetwo', false],
+  ])('reads the note and the external id of %j for %j', async (fields, search, isFound) => {
+    expect(await finds(search, { name: 'Ann', ...fields })).toBe(isFound);
+  });
+
+  it('reads the end of the id and of the key, in any case', async () => {
+    const { id, key } = await store.issue({ name: 'Ann' });
+    const searches = [
+      id.slice(-8).toUpperCase(),
+      id,
+      key.slice(-4).toUpperCase(),
+      key.slice(-3).toLowerCase(),
+    ];
+    for (const search of searches) {
+      const path = `/admin/keys?limit=100&search=${search}`;
+      const { json } = await send(store.url + path, { key: administrator });
+      expect(json.map((found: { id: string }) => found.id)).toContain(id);
+    }
+    const { json } = await send(`${store.url}/admin/keys?search=${key.slice(-8, -4)}`, {
+      key: administrator,
+    });
+    expect(json).toEqual([]);
   });
 });

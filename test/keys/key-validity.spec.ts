@@ -1,10 +1,13 @@
 import { SERVICE } from '../../src/audit/audit.js';
 import {
+  findInvalidity,
   findKeyEnd,
+  isLiveAt,
   isValidAt,
   keyState,
   stateAt,
-  wasValidAt,
+  wasLiveAt,
+  whereLive,
   whereValid,
 } from '../../src/auth/key-validity.js';
 import { seedAdministrator } from '../../src/cli/seed.command.js';
@@ -27,7 +30,9 @@ describe('the rule of when a key is valid', () => {
     const prisma = app.get(PrismaService);
     const kinds = Object.values(times).flatMap((revokedAt) =>
       Object.values(times).flatMap((expiresAt) =>
-        [false, true].map((isRotated) => ({ revokedAt, expiresAt, isRotated })),
+        [false, true].flatMap((isRotated) =>
+          [null, times.past].map((suspendedAt) => ({ revokedAt, expiresAt, isRotated, suspendedAt })),
+        ),
       ),
     );
     const keys = await Promise.all(
@@ -36,19 +41,20 @@ describe('the rule of when a key is valid', () => {
         if (kind.isRotated) {
           await app.get(KeyService).rotate(id, {}, SERVICE);
         }
-        await database.query('UPDATE api_keys SET revoked_at = $2, expires_at = $3 WHERE id = $1', [
-          id,
-          kind.revokedAt,
-          kind.expiresAt,
-        ]);
+        await database.query(
+          'UPDATE api_keys SET revoked_at = $2, expires_at = $3, suspended_at = $4 WHERE id = $1',
+          [id, kind.revokedAt, kind.expiresAt, kind.suspendedAt],
+        );
         return { ...kind, id, key, successor: kind.isRotated ? {} : null };
       }),
     );
     const rows = await prisma.$queryRaw<Record<string, unknown>[]>`
-      SELECT id, ${isValidAt(nowMs)} AS valid, ${stateAt(nowMs)} AS state,
-        ${wasValidAt(times.past.toISOString())} AS was FROM api_keys k`;
-    const byPrisma = await prisma.apiKey.findMany({ where: whereValid(nowMs), select: { id: true } });
-    const validIds = new Set(byPrisma.map(({ id }) => id));
+      SELECT id, ${isValidAt(nowMs)} AS valid, ${isLiveAt(nowMs)} AS live, ${stateAt(nowMs)} AS state,
+        ${wasLiveAt(times.past.toISOString())} AS was FROM api_keys k`;
+    const select = { id: true };
+    const validByPrisma = await prisma.apiKey.findMany({ where: whereValid(nowMs), select });
+    const liveByPrisma = await prisma.apiKey.findMany({ where: whereLive(nowMs), select });
+    const [validIds, liveIds] = [validByPrisma, liveByPrisma].map((found) => found.map(({ id }) => id));
     await database.query(
       `INSERT INTO webhooks (id, url, events, secret)
        VALUES (gen_random_uuid(), 'http://127.0.0.1:9', '{*}', 'x')`,
@@ -58,15 +64,18 @@ describe('the rule of when a key is valid', () => {
     const events = await database.query<{ id: string }>(
       `SELECT payload->'data'->>'keyId' AS id FROM webhook_deliveries WHERE event_type = 'key.expiring'`,
     );
-    for (const { id, key, revokedAt, expiresAt, successor } of keys) {
-      const isValid = findKeyEnd(revokedAt !== null, expiresAt, nowMs) === null;
-      const state = keyState({ revokedAt, expiresAt, successor }, nowMs);
+    for (const { id, key, revokedAt, suspendedAt, expiresAt, successor } of keys) {
+      const isLive = findKeyEnd(revokedAt !== null, expiresAt, nowMs) === null;
+      const isValid = findInvalidity(revokedAt !== null, suspendedAt !== null, expiresAt, nowMs) === null;
+      const state = keyState({ revokedAt, suspendedAt, expiresAt, successor }, nowMs);
       const isAfterPast = (time: Date | null) => time === null || time > times.past;
       const was = isAfterPast(revokedAt) && isAfterPast(expiresAt);
-      expect(rows).toContainEqual({ id, valid: isValid, state, was });
-      expect(validIds.has(id)).toBe(isValid);
+      expect(rows).toContainEqual({ id, valid: isValid, live: isLive, state, was });
+      expect([validIds!.includes(id), liveIds!.includes(id)]).toEqual([isValid, isLive]);
       expect(['active', 'rotating'].includes(state)).toBe(isValid);
-      const isExpiring = state === 'active' && expiresAt !== null;
+      expect(['active', 'rotating', 'suspended'].includes(state)).toBe(isLive);
+      // A suspended key expires all the same.
+      const isExpiring = isLive && successor === null && expiresAt !== null;
       expect(events.some((event) => event.id === id)).toBe(isExpiring);
       const { status } = await send(`${store.url}/v1/pets`, { key });
       expect(status).toBe(isValid ? 200 : 401);

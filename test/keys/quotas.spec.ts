@@ -46,6 +46,7 @@ describe('GET /admin/quotas/{quotaId}', () => {
     expect(status).toBe(200);
     expect(json).toEqual({
       id: key.quotaId,
+      externalId: null,
       plan: 'pro',
       perMinute: 300,
       perDay: 10_000,

@@ -222,6 +222,8 @@ describe('the OpenAPI documents', () => {
       'key.expiring',
       'key.rotated',
       'key.revoked',
+      'key.suspended',
+      'key.resumed',
       'key.deprecated_operation_called',
       'webhook.test',
     ]);
@@ -243,6 +245,7 @@ describe('the OpenAPI documents', () => {
       'keyId',
       'keyName',
       'quotaId',
+      'externalId',
       'revokedAt',
     ]);
     expect(documents.store).not.toHaveProperty('webhooks');

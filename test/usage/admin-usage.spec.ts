@@ -41,6 +41,7 @@ const entry = (key: IssuedKey, startsAt: string, operation: string, counts: Reco
   startsAt,
   keyId: key.id,
   quotaId: key.quotaId,
+  externalId: null,
   operation,
   deprecated: operation === 'getPet',
   requests: counts['requests'],
@@ -151,6 +152,7 @@ describe('GET /admin/deprecations', () => {
       prefix,
       lastFour,
       quotaId,
+      externalId: null,
       requests,
       lastCalledAt: expect.stringMatching(new RegExp(`^2027-03-05T${hour}:00:3\\d\\.\\d{3}Z$`)),
     });

@@ -449,6 +449,7 @@ describe('usage of several replicas', () => {
   it('returns the callers of deprecated operations by operation and key, and no other callers', async () => {
     const { id: keyId, quotaId, prefix, lastFour } = await issueKey(database, { name: 'Nightly import' });
     const of = { keyId, quotaId, operation: 'getPet' };
+    const externalId = null;
     const gone = entry({ operation: 'getPet', deprecated: true });
     const days = [0, 1, 2].map((day) => {
       const lastRequestAtMs = NOON_MS - day * DAY_MS;
@@ -463,11 +464,12 @@ describe('usage of several replicas', () => {
     await append(...days, gone, entry({ keyId, quotaId }), entry({ ...of, lastRequestAtMs: NOON_MS + 9000 }));
     const lastCalledAt = new Date(NOON_MS).toISOString();
     const callers = [
-      { ...of, keyName: 'Nightly import', prefix, lastFour, requests: 6, lastCalledAt },
+      { ...of, externalId, keyName: 'Nightly import', prefix, lastFour, requests: 6, lastCalledAt },
       {
         ...of,
         keyId: gone.keyId,
         quotaId: gone.quotaId,
+        externalId,
         keyName: null,
         prefix: null,
         lastFour: null,

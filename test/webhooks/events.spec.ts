@@ -63,11 +63,33 @@ const act = ({ id }: IssuedKey, action: string, body?: object) =>
 
 describe('the event key.rotated', () => {
   it('is queued with the end of the overlap and the successor', async () => {
-    const key = await admin.issue({ name: 'Ann' });
+    const key = await admin.issue({ name: 'Ann', externalId: 'customer-7' });
     const { json: successor } = await act(key, 'rotate', { overlapSeconds: 0 });
     const { json: rotated } = await admin.send(`GET /admin/keys/${key.id}`);
-    const data = { keyId: key.id, keyName: 'Ann', quotaId: key.quotaId, successorId: successor.id };
+    const ofKey = { keyId: key.id, keyName: 'Ann', quotaId: key.quotaId, externalId: 'customer-7' };
+    const data = { ...ofKey, successorId: successor.id };
     expect(await listEvents()).toEqual([['key.rotated', { ...data, expiresAt: rotated.expiresAt }]]);
+  });
+});
+
+describe('the events key.suspended and key.resumed', () => {
+  it('are queued each time that the key is suspended and resumed', async () => {
+    const key = await admin.issue({ name: 'Ann', externalId: 'customer-7' });
+    const ofKey = { keyId: key.id, keyName: 'Ann', quotaId: key.quotaId, externalId: 'customer-7' };
+    const expected: unknown[] = [];
+    for (const suspended of [true, true, false, false, true]) {
+      const { json } = await admin.send(`PATCH /admin/keys/${key.id}`, { suspended });
+      if (suspended) {
+        expected.push(['key.suspended', { ...ofKey, suspendedAt: json.suspendedAt }]);
+      } else {
+        expected.push(['key.resumed', { ...ofKey, resumedAt: expect.any(String) }]);
+      }
+    }
+    // The second and the fourth changed nothing.
+    const queued = [expected[0], expected[2], expected[4]];
+    const events = await listEvents();
+    expect(events).toHaveLength(queued.length);
+    expect(events).toEqual(expect.arrayContaining(queued));
   });
 });
 
@@ -76,7 +98,8 @@ describe('the event key.revoked', () => {
     const key = await admin.issue({ name: 'Ann' });
     const { json: revoked } = await act(key, 'revoke');
     await act(key, 'revoke');
-    const data = { keyId: key.id, keyName: 'Ann', quotaId: key.quotaId, revokedAt: revoked.revokedAt };
+    const ofKey = { keyId: key.id, keyName: 'Ann', quotaId: key.quotaId, externalId: null };
+    const data = { ...ofKey, revokedAt: revoked.revokedAt };
     expect(await listEvents()).toEqual([['key.revoked', data]]);
   });
 
@@ -136,6 +159,7 @@ describe('the events of a day limit', () => {
     await findEvents();
     const data = (used: number, thresholdPercent: number) => ({
       quotaId: key.quotaId,
+      externalId: null,
       plan: 'enterprise',
       limit: 10,
       used,
@@ -165,13 +189,14 @@ describe('the events of a day limit', () => {
 
 describe('the event quota.banned', () => {
   it('is queued once for each ban, with its end', async () => {
-    const key = await admin.issue({ name: 'Ann' });
+    const key = await admin.issue({ name: 'Ann', externalId: 'customer-7' });
     const until = inFuture(60_000);
     await ban(admin.store.database, key, until);
     await findEvents();
     await findEvents();
     const data = (end: Date) => ({
       quotaId: key.quotaId,
+      externalId: 'customer-7',
       plan: 'free',
       bannedUntil: end.toISOString(),
     });
@@ -187,7 +212,7 @@ describe('the event quota.banned', () => {
 describe('the event key.expiring', () => {
   it('is queued once, 14 days before a key expires, unless it has a successor or is revoked', async () => {
     const expiresAt = inFuture(14.5 * DAY_MS).toISOString();
-    const key = await admin.issue({ name: 'Ann', expiresAt });
+    const key = await admin.issue({ name: 'Ann', externalId: 'customer-7', expiresAt });
     const rotated = await admin.issue({ expiresAt });
     const revoked = await admin.issue({ expiresAt });
     await act(revoked, 'revoke');
@@ -198,7 +223,8 @@ describe('the event key.expiring', () => {
     admin.store.clock.travel(DAY_MS);
     await findEvents();
     await findEvents();
-    const data = { keyId: key.id, keyName: 'Ann', quotaId: key.quotaId, expiresAt };
+    const ofKey = { keyId: key.id, keyName: 'Ann', quotaId: key.quotaId, externalId: 'customer-7' };
+    const data = { ...ofKey, expiresAt };
     expect((await listEvents()).filter(isExpiring)).toEqual([['key.expiring', data]]);
     await admin.store.database.query('UPDATE api_keys SET expires_at = NULL');
   });
@@ -291,6 +317,7 @@ describe('the event key.deprecated_operation_called', () => {
       keyId: key.id,
       keyName: 'Ann',
       quotaId: key.quotaId,
+      externalId: null,
     };
     expect(await listEvents()).toEqual(
       Array.from({ length: 2 }, () => ['key.deprecated_operation_called', data]),

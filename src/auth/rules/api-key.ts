@@ -46,6 +46,14 @@ export function hashApiKey(key: string): Buffer {
   return hash('sha256', key, 'buffer');
 }
 
+/**
+ * Returns the forms in which the hash of a key may be stored: as it is, or with the byte that a trigger adds
+ * while the key is suspended.
+ */
+export function storedHashes(keyHash: Buffer): Buffer<ArrayBuffer>[] {
+  return [Buffer.from(keyHash), Buffer.from([...keyHash, 0])];
+}
+
 /** Returns what a list may show of a key, so that its owner recognises it. */
 export function keyHints(key: string): { prefix: string; lastFour: string } {
   return { prefix: key.slice(0, PREFIXES.production.length), lastFour: key.slice(-4) };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CreateKeyInput, givenRestrictions, IssuedKey, KeyWithUsage } from '../key.schemas.js';
+import { CreateKeyInput, END_OF_DAY, givenRestrictions, IssuedKey, KeyWithUsage } from '../key.schemas.js';
 import { BODY_MESSAGE, uuid } from '../../schemas/text-schemas.js';
 import { pageQuery } from '../../schemas/uuid.js';
 
@@ -16,7 +16,9 @@ export const NewFurtherKey = z
         description: `The networks from which the key may be used; null for anywhere. ${WITHIN}.`,
       }),
       expiresAt: CreateKeyInput.shape.expiresAt.meta({
-        description: 'The time from which the key is no longer valid. At most that of your key, the default.',
+        description:
+          'The time from which the key is no longer valid. At most that of your key, the default. ' +
+          END_OF_DAY,
       }),
     },
     BODY_MESSAGE,
@@ -39,6 +41,7 @@ const SHOWN = {
   createdAt: true,
   expiresAt: true,
   revokedAt: true,
+  suspendedAt: true,
   predecessorId: true,
   successorId: true,
   issuerId: true,

@@ -9,7 +9,7 @@ import { ApiError } from '../../http/routes/api-error.js';
 import { countIssuedToday, findKey, lockKey, requireRoomForKey } from '../key.repository.js';
 import { KeyReader } from '../key-reader.service.js';
 import { KeyService } from '../key.service.js';
-import { keyEnd, type KeyRecord } from '../key.view.js';
+import { keyInvalidity, type KeyRecord } from '../key.view.js';
 import { furtherKeyBounds, issuableScopes } from '../rules/further-key.js';
 import type { NewFurtherKey } from './further-key.schemas.js';
 import type { IssuedKey, KeyWithUsage } from '../key.schemas.js';
@@ -74,9 +74,9 @@ export class FurtherKeyService {
 async function requireBounds(database: Database, issuer: KeyRecord, given: Omit<NewFurtherKey, 'name'>) {
   requireScope(issuer.scopes, 'keys:write');
   const nowMs = await readServerTimeMs(database);
-  const end = keyEnd(issuer, nowMs);
-  if (end !== null) {
-    throw new ApiError('conflict', `The key of the request is ${end}, so it cannot issue other keys.`);
+  const reason = keyInvalidity(issuer, nowMs);
+  if (reason !== null) {
+    throw new ApiError('conflict', `The key of the request is ${reason}, so it cannot issue other keys.`);
   }
   if (issuableScopes(issuer.scopes).length === 0) {
     const message = 'Your key has no scope that it could give to another. Ask an administrator for one.';
