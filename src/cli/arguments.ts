@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { BUILT_IN_PLAN_NAMES } from '../auth/rules/built-in-plans.js';
 import { OVERLAP_MAX_SECONDS } from '../keys/key.schemas.js';
-import { instant } from '../schemas/instant.js';
+import { instantOrEndOfDay } from '../schemas/instant.js';
 import { INT32_MAX } from '../schemas/int32.js';
 import { parseDuration } from '../process/settings/duration.js';
 import { wholeNumber } from '../process/settings/setting-types.js';
@@ -10,7 +10,11 @@ import { wholeNumber } from '../process/settings/setting-types.js';
 /** Usage is kept for this many days. */
 const DAYS_MAX = 400;
 export const PLAN_HELP = `${BUILT_IN_PLAN_NAMES.join(', ')}, or a plan of your own`;
-const EXPIRY_MESSAGE = 'must be a duration such as 30d, or a date-time such as 2027-01-01T00:00:00Z';
+const EXPIRY_MESSAGE =
+  'must be a duration such as 30d, a date such as 2027-01-31, or a date-time such as 2027-01-01T00:00:00Z';
+export const EXPIRY_HELP =
+  'such as 30d, 2027-01-31 (until the end of that day in UTC) or 2027-01-01T00:00:00Z';
+export const EXTERNAL_ID_HELP = 'what you call the customer of the quota in your own system';
 const DURATION_MESSAGE = 'must be a duration such as 90s, 30m, 24h or 7d; 0 for none';
 
 /** Returns a parser of an option, which reports the faults that a schema finds as wrong usage. */
@@ -53,7 +57,7 @@ export const overlap = parsedBy(
     .pipe(z.number().max(OVERLAP_MAX_SECONDS, 'must be at most 365 days')),
 );
 
-/** Parses when a key expires: an instant, or a duration from now. */
+/** Parses when a key expires: an instant, a date, or a duration from now. */
 export const expiry = parsedBy(
   z
     .string()
@@ -61,6 +65,6 @@ export const expiry = parsedBy(
       const fromNowMs = parseDuration(text);
       return fromNowMs === null ? text : new Date(Date.now() + fromNowMs).toISOString();
     })
-    .refine((text) => instant.safeParse(text).success, { error: EXPIRY_MESSAGE, abort: true })
-    .pipe(instant),
+    .refine((text) => instantOrEndOfDay.safeParse(text).success, { error: EXPIRY_MESSAGE, abort: true })
+    .pipe(instantOrEndOfDay),
 );

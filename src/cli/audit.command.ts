@@ -2,7 +2,7 @@ import { Option } from 'commander';
 import { ACTIONS, ACTOR_TYPES } from '../audit/audit.js';
 import { actorName, type AuditEvent, type AuditQuery } from '../audit/audit.schemas.js';
 import { AuditService } from '../audit/audit.service.js';
-import { instant } from '../schemas/instant.js';
+import { instantOrStartOfDay } from '../schemas/instant.js';
 import { parsedBy, positiveInteger } from './arguments.js';
 import { command, group } from './command.js';
 import { findId, idCell } from './record-id.js';
@@ -24,8 +24,12 @@ export const auditCommand = group('audit', 'the actions of administrators and ho
     .addOption(new Option('--action <action>', 'only of this action').choices(ACTIONS))
     .option('--key <id>', 'only on this key; with --quota, those on either')
     .option('--quota <id>', 'only on this quota')
-    .option('--since <instant>', 'only since then, such as 2027-01-01T00:00:00Z', parsedBy(instant))
-    .option('--until <instant>', 'only before then', parsedBy(instant))
+    .option(
+      '--since <instant>',
+      'only since then, such as 2027-01-01 or 2027-01-01T00:00:00Z',
+      parsedBy(instantOrStartOfDay),
+    )
+    .option('--until <instant>', 'only before then', parsedBy(instantOrStartOfDay))
     .run(async (services, { actorKey, key, quota, ...filters }: ListOptions) => {
       const actorId = await findId(services, 'key', actorKey);
       const keyId = await findId(services, 'key', key);

@@ -1,7 +1,17 @@
 import { type Command, Option } from 'commander';
+import { externalId } from '../keys/quota.schemas.js';
 import { CreateKeyInput, keyName, keyNote, type UpdateKeyInput } from '../keys/key.schemas.js';
 import { KeyService } from '../keys/key.service.js';
-import { expiry, listOrWord, overlap, parsedBy, PLAN_HELP, positiveInteger } from './arguments.js';
+import {
+  expiry,
+  EXPIRY_HELP,
+  EXTERNAL_ID_HELP,
+  listOrWord,
+  overlap,
+  parsedBy,
+  PLAN_HELP,
+  positiveInteger,
+} from './arguments.js';
 import { changeCommand, type ChangeOptions } from './command.js';
 import { findId } from './record-id.js';
 import { issuedOutput, keyOutput, keyText } from './key-output.js';
@@ -49,14 +59,16 @@ export const keyChanges: Command[] = [
         'plan',
         'perMinute',
         'perDay',
+        'externalId',
       ]),
     )
+    .option('--external-id <text>', EXTERNAL_ID_HELP, parsedBy(externalId))
     .option('--per-minute <n>', 'own limit per minute, with --per-day', positiveInteger)
     .option('--per-day <n>', 'own limit per day, with --per-minute', positiveInteger)
     .addOption(new Option('--role <role>', 'role of the key').choices(['client', 'admin']).default('client'))
     .addOption(scopesOption())
     .addOption(networksOption())
-    .option('--expires <when>', 'when it expires, such as 30d or 2027-01-01T00:00:00Z', expiry)
+    .option('--expires <when>', `when it expires, ${EXPIRY_HELP}`, expiry)
     .addHelpText('after', '\nExample:\n  animal-store keys issue --name "Ann\'s shop" --plan pro')
     .requireOneOf('--plan', '--quota')
     .rejectIf((limits: OwnLimits) => missingLimit(limits) !== null, '--per-minute and --per-day go together')
@@ -80,6 +92,25 @@ export const keyChanges: Command[] = [
       const restrictions = { scopes: given?.value, allowedNetworks: networks?.value };
       const input = { name, note: note === false ? null : note, ...restrictions };
       return keyOutput(await services.get(KeyService).update(id, input, as));
+    }),
+
+  changeCommand('suspend', 'deny requests with a key until it is resumed; its expiry goes on')
+    .argument('<id>', 'id of the key')
+    .option('--yes', 'do not ask for confirmation')
+    .run(async (services, text: string, options: ChangeOptions) => {
+      const keys = services.get(KeyService);
+      const key = await keys.find(await findId(services, 'key', text));
+      if (key.suspendedAt === null) {
+        await confirm(`Suspend ${keyText(key)}?`, options);
+      }
+      return keyOutput(await keys.update(key.id, { suspended: true }, options.as));
+    }),
+
+  changeCommand('resume', 'allow requests with a suspended key again')
+    .argument('<id>', 'id of the key')
+    .run(async (services, text: string, { as }: ChangeOptions) => {
+      const id = await findId(services, 'key', text);
+      return keyOutput(await services.get(KeyService).update(id, { suspended: false }, as));
     }),
 
   changeCommand('rotate', 'issue a successor on the same quota; both work until the overlap ends')

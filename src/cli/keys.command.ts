@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { KEY_STATES, type KeyWithUsage } from '../keys/key.schemas.js';
+import { externalId } from '../keys/quota.schemas.js';
 import { KeyReader } from '../keys/key-reader.service.js';
 import {
   KEY_SORTS,
@@ -8,7 +9,7 @@ import {
   keySearch,
   SORT_DEFAULT,
 } from '../keys/key-query.schemas.js';
-import { instant } from '../schemas/instant.js';
+import { instantOrStartOfDay } from '../schemas/instant.js';
 import { SUGGESTION_DAYS } from '../usage/admin-usage.schemas.js';
 import { UsageService } from '../usage/usage.service.js';
 import { daysOption, parsedBy } from './arguments.js';
@@ -29,21 +30,30 @@ const keyReads: Command[] = [
     .option('--quota <id>', 'only keys of this quota')
     .option(
       '--search <text>',
-      'only keys whose name contains this text, in any case, or whose id or key ends with it',
+      'only keys whose name, note or external id contains this text, or whose id or key ends with it',
       parsedBy(keySearch),
+    )
+    .option(
+      '--external-id <text>',
+      'only keys whose quota has exactly this external id',
+      parsedBy(externalId),
     )
     .addOption(new Option('--state <state>', 'only keys in this state').choices(KEY_STATES))
     .option('--banned', 'only keys that are banned now')
-    .option('--expires-before <instant>', 'only valid keys that expire before then', parsedBy(instant))
+    .option(
+      '--expires-before <instant>',
+      'only valid keys that expire before then',
+      parsedBy(instantOrStartOfDay),
+    )
     .option(
       '--unused-since <instant>',
       'only valid keys that were issued before then and sent no request since',
-      parsedBy(instant),
+      parsedBy(instantOrStartOfDay),
     )
     .addOption(
       new Option(
         '--sort <order>',
-        'oldest or newest first, by name, by last use, by expiry, or valid keys first',
+        'oldest or newest first, by name, by last use, by expiry, or valid and suspended keys first',
       )
         .choices(KEY_SORTS)
         .default(SORT_DEFAULT),
@@ -53,10 +63,8 @@ const keyReads: Command[] = [
       const keys = await everyPage<KeyWithUsage, KeyPosition>((limit, cursor) =>
         services.get(KeyReader).page({ ...filters, quotaId, limit, cursor }),
       );
-      return {
-        value: keys,
-        text: () => tableText(filters.sort === SORT_DEFAULT ? toGroupedRows(keys) : keys.map(toRow)),
-      };
+      const isGrouped = filters.sort === SORT_DEFAULT;
+      return { value: keys, text: () => tableText(isGrouped ? toGroupedRows(keys) : toRows(keys)) };
     }),
 
   command('show', 'show everything about a key, and its usage, except the key itself')
@@ -83,30 +91,39 @@ const keyReads: Command[] = [
 
 export const keysCommand = group('keys', 'API keys', [...keyReads, ...keyChanges]).addHelpText(
   'after',
-  '\nAn <id> is the id of a key or its ending, as tables on a terminal show it. Plan, limits and ban are ' +
-    'those of its quota: see "quotas".',
+  '\nAn <id> is the id of a key or its ending, as tables on a terminal show it, or the last four characters ' +
+    'of the key. Plan, limits and ban are those of its quota: see "quotas".',
 );
 
 /** Returns a row for each key. Keys on one quota are together, and the first shows what they share. */
 function toGroupedRows(keys: KeyWithUsage[]) {
-  const quotas = new Map<string, KeyWithUsage[]>();
-  for (const key of keys) {
-    quotas.set(key.quotaId, [...(quotas.get(key.quotaId) ?? []), key]);
+  const rows = toRows(keys);
+  const quotas = new Map<string, typeof rows>();
+  for (const [index, { quotaId }] of keys.entries()) {
+    quotas.set(quotaId, [...(quotas.get(quotaId) ?? []), rows[index]!]);
   }
   return [...quotas.values()].flatMap(([first, ...others]) => [
-    ...(first === undefined ? [] : [toRow(first)]),
-    ...others.map((key) => ({ ...toRow(key), name: `└ ${key.name}`, ...SHARED })),
+    ...(first === undefined ? [] : [first]),
+    ...others.map((row) => ({
+      ...row,
+      name: `└ ${row.name}`,
+      ...SHARED,
+      ...(row['external id'] !== undefined && { 'external id': '' }),
+    })),
   ]);
 }
 
 const SHARED = { quota: '', plan: '', 'per minute': '', 'per day': '', 'banned until': '' };
 
-function toRow(key: KeyWithUsage) {
-  return {
+/** Returns a row for each key, with the external ids if there are any. */
+function toRows(keys: KeyWithUsage[]) {
+  const haveExternalIds = keys.some((key) => key.externalId !== null);
+  return keys.map((key) => ({
     name: key.name,
     id: idCell(key.id),
     key: `${key.prefix}…${key.lastFour}`,
     role: key.role,
+    'external id': haveExternalIds ? key.externalId : undefined,
     quota: idCell(key.quotaId),
     plan: key.plan,
     'per minute': key.perMinute ?? 'custom',
@@ -115,5 +132,5 @@ function toRow(key: KeyWithUsage) {
     expires: key.expiresAt,
     'banned until': key.bannedUntil,
     'last used': key.lastUsedAt,
-  };
+  }));
 }

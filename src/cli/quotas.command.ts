@@ -1,10 +1,10 @@
-import { planName, type Quota, type UpdateQuotaInput } from '../keys/quota.schemas.js';
+import { externalId, planName, type Quota, type UpdateQuotaInput } from '../keys/quota.schemas.js';
 import { QuotaService } from '../keys/quota.service.js';
 import type { RateLimitStatus } from '../rate-limit/rate-limit-status.schema.js';
-import { instant } from '../schemas/instant.js';
+import { instantOrStartOfDay } from '../schemas/instant.js';
 import { UsageService } from '../usage/usage.service.js';
 import type { WhatIf, WhatIfQuery } from '../usage/what-if.schemas.js';
-import { parsedBy, PLAN_HELP, positiveInteger } from './arguments.js';
+import { EXTERNAL_ID_HELP, parsedBy, PLAN_HELP, positiveInteger } from './arguments.js';
 import { changeCommand, type ChangeOptions, command, group } from './command.js';
 import { limitsText, planText, warningLines } from './key-output.js';
 import { confirm } from './output/confirmation.js';
@@ -17,6 +17,8 @@ interface UpdateOptions extends ChangeOptions {
   plan?: string;
   perMinute?: number;
   perDay?: number;
+  /** False for `--no-external-id`. */
+  externalId?: string | false;
   /** False for `--no-limits`. */
   limits: boolean;
 }
@@ -28,12 +30,17 @@ export const quotasCommand = group('quotas', 'quotas: the plan, limits, counts a
       quotaOutput(await services.get(QuotaService).find(await findId(services, 'quota', id))),
     ),
 
-  changeCommand('update', 'change the plan of a quota or its own limits; what is not given stays')
+  changeCommand(
+    'update',
+    'change the plan of a quota, its own limits or its external id; what is not given stays',
+  )
     .argument(...ID)
     .option('--plan <plan>', PLAN_HELP, parsedBy(planName))
     .option('--per-minute <n>', 'own limit per minute', positiveInteger)
     .option('--per-day <n>', 'own limit per day', positiveInteger)
     .option('--no-limits', 'remove the own limits, so that those of the plan apply')
+    .option('--external-id <text>', EXTERNAL_ID_HELP, parsedBy(externalId))
+    .option('--no-external-id', 'remove the external id')
     .option('--yes', 'do not ask for confirmation')
     .addHelpText(
       'after',
@@ -41,7 +48,7 @@ export const quotasCommand = group('quotas', 'quotas: the plan, limits, counts a
         '  animal-store quotas update 019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a10 --plan pro --no-limits\n' +
         '  animal-store quotas update 0f8f6a10 --plan enterprise --per-minute 5000 --per-day 1000000',
     )
-    .requireOneOf('--plan', '--per-minute', '--per-day', '--no-limits')
+    .requireOneOf('--plan', '--per-minute', '--per-day', '--no-limits', '--external-id', '--no-external-id')
     .rejectIf(
       ({ perMinute, perDay, limits }: UpdateOptions) =>
         !limits && (perMinute !== undefined || perDay !== undefined),
@@ -51,9 +58,14 @@ export const quotasCommand = group('quotas', 'quotas: the plan, limits, counts a
       const quotas = services.get(QuotaService);
       const id = await findId(services, 'quota', text);
       const { plan, perMinute, perDay } = limits ? options : { ...options, perMinute: null, perDay: null };
-      const input = { plan, perMinute, perDay };
+      const { externalId: customer } = options;
+      const input = { plan, perMinute, perDay, externalId: customer === false ? null : customer };
       const old = await quotas.find(id);
-      await confirm(`Change quota ${id} from plan ${planText(old)}, to ${changeText(input)}?`, options);
+      const changes = changeText(input);
+      // An external id changes nothing for the holders of the keys.
+      if (changes !== '') {
+        await confirm(`Change quota ${id} from plan ${planText(old)}, to ${changes}?`, options);
+      }
       return quotaOutput(await quotas.update(id, input, as));
     }),
 
@@ -78,8 +90,8 @@ export const quotasCommand = group('quotas', 'quotas: the plan, limits, counts a
     .option('--plan <plan>', 'try the limits of this plan')
     .option('--per-minute <n>', "try this limit per minute instead of the plan's", positiveInteger)
     .option('--per-day <n>', "try this limit per day instead of the plan's", positiveInteger)
-    .option('--since <instant>', 'only UTC days that started then or later', parsedBy(instant))
-    .option('--until <instant>', 'only minutes that started before', parsedBy(instant))
+    .option('--since <instant>', 'only UTC days that started then or later', parsedBy(instantOrStartOfDay))
+    .option('--until <instant>', 'only minutes that started before', parsedBy(instantOrStartOfDay))
     .addHelpText(
       'after',
       '\nDenied requests count as sent, those that repeat others included. Bans are left out.' +
@@ -104,6 +116,7 @@ function quotaOutput(quota: Quota, ...lines: string[]): Output {
   const text = () =>
     fieldsText({
       id: quota.id,
+      'external id': quota.externalId ?? undefined,
       plan: planText(quota),
       'valid keys': quota.validKeyCount,
       created: quota.createdAt,

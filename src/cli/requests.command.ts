@@ -4,7 +4,7 @@ import {
   type FailedRequestOfAllQuery,
   FailedRequestQuery,
 } from '../usage/failed-requests/failed-request.schemas.js';
-import { instant } from '../schemas/instant.js';
+import { instantOrStartOfDay } from '../schemas/instant.js';
 import { parsedBy, positiveInteger } from './arguments.js';
 import { command, group } from './command.js';
 import { fieldsText, linesText, tableText } from './output/text.js';
@@ -27,8 +27,12 @@ export const requestsCommand = group('requests', 'requests that failed', [
       'only with this code, such as invalid_request',
       parsedBy(FailedRequestQuery.shape.code),
     )
-    .option('--since <instant>', 'only since then, such as 2027-01-01T00:00:00Z', parsedBy(instant))
-    .option('--until <instant>', 'only before then', parsedBy(instant))
+    .option(
+      '--since <instant>',
+      'only since then, such as 2027-01-01 or 2027-01-01T00:00:00Z',
+      parsedBy(instantOrStartOfDay),
+    )
+    .option('--until <instant>', 'only before then', parsedBy(instantOrStartOfDay))
     .run(async (services, { key, quota, ...filters }: ListOptions) => {
       const keyId = await findId(services, 'key', key);
       const quotaId = await findId(services, 'quota', quota);

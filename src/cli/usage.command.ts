@@ -1,8 +1,9 @@
 import { type Command, Option } from 'commander';
 import type { INestApplicationContext } from '@nestjs/common';
+import { externalId } from '../keys/quota.schemas.js';
 import { KeyReader } from '../keys/key-reader.service.js';
 import { UsageService } from '../usage/usage.service.js';
-import { instant } from '../schemas/instant.js';
+import { instantOrStartOfDay } from '../schemas/instant.js';
 import { PERIODS } from '../usage/rules/periods.js';
 import { OPERATIONS_MAX, UsageRepository, type UsageSelection } from '../usage/usage.repository.js';
 import type { DeprecatedCaller, KeyUsage, TopUsage } from '../usage/usage.schemas.js';
@@ -88,8 +89,13 @@ function reportCommand(
         .choices(PERIODS)
         .default('day'),
     )
-    .option('--since <instant>', 'only periods that started then or later', parsedBy(instant))
-    .option('--until <instant>', 'only periods that started before', parsedBy(instant))
+    .option('--since <instant>', 'only periods that started then or later', parsedBy(instantOrStartOfDay))
+    .option('--until <instant>', 'only periods that started before', parsedBy(instantOrStartOfDay))
+    .option(
+      '--external-id <text>',
+      'only the usage of keys whose quota has exactly this external id',
+      parsedBy(externalId),
+    )
     .run(async (services, { key, quota, ...options }: ReportOptions) => {
       const keyId = await findId(services, 'key', key);
       const quotaId = await findId(services, 'quota', quota);
@@ -99,9 +105,10 @@ function reportCommand(
 }
 
 async function listUsage(services: INestApplicationContext, query: ReportOptions) {
-  const { period, since, until, days, keyId } = query;
+  const { period, since, until, days, keyId, externalId: customer } = query;
   const usage = services.get(UsageService);
-  const range = { period, since: since ?? (await usage.firstDay(days, until)), until };
+  const firstDay = since ?? (await usage.firstDay(days, until));
+  const range = { period, since: firstDay, until, externalId: customer };
   return everyPage<KeyUsage>((limit, cursor) => usage.page({ ...range, limit, cursor }, keyId));
 }
 

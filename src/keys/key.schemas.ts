@@ -40,8 +40,6 @@ export const shownRole = openEnum(KEY_ROLES).meta(roleMeta);
 export const END_OF_DAY = 'A date such as 2027-01-31 is the end of that day in UTC, 23:59:59.999.';
 const expiresAt = instantOrEndOfDay.meta({
   description: `The time from which the key is no longer valid. ${END_OF_DAY}`,
-  type: 'string',
-  format: 'date-time',
 });
 
 /** What a key may do, and from where. A scope or network that is there twice is stored once. */

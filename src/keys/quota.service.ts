@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Actor, recordAuditEvent } from '../audit/audit.js';
-import type { Prisma } from '../database/generated/client.js';
 import { type Database, inTransaction } from '../database/access/in-transaction.js';
 import { PrismaService } from '../database/access/prisma.service.js';
 import { ApiError } from '../http/routes/api-error.js';
@@ -46,10 +45,7 @@ export class QuotaService {
       const bannedUntil = await this.counters.findBanEnd(quotaBucketKey(old.id));
       const changed = await transaction.quota.update({ where: { id }, data, ...QUOTA });
       const isRenamed = old.externalId !== changed.externalId;
-      const [before, after] = [old, changed].map((quota) => {
-        const { externalId, ...fields } = quotaFields(quota);
-        return isRenamed ? { externalId, ...fields } : fields;
-      }) as [Prisma.InputJsonObject, Prisma.InputJsonObject];
+      const [before, after] = [auditedFields(old, isRenamed), auditedFields(changed, isRenamed)];
       if (!isDeepStrictEqual(before, after)) {
         await recordAuditEvent(transaction, actor, 'quota.updated', old, before, after);
       }
@@ -115,4 +111,10 @@ export class QuotaService {
       warnings: limitWarnings(limits),
     };
   }
+}
+
+/** Returns the plan and the limits of a quota, and its external id if that is changed. */
+function auditedFields(quota: QuotaRecord, isRenamed: boolean) {
+  const { externalId, ...fields } = quotaFields(quota);
+  return isRenamed ? { externalId, ...fields } : fields;
 }

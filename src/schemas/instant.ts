@@ -32,6 +32,8 @@ export const instantParameter = (description: string) =>
 function instantOrDate(timeOfDay: string, params: ReturnType<typeof once>) {
   return z
     .string(params)
+    .max(MAX_LENGTH, OR_DATE_MESSAGE)
+    .meta({ format: 'date-time' })
     .overwrite((text) => (DATE.test(text) ? `${text}T${timeOfDay}Z` : text))
     .pipe(instantWith(OR_DATE_MESSAGE, params));
 }

@@ -234,6 +234,57 @@ describe('the commands of keys', () => {
     expect([startMs <= fromMs, fromMs <= Date.now()]).toEqual([true, true]);
   });
 
+  it('issue a key that expires at the end of a day in UTC', async () => {
+    const { id, expiresAt } = await issue('--plan free --expires 2999-01-31');
+    expect(expiresAt).toBe('2999-01-31T23:59:59.999Z');
+    const successor = await readJson(`keys rotate ${id} --expires 2998-12-31`);
+    expect(successor.expiresAt).toBe('2998-12-31T23:59:59.999Z');
+    const list = async (before: string) =>
+      (await readJson(`keys list --quota ${successor.quotaId} --expires-before ${before}`)).length;
+    expect([await list('2998-12-31'), await list('2999-01-01')]).toEqual([1, 2]);
+  });
+
+  it('suspend and resume a key, and show since when it is suspended', async () => {
+    const { id } = await issue();
+    const suspended = await readJson(`keys suspend ${id}`);
+    expect(suspended).toMatchObject({ id, state: 'suspended', suspendedAt: expect.any(String) });
+    const repeated = await succeed('keys', 'suspend', id);
+    expect(repeated).toMatch(new RegExp(`^suspended +${suspended.suspendedAt}$`, 'm'));
+    expect((await readJson('keys list --state suspended')).map((key: { id: string }) => key.id)).toEqual([
+      id,
+    ]);
+    expect(await readJson(`keys resume ${id}`)).toMatchObject({ state: 'active', suspendedAt: null });
+    const audit = await readJson(`audit list --key ${id}`);
+    expect(audit.map(({ action }: { action: string }) => action)).toEqual([
+      'key.resumed',
+      'key.suspended',
+      'key.issued',
+    ]);
+    await readJson(`keys revoke ${id}`);
+    expectFailure(
+      await unchanged(() => admin('keys', 'suspend', id)),
+      'The key is revoked, so it cannot be suspended.',
+    );
+  });
+
+  it('issue, list and show keys with the external id of their customer', async () => {
+    const { id, quotaId } = await issue('--plan free --external-id customer-7');
+    await issue();
+    const listed = await readJson('keys list --external-id customer-7');
+    expect(listed).toEqual([expect.objectContaining({ id, externalId: 'customer-7' })]);
+    expect(await succeed('keys', 'show', id)).toMatch(/^external id +customer-7$/m);
+    expect(await succeed('quotas', 'show', quotaId)).toMatch(/^external id +customer-7$/m);
+    expect(await succeed('keys', 'list', '--external-id', 'customer-7')).toMatch(
+      / EXTERNAL ID .*\n.* customer-7 /,
+    );
+    const renamed = await readJson(`quotas update ${quotaId} --external-id customer-8`);
+    expect(renamed).toMatchObject({ externalId: 'customer-8', plan: 'free', limitsSource: 'plan' });
+    expect(await readJson('usage totals --external-id customer-8')).toStrictEqual([]);
+    expect(await readJson('usage list --external-id customer-8')).toStrictEqual([]);
+    expect(await readJson(`quotas update ${quotaId} --no-external-id`)).toMatchObject({ externalId: null });
+    expect(await readJson('keys list --external-id customer-8')).toStrictEqual([]);
+  });
+
   it('revoke a key, and show it afterwards', async () => {
     const { id, key } = await issue();
     expect(await succeed('keys', 'revoke', id)).toMatch(/\nThe key is revoked\.\n$/);
@@ -565,8 +616,32 @@ describe('the id of a key', () => {
     }
   });
 
+  it('is accepted as the last four characters of the key, as a table shows them', async () => {
+    const { id, key } = await issue();
+    const { id: otherId } = await issue();
+    await database.query("UPDATE api_keys SET last_four = 'Zz9x' WHERE id = $1", [id]);
+    for (const given of ['Zz9x', '…Zz9x', `${key.slice(0, 9)}…Zz9x`]) {
+      expect(await readJson(`keys show ${given}`)).toMatchObject({ id });
+    }
+    expect(await readJson('usage list --key Zz9x')).toStrictEqual([]);
+    // They are those of a key, in which case matters.
+    expectFailure(await admin('keys', 'show', 'zz9x'), 'There is no key with the id "zz9x".');
+    expectFailure(await admin('quotas', 'show', 'Zz9x'), 'There is no quota with the id "Zz9x".');
+    await database.query("UPDATE api_keys SET last_four = 'Zz9x' WHERE id = $1", [otherId]);
+    const { stderr } = await unchanged(() => admin('keys', 'revoke', 'Zz9x'));
+    expect(stderr).toContain('Several keys end with "Zz9x":');
+    expect(stderr).toContain(`${id} "test" (quota `);
+    expect(stderr).toContain(`${otherId} "test" (quota `);
+    await database.query("UPDATE api_keys SET last_four = 'Zz9y' WHERE id = $1", [otherId]);
+    await database.query("UPDATE api_keys SET id = (left(id::text, 32) || 'beef')::uuid WHERE id = $1", [id]);
+    await database.query("UPDATE api_keys SET last_four = 'beef' WHERE id = $1", [otherId]);
+    expect((await admin('keys', 'show', 'beef')).stderr).toContain('Several keys end with "beef":');
+    await database.query('DELETE FROM api_keys WHERE last_four = ANY ($1)', [['Zz9x', 'beef']]);
+  });
+
   it('is rejected when several keys have this end, and nothing is done', async () => {
-    const ids = [await issue(), await issue()].map(({ id }) => id);
+    const keys = [await issue(), await issue()];
+    const ids = keys.map(({ id }) => id);
     const twins = ids.map((id) => `${id.slice(0, 24)}aaaaaaaaaaaa`);
     await database.query(
       "UPDATE api_keys SET id = (left(id::text, 24) || 'aaaaaaaaaaaa')::uuid WHERE id = ANY ($1)",
@@ -574,7 +649,10 @@ describe('the id of a key', () => {
     );
     expectFailure(
       await unchanged(() => admin('keys', 'revoke', 'aaaaaaaa')),
-      `Several ids end with "aaaaaaaa": ${twins.toSorted().join(', ')}. Give more characters.`,
+      `Several keys end with "aaaaaaaa": ${twins
+        .map((id, index) => `${id} "test" (quota ${keys[index]!.quotaId})`)
+        .toSorted()
+        .join(', ')}. Give the id.`,
     );
     expectFailure(await admin('keys', 'revoke', 'beefbeef'), 'There is no key with the id "beefbeef".');
     await database.query('DELETE FROM api_keys WHERE id = ANY ($1)', [twins]);
@@ -723,7 +801,16 @@ describe('a command', () => {
     [`quotas what-if ${NOBODY} --per-day 5`, 'add --plan, or --per-minute and --per-day'],
     [`quotas what-if ${NOBODY} --per-day 0`, 'It must be a whole number from 1 to 2147483647.'],
     [`${ISSUE} --role king`, 'Allowed choices are client, admin'],
-    [`${ISSUE} --expires 2999-01-01`, 'It must be a duration such as 30d, or a date-time'],
+    [
+      `${ISSUE} --expires 2999-02-29`,
+      'It must be a duration such as 30d, a date such as 2027-01-31, or a date-time',
+    ],
+    [`${ISSUE} --external-id=`, 'It must not be blank.'],
+    [`keys issue --name x --quota ${NOBODY} --external-id x`, 'cannot be used with option'],
+    [
+      'usage totals --since 2999-02-29',
+      'It must be a date such as 2027-01-31, or a date-time with its offset',
+    ],
     [`keys issue --name x`, 'give --plan or --quota'],
     [`${ISSUE} --quota ${NOBODY}`, 'cannot be used with option'],
     [`keys issue --name x --quota ${NOBODY} --per-minute 1 --per-day 1`, 'cannot be used with option'],
@@ -732,7 +819,10 @@ describe('a command', () => {
     [`keys rotate ${NOBODY} --overlap 366d`, 'It must be at most 365 days'],
     ['keys rotate', "missing required argument 'id'"],
     [`keys show ${NOBODY} ${NOBODY}`, 'too many arguments'],
-    [`quotas update ${NOBODY}`, 'give --plan, --per-minute, --per-day or --no-limits'],
+    [
+      `quotas update ${NOBODY}`,
+      'give --plan, --per-minute, --per-day, --no-limits, --external-id or --no-external-id',
+    ],
     [`quotas update ${NOBODY} --per-day 0`, NUMBER],
     [`quotas update ${NOBODY} --no-limits --per-day 5`, '--no-limits cannot be used with'],
     ['plans set startup', 'give --per-minute or --per-day'],

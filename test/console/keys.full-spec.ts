@@ -14,7 +14,7 @@ describe('the keys page of the console', () => {
       await store.issue({ name: `Fleet ${String(number).padStart(2, '0')}`, plan: 'pro' });
     }
     const page = await open('/admin/keys');
-    await page.getByLabel('Name, id or last four').fill('fleet');
+    await page.getByLabel('Name, note, external id, id or last four').fill('fleet');
     await page.waitForURL(/search=fleet/);
     await page.getByLabel('Order').selectOption('By name');
     await page.getByLabel('Plan').selectOption('pro');
@@ -31,7 +31,7 @@ describe('the keys page of the console', () => {
     await page.getByText('No key matches').waitFor();
     await page.getByRole('link', { name: 'Clear filters' }).click();
     await page.getByRole('link', { name: 'Fleet 21' }).waitFor();
-    expect(await page.getByLabel('Name, id or last four').inputValue()).toBe('');
+    expect(await page.getByLabel('Name, note, external id, id or last four').inputValue()).toBe('');
   });
 
   it('finds the keys that expire soon, and those that nobody used for 30 days', async () => {

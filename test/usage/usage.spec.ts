@@ -439,6 +439,7 @@ describe('usage of several replicas', () => {
           startsAt: new Date(period === 'day' ? Date.UTC(2027, 2, 5) : NOON_MS).toISOString(),
           keyId: one.keyId,
           quotaId: one.quotaId,
+          externalId: null,
           requests: 12_884_901_900,
           lastRequestAt: new Date(NOON_MS + 8).toISOString(),
         },
