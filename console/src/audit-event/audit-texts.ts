@@ -6,6 +6,8 @@ export const ACTIONS: Record<string, string> = {
   'key.rotated': 'Rotated a key',
   'key.revoked': 'Revoked a key',
   'key.updated': 'Changed a key',
+  'key.suspended': 'Suspended a key',
+  'key.resumed': 'Resumed a key',
   'quota.updated': 'Changed a quota',
   'quota.unbanned': 'Lifted a ban',
   'plan.created': 'Created a plan',
@@ -27,6 +29,7 @@ const UPDATES: Record<string, string> = {
   plan: 'Changed the plan of a quota',
   perMinute: 'Changed the limits of a quota',
   perDay: 'Changed the limits of a quota',
+  externalId: 'Changed the external id of a quota',
 };
 
 /** How a field is called, and what it means that it has no value. */
@@ -45,8 +48,10 @@ const FIELDS: Record<string, Field> = {
   perMinute: { label: 'Limit per minute', none: 'set for each key' },
   perDay: { label: 'Limit per day', none: 'set for each key' },
   limitsSource: { label: 'Limits of', none: 'none' },
+  externalId: { label: 'External id', none: 'none' },
   expiresAt: { label: 'Expiry', none: 'never' },
   revokedAt: { label: 'Revoked', none: 'no' },
+  suspendedAt: { label: 'Suspended', none: 'no' },
   bannedUntil: { label: 'Banned until', none: 'none' },
   successorId: { label: 'Successor', none: 'none' },
   successorExpiresAt: { label: 'Expiry of the successor', none: 'never' },

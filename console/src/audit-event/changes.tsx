@@ -46,6 +46,8 @@ function ChangeText({ change: { name, label, none, before, after } }: { change: 
       );
     case 'revokedAt':
       return <>Stopped working on {to}</>;
+    case 'suspendedAt':
+      return after === null ? <>It had been suspended on {from}</> : <>Requests with it get 401 since {to}</>;
     case 'bannedUntil':
       return <>The ban would have ended on {from}</>;
     case 'previousSecretExpiresAt':

@@ -6,26 +6,30 @@ import { ScopedButton } from '../form/scoped-button';
 import { focusHeading } from '../layout/page';
 import { useKeyRefresh } from './key-query';
 import { KeyName } from './key-name';
-import { isValid } from './key-state';
+import { isLive, isValid } from './key-state';
 import { LabelForm } from './dialogs/label-form';
 import { NewKeyDialog } from './dialogs/new-key-dialog';
 import { PlanForm } from './dialogs/plan-form';
+import { ResumeForm } from './dialogs/resume-form';
 import { RestrictForm } from './dialogs/restrict-form';
 import { RevokeForm } from './dialogs/revoke-form';
 import { RotateForm } from './dialogs/rotate-form';
+import { SuspendForm } from './dialogs/suspend-form';
 import { UnbanForm } from './dialogs/unban-form';
 
 const DIALOGS = {
   label: { title: 'Rename key', Form: LabelForm },
-  plan: { title: 'Change plan or limits', Form: PlanForm },
+  plan: { title: 'Change plan, limits or external id', Form: PlanForm },
   restrict: { title: 'Restrict this key', Form: RestrictForm },
   rotate: { title: 'Rotate this key?', Form: RotateForm },
+  suspend: { title: 'Suspend this key?', Form: SuspendForm },
+  resume: { title: 'Resume this key?', Form: ResumeForm },
   unban: { title: 'Lift the ban?', Form: UnbanForm },
   revoke: { title: 'Revoke this key?', Form: RevokeForm },
 };
 type Action = keyof typeof DIALOGS;
 /** These remove their own button, which has the focus. */
-const DONE_ONCE: ReadonlySet<Action> = new Set(['unban', 'revoke']);
+const DONE_ONCE: ReadonlySet<Action> = new Set(['suspend', 'resume', 'unban', 'revoke']);
 
 /** The buttons that change a key, each with a dialog that explains what will happen. */
 export function KeyActions({ apiKey }: { apiKey: KeyWithUsage }) {
@@ -64,10 +68,14 @@ export function KeyActions({ apiKey }: { apiKey: KeyWithUsage }) {
     <>
       <ScopedButton {...button('label')}>Rename</ScopedButton>
       <ScopedButton {...button('plan')}>Change plan</ScopedButton>
-      {isValid(apiKey) && <ScopedButton {...button('restrict')}>Restrict</ScopedButton>}
+      {isLive(apiKey) && <ScopedButton {...button('restrict')}>Restrict</ScopedButton>}
       {apiKey.bannedUntil !== null && <ScopedButton {...button('unban')}>Lift ban</ScopedButton>}
-      {apiKey.state === 'active' && <ScopedButton {...button('rotate')}>Rotate</ScopedButton>}
-      {isValid(apiKey) && (
+      {isLive(apiKey) && apiKey.successorId === null && (
+        <ScopedButton {...button('rotate')}>Rotate</ScopedButton>
+      )}
+      {isValid(apiKey) && <ScopedButton {...button('suspend')}>Suspend</ScopedButton>}
+      {apiKey.state === 'suspended' && <ScopedButton {...button('resume')}>Resume</ScopedButton>}
+      {isLive(apiKey) && (
         <ScopedButton {...button('revoke')} variant="light" color="red">
           Revoke
         </ScopedButton>

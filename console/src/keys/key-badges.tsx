@@ -5,6 +5,7 @@ import { Countdown } from '../feedback/countdown';
 const COLORS: Record<Key['state'], string> = {
   active: 'forest.6',
   rotating: 'orange.6',
+  suspended: 'violet.6',
   expired: 'gray.6',
   revoked: 'red.6',
 };

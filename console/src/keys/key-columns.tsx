@@ -68,10 +68,15 @@ export const KEY_COLUMNS: Column<KeyWithUsage>[] = [
 ];
 
 function Name({ apiKey }: { apiKey: KeyWithUsage }) {
-  const { id, note } = apiKey;
+  const { id, externalId, note } = apiKey;
   return (
     <Stack gap={2} maw={220} className="name-cell">
       <KeyLink id={id} apiKey={apiKey} />
+      {externalId !== null && (
+        <Text size="xs" truncate title={`External id ${externalId}`}>
+          <bdi>{externalId}</bdi>
+        </Text>
+      )}
       {note !== null && (
         <Text size="xs" c="dimmed" truncate title={note}>
           <bdi>{note}</bdi>

@@ -19,6 +19,7 @@ import { deniedText } from './scopes';
 /** Shows what is stored of a key. */
 export function KeyFactsPanel({ apiKey }: { apiKey: KeyWithUsage }) {
   const { note, plan, limitsSource, issuerId, predecessorId, successorId, revokedAt } = apiKey;
+  const { externalId, suspendedAt } = apiKey;
   const denied = deniedText(apiKey);
   const { data: quotaKeys = [] } = useQuery(quotaKeysQuery(useStore(), apiKey.quotaId));
   const findKey = (id: string) => quotaKeys.find((each) => each.id === id);
@@ -43,6 +44,15 @@ export function KeyFactsPanel({ apiKey }: { apiKey: KeyWithUsage }) {
         <Fact label="Quota">
           <Copied value={apiKey.quotaId} what="quota id" />
         </Fact>
+        <Fact label="External id">
+          {externalId === null ? (
+            'None'
+          ) : (
+            <TextLink to="/admin/keys" search={{ externalId }} inherit>
+              <UntrustedText>{externalId}</UntrustedText>
+            </TextLink>
+          )}
+        </Fact>
         <Fact label="Plan">
           <Group gap="xs">
             <Badge variant="light" tt="none" fw={550}>
@@ -61,6 +71,11 @@ export function KeyFactsPanel({ apiKey }: { apiKey: KeyWithUsage }) {
         <Fact label="Expires">
           <Instant at={apiKey.expiresAt} />
         </Fact>
+        {suspendedAt !== null && (
+          <Fact label="Suspended">
+            <Instant at={suspendedAt} />
+          </Fact>
+        )}
         {revokedAt !== null && (
           <Fact label="Revoked">
             <Instant at={revokedAt} />

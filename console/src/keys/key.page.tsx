@@ -10,7 +10,7 @@ import { NotFoundPage } from '../layout/not-found.page';
 import { Page } from '../layout/page';
 import { TextLink } from '../layout/text-link';
 import { useStore } from '../session/session';
-import { EndedKey } from './ended-key';
+import { InvalidKey } from './invalid-key';
 import { KeyActions } from './key-actions';
 import { KeyAuditPanel } from './key-audit-panel';
 import { KeyBadges } from './key-badges';
@@ -75,7 +75,7 @@ function LoadedKey({ apiKey, children }: { apiKey: KeyWithUsage; children: React
     >
       <Stack gap="lg">
         {children}
-        {isValid(apiKey) ? <KeyLimits quotaId={apiKey.quotaId} /> : <EndedKey apiKey={apiKey} />}
+        {isValid(apiKey) ? <KeyLimits quotaId={apiKey.quotaId} /> : <InvalidKey apiKey={apiKey} />}
         <Grid gap="lg">
           <Grid.Col span={{ base: 12, lg: 6 }}>
             <KeyFactsPanel apiKey={apiKey} />

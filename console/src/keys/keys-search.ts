@@ -2,7 +2,7 @@ import type { ListKeysQuery } from 'animal-store-client';
 import { oneOf, planName, searchReader, textUpTo, uuid } from '../address/search-reader';
 import { withPage } from '../table/use-address-position';
 
-export const STATES = ['active', 'rotating', 'expired', 'revoked'] as const;
+export const STATES = ['active', 'rotating', 'suspended', 'expired', 'revoked'] as const;
 
 /** The orders of the service, and how the page calls them. The first is the default. */
 export const SORTS = [
@@ -27,12 +27,14 @@ export const PAGE_SIZES = ['20', '50', '100'] as const;
 const DAYS_30_MS = 30 * 86_400_000;
 /** The maximum length that the service accepts. */
 export const SEARCH_MAX_LENGTH = 64;
+const EXTERNAL_ID_MAX_LENGTH = 255;
 
 const yes = oneOf(['yes']);
 const readFilters = searchReader({
   search: textUpTo(SEARCH_MAX_LENGTH),
   plan: planName,
   quotaId: uuid,
+  externalId: textUpTo(EXTERNAL_ID_MAX_LENGTH),
   state: oneOf(STATES),
   banned: yes,
   expiring: yes,
@@ -59,7 +61,7 @@ export function isFiltered(search: KeysSearch): boolean {
 
 /** Returns the query of the service for a list. */
 export function toKeyQuery(search: KeysSearch, nowMs: number): ListKeysQuery {
-  const { search: text, plan, quotaId, state, banned, expiring, unused } = search;
+  const { search: text, plan, quotaId, externalId, state, banned, expiring, unused } = search;
   const { sort = SORTS[0].value, limit = PAGE_SIZES[0] } = search;
   return {
     sort,
@@ -67,6 +69,7 @@ export function toKeyQuery(search: KeysSearch, nowMs: number): ListKeysQuery {
     ...(text !== undefined && { search: text }),
     ...(plan !== undefined && { plan }),
     ...(quotaId !== undefined && { quotaId }),
+    ...(externalId !== undefined && { externalId }),
     ...(state !== undefined && { state }),
     ...(banned !== undefined && { banned: true }),
     ...(expiring !== undefined && { expiresBefore: new Date(nowMs + DAYS_30_MS).toISOString() }),

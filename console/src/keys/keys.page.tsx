@@ -123,7 +123,7 @@ function NoKeys({ filtered }: { filtered: boolean }) {
         </TextLink>
       }
     >
-      A search finds a part of the name, or the end of the key.
+      A search finds a part of the name, the note or the external id, or the end of the id or the key.
     </EmptyState>
   ) : (
     <EmptyState icon={IconKey} title="No keys yet">

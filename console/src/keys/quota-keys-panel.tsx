@@ -11,7 +11,7 @@ import { IssueOnQuota } from './issue-on-quota';
 import { KeyBadges } from './key-badges';
 import { KeyLink } from './key-link';
 import { quotaKeysQuery } from './key-query';
-import { isValid, VALID_KEYS_MAX } from './key-state';
+import { isLive, VALID_KEYS_MAX } from './key-state';
 
 /** About the height of the panel beside this one. */
 const LIST_MAX_HEIGHT = 440;
@@ -35,7 +35,7 @@ export function QuotaKeysPanel({ apiKey }: { apiKey: KeyWithUsage }) {
           ) : (
             <Stack gap="sm">
               <Text size="sm" c="dimmed">
-                {keys.filter(isValid).length} of {VALID_KEYS_MAX} keys are in use
+                {keys.filter(isLive).length} of {VALID_KEYS_MAX} keys are in use
               </Text>
               <ScrollArea.Autosize
                 mah={LIST_MAX_HEIGHT}

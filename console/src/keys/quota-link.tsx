@@ -3,12 +3,13 @@ import { TextLink } from '../layout/text-link';
 
 interface QuotaLinkProps {
   id: string;
+  externalId: string | null;
   /** Null if the quota was deleted. */
   plan: string | null;
 }
 
-/** Leads to the keys of a quota. */
-export function QuotaLink({ id, plan }: QuotaLinkProps) {
+/** Leads to the keys of a quota, by its external id, if it has one. */
+export function QuotaLink({ id, externalId, plan }: QuotaLinkProps) {
   return (
     <Stack gap={0} miw={0}>
       <TextLink
@@ -21,7 +22,7 @@ export function QuotaLink({ id, plan }: QuotaLinkProps) {
         display="block"
         title={id}
       >
-        Quota …{id.slice(-8)}
+        {externalId === null ? `Quota …${id.slice(-8)}` : <bdi>{externalId}</bdi>}
       </TextLink>
       <Text size="xs" c="dimmed" truncate>
         {plan === null ? 'Deleted' : `Plan ${plan}`}

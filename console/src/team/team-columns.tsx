@@ -5,7 +5,7 @@ import { Instant } from '../format/instant';
 import { MaskedKey } from '../format/masked-key';
 import { RelativeInstant } from '../format/relative-instant';
 import { KeyBadges } from '../keys/key-badges';
-import { isValid } from '../keys/key-state';
+import { isLive } from '../keys/key-state';
 import type { Column } from '../table/data-table';
 
 /**
@@ -61,7 +61,7 @@ export function teamColumns(ownId: string, revoke: (key: FurtherKey) => void): C
       id: 'revoke',
       header: () => <VisuallyHidden>Actions</VisuallyHidden>,
       cell: ({ row: { original } }) =>
-        isValid(original) && (
+        isLive(original) && (
           <Button
             // The focus must not return to this button once another key is in the row.
             key={original.id}

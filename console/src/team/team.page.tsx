@@ -8,7 +8,7 @@ import { EmptyState } from '../feedback/empty-state';
 import { ShownOnceDialog } from '../feedback/shown-once-dialog';
 import { RevokeKeyForm } from '../keys/dialogs/revoke-key-form';
 import { KeyName } from '../keys/key-name';
-import { isValid, VALID_KEYS_MAX, validFirst } from '../keys/key-state';
+import { isLive, VALID_KEYS_MAX, validFirst } from '../keys/key-state';
 import { ForKeys } from '../layout/for-keys';
 import { focusHeading, Page } from '../layout/page';
 import { Panel } from '../layout/panel';
@@ -67,7 +67,7 @@ function TeamKeys({ ownKey }: { ownKey: CurrentKey }) {
       return page && items && { ...page, items: validFirst(items) };
     });
   const refresh = () => void queries.invalidateQueries({ queryKey: QUERY_KEY });
-  const valid = pages.items.filter((key) => isValid(key) && key.id !== ownKey.id).length;
+  const valid = pages.items.filter((key) => isLive(key) && key.id !== ownKey.id).length;
   return (
     <Page
       title="Team keys"

@@ -37,11 +37,11 @@ export function TopUsage({ search }: { search: TrafficSearch }) {
       {({ items }) => (
         <ShareList
           label={title}
-          items={items.map(({ keyId, keyName, quotaId, plan, requests, denied, ...hints }) => ({
+          items={items.map(({ keyId, keyName, quotaId, externalId, plan, requests, denied, ...hints }) => ({
             id: keyId ?? quotaId,
             label:
               keyId === null ? (
-                <QuotaLink id={quotaId} plan={plan} />
+                <QuotaLink id={quotaId} externalId={externalId} plan={plan} />
               ) : (
                 <KeyLink id={keyId} apiKey={{ ...hints, name: keyName }} />
               ),

@@ -14,6 +14,8 @@ export const EVENTS: Record<EventType, string> = {
   'key.expiring': 'A key expires in 14 days',
   'key.rotated': 'A key is rotated',
   'key.revoked': 'A key is revoked',
+  'key.suspended': 'A key is suspended',
+  'key.resumed': 'A key is resumed',
   'key.deprecated_operation_called': 'A key calls an operation that will be removed within 30 days',
 };
 

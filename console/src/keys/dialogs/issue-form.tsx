@@ -7,6 +7,7 @@ import { DialogForm } from '../../form/dialog-form';
 import { limitsText } from '../../format/limits';
 import { KeyName } from '../key-name';
 import { scopesOfRole } from '../scopes';
+import { ExternalIdInput, toExternalId } from './external-id-input';
 import { LabelFields, toLabel } from './label-fields';
 import { PlanFields } from './plan-fields';
 import { quotaErrors, quotaFields } from './quota-values';
@@ -34,6 +35,7 @@ export function IssueForm({ plans = [], sibling, onClose, onIssued }: IssueFormP
     initialValues: {
       name: '',
       note: '',
+      externalId: '',
       plan: '',
       perMinute: '',
       perDay: '',
@@ -48,10 +50,12 @@ export function IssueForm({ plans = [], sibling, onClose, onIssued }: IssueFormP
       ...expiryError(given),
     }),
     send: (given): Promise<IssuedKey> => {
+      const externalId = toExternalId(given);
+      const ofQuota = { ...quotaFields(given), ...(externalId !== null && { externalId }) };
       const role = given.role === 'admin' ? 'admin' : 'client';
       return store.admin.keys.issue({
         ...toLabel(given),
-        ...(sibling === undefined ? quotaFields(given) : { quotaId: sibling.quotaId }),
+        ...(sibling === undefined ? ofQuota : { quotaId: sibling.quotaId }),
         role,
         ...toRestrictions(given, choicesFor(given)),
         ...toExpiry(given),
@@ -69,7 +73,10 @@ export function IssueForm({ plans = [], sibling, onClose, onIssued }: IssueFormP
     >
       <LabelFields form={form} />
       {sibling === undefined ? (
-        <PlanFields form={form} plans={plans} plan={planNamed(form.values.plan)} />
+        <>
+          <ExternalIdInput form={form} />
+          <PlanFields form={form} plans={plans} plan={planNamed(form.values.plan)} />
+        </>
       ) : (
         <Text size="sm">
           The key shares the quota of <KeyName apiKey={sibling} />: the plan {sibling.plan},{' '}

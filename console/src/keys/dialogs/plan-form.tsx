@@ -7,6 +7,7 @@ import { limitsText } from '../../format/limits';
 import { Fact } from '../../layout/fact';
 import { useStore } from '../../session/session';
 import { DialogForm } from '../../form/dialog-form';
+import { ExternalIdInput, toExternalId } from './external-id-input';
 import type { KeyFormProps } from './key-form';
 import { quotaKeysQuery } from '../key-query';
 import { KeyName } from '../key-name';
@@ -15,7 +16,7 @@ import { PlanFields } from './plan-fields';
 import { quotaChange, quotaErrors, toLimits, withQuota } from './quota-values';
 import { WithPlans } from '../with-plans';
 
-/** Changes the plan of a key's quota, or the limits of the quota itself. */
+/** Changes the plan of a key's quota, the limits of the quota itself, or its external id. */
 export function PlanForm(props: KeyFormProps) {
   return <WithPlans>{(plans) => <LoadedPlanForm {...props} plans={plans} />}</WithPlans>;
 }
@@ -28,12 +29,17 @@ function LoadedPlanForm({ apiKey, plans, onClose, onChanged }: KeyFormProps & { 
   const hasOwnLimits = apiKey.limitsSource === 'quota';
   const { form, ...submission } = useSubmission({
     initialValues: {
+      externalId: apiKey.externalId ?? '',
       plan: apiKey.plan,
       perMinute: hasOwnLimits ? String(apiKey.perMinute) : '',
       perDay: hasOwnLimits ? String(apiKey.perDay) : '',
     },
     validate: (given) => quotaErrors(given, planNamed(given.plan)),
-    send: (given) => store.admin.quotas.update(apiKey.quotaId, quotaChange(given)),
+    send: (given) =>
+      store.admin.quotas.update(apiKey.quotaId, {
+        ...quotaChange(given),
+        ...(toExternalId(given) !== apiKey.externalId && { externalId: toExternalId(given) }),
+      }),
     onSent: (quota) => onChanged(withQuota(apiKey, quota)),
   });
   const plan = planNamed(form.values.plan);
@@ -45,6 +51,7 @@ function LoadedPlanForm({ apiKey, plans, onClose, onChanged }: KeyFormProps & { 
       onClose={onClose}
     >
       <PlanFields form={form} plans={plans} plan={plan} />
+      <ExternalIdInput form={form} />
       <div>
         <Fact label="Limits now">{limitsText(apiKey)}</Fact>
         <Fact label="New limits">{limitsText(toLimits(form.values, plan), 'Not complete')}</Fact>
@@ -54,7 +61,7 @@ function LoadedPlanForm({ apiKey, plans, onClose, onChanged }: KeyFormProps & { 
       </Text>
       {others.length > 0 && (
         <Text size="sm" component="div">
-          They also apply to the other keys on the quota:{' '}
+          The changes also apply to the other keys on the quota:{' '}
           {others.map((each, index) => (
             <Fragment key={each.id}>
               {index > 0 && ', '}

@@ -34,8 +34,8 @@ export function quotaChange(values: QuotaValues) {
 
 /** Returns a key as it is after a change of its quota. */
 export function withQuota<Shown extends Key>(key: Shown, quota: Quota): Shown {
-  const { plan, perMinute, perDay, limitsSource, bannedUntil, warnings } = quota;
-  return { ...key, plan, perMinute, perDay, limitsSource, bannedUntil, warnings };
+  const { externalId, plan, perMinute, perDay, limitsSource, bannedUntil, warnings } = quota;
+  return { ...key, externalId, plan, perMinute, perDay, limitsSource, bannedUntil, warnings };
 }
 
 /** Returns the limits that the values lead to; null if a value is no limit, such as while it is typed. */
