@@ -1,5 +1,5 @@
--- The keys with these stored hashes, with the limits in force for their quotas: its own, else its plan's; and the time
--- of the query in milliseconds.
+-- The keys with these stored hashes, with the limits in force for their quotas: its own, else its plan's; and
+-- the time of the query in milliseconds.
 SELECT
   -- Without the byte of a suspended key.
   encode(substr(k.hash, 1, 32), 'hex') AS hash,

@@ -91,8 +91,8 @@ const keyReads: Command[] = [
 
 export const keysCommand = group('keys', 'API keys', [...keyReads, ...keyChanges]).addHelpText(
   'after',
-  '\nAn <id> is the id of a key or its ending, as tables on a terminal show it, or the last four characters ' +
-    'of the key. Plan, limits and ban are those of its quota: see "quotas".',
+  '\nAn <id> is the id of a key or its ending, as tables on a terminal show it, or the last four ' +
+    'characters of the key. Plan, limits and ban are those of its quota: see "quotas".',
 );
 
 /** Returns a row for each key. Keys on one quota are together, and the first shows what they share. */

@@ -213,7 +213,9 @@ function matches(search: string): Prisma.Sql {
  * form already.
  */
 function contains(text: Prisma.Sql, pattern: string): Prisma.Sql {
-  const normal = Prisma.sql`CASE WHEN ${text} IS NFKC NORMALIZED THEN ${text} ELSE normalize(${text}, NFKC) END`;
+  const normal = Prisma.sql`CASE
+    WHEN ${text} IS NFKC NORMALIZED THEN ${text} ELSE normalize(${text}, NFKC)
+  END`;
   return Prisma.sql`CASE
     WHEN octet_length(${text}) = char_length(${text}) THEN ${text} ~ ${pattern}
     ELSE replace(replace(${normal}, 'ß', 'ss'), 'ẞ', 'ss') ~ ${pattern}

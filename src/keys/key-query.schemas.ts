@@ -91,8 +91,8 @@ export const KeyQuery = z
       KEY_SORTS,
       'The order: `createdAt` is oldest first, `-createdAt` newest first, `name` by name, `-lastUsedAt` ' +
         'by the last request, most recent first, and `expiresAt` soonest first. Keys that were never used, ' +
-        'or never expire, are last. `state` has the keys that are valid or suspended when the first page is ' +
-        'read before the others, each newest first.',
+        'or never expire, are last. `state` has the keys that are valid or suspended when the first page ' +
+        'is read before the others, each newest first.',
     ).meta({ default: SORT_DEFAULT }),
     cursor: cursorParameter(readKeyPosition, CURSOR_MAX_LENGTH),
   })

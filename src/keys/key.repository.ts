@@ -92,8 +92,8 @@ export async function requireRoomForKey(database: Database, quotaId: string, now
   if (liveKeys >= VALID_KEYS_MAX) {
     throw new ApiError(
       'conflict',
-      `The quota has ${VALID_KEYS_MAX} keys that are valid or suspended, the maximum: revoke one, or ask an ` +
-        'administrator.',
+      `The quota has ${VALID_KEYS_MAX} keys that are valid or suspended, the maximum: revoke one, or ask ` +
+        'an administrator.',
     );
   }
 }

@@ -63,8 +63,8 @@ export const UpdateKeyInput = z
         .optional()
         .meta({
           description:
-            'Whether requests with the key get 401 until it is resumed. Its expiry goes on, and keys that it ' +
-            'issued, and its successor, keep working.',
+            'Whether requests with the key get 401 until it is resumed. Its expiry goes on, and keys that ' +
+            'it issued, and its successor, keep working.',
         }),
     },
     BODY_MESSAGE,
@@ -170,8 +170,8 @@ export const Key = z
     state: openEnum(KEY_STATES).meta({
       description:
         'State of the key now, the first that holds of `revoked`, `expired`, `suspended`, `rotating` and ' +
-        '`active`. A `suspended` key gets 401 until it is resumed. A `rotating` key has a successor, and is ' +
-        'valid until the overlap with it ends.',
+        '`active`. A `suspended` key gets 401 until it is resumed. A `rotating` key has a successor, and ' +
+        'is valid until the overlap with it ends.',
     }),
     ...keyHints,
     quotaId: uuid('Identifier of its quota. Keys on one quota share its limits, counts and ban.'),

@@ -92,9 +92,9 @@ export class KeysController {
     description:
       'Changes the name of a key, the note on it, what it may do, and from which networks, and suspends or ' +
       'resumes it. What the body leaves out stays, and null removes the note or a restriction. It applies ' +
-      'on every replica within a second. The plan and the limits are those of its quota. A restriction also ' +
-      'applies to keys that holders issued by it or its predecessors; lifting it does not. A suspension ' +
-      'applies to this key alone.',
+      'on every replica within a second. The plan and the limits are those of its quota. A restriction ' +
+      'also applies to keys that holders issued by it or its predecessors; lifting it does not. A ' +
+      'suspension applies to this key alone.',
   })
   @Responses({ status: 200, schema: Key, description: 'The changed key.' })
   async updateKey(

@@ -68,7 +68,10 @@ const TOP = {
   quota: { id: Prisma.sql`quota_id`, keyId: Prisma.sql`NULL::uuid` },
 };
 
-/** Selects usage of one period that started in a range, of all keys, of one, or of those of a quota or an external id. */
+/**
+ * Selects usage of one period that started in a range, of all keys, of one, or of those of a quota or an
+ * external id.
+ */
 export type UsageSelection = Omit<UsageTotalsQuery, 'limit' | 'cursor'> & {
   /** The UUID of a key, which also selects those that it succeeds, and those that succeed it. */
   rotationOf?: string;
@@ -282,5 +285,6 @@ function keysOf({ quotaId, externalId, rotationOf }: UsageSelection): Prisma.Sql
   ].filter((condition) => condition !== false);
   return conditions.length === 0
     ? undefined
-    : Prisma.sql`SELECT id AS own_id, name, last_four FROM api_keys WHERE ${Prisma.join(conditions, ' AND ')}`;
+    : Prisma.sql`SELECT id AS own_id, name, last_four FROM api_keys
+        WHERE ${Prisma.join(conditions, ' AND ')}`;
 }

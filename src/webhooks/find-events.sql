@@ -18,7 +18,9 @@ quota AS NOT MATERIALIZED (
 key AS NOT MATERIALIZED (
   SELECT
     k.id AS key_id, revoked_at, expires_at,
-    jsonb_build_object('keyId', k.id, 'keyName', name, 'quotaId', quota_id, 'externalId', external_id) AS facts
+    jsonb_build_object(
+      'keyId', k.id, 'keyName', name, 'quotaId', quota_id, 'externalId', external_id
+    ) AS facts
   FROM api_keys k JOIN quotas q ON q.id = quota_id
 ),
 used AS (

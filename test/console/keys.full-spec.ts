@@ -34,6 +34,21 @@ describe('the keys page of the console', () => {
     expect(await page.getByLabel('Name, note, external id, id or last four').inputValue()).toBe('');
   });
 
+  it('issues a key with the external id of its customer, by which the list is searched', async () => {
+    const page = await open('/admin/keys');
+    await page.getByRole('button', { name: 'Issue key' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Searched');
+    await dialog.getByLabel('External id').fill('Kunde-Ärzte');
+    await dialog.getByLabel('Plan').selectOption('free');
+    await dialog.getByRole('button', { name: 'Issue key' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'I have copied it' }).click();
+    await page.getByLabel('Name, note, external id, id or last four').fill('kunde-ärz');
+    await page.waitForURL(/search=kunde/);
+    await page.getByRole('link', { name: 'Ann', exact: true }).waitFor({ state: 'detached' });
+    await page.getByRole('row', { name: /Searched.*Kunde-Ärzte/ }).waitFor();
+  });
+
   it('finds the keys that expire soon, and those that nobody used for 30 days', async () => {
     await store.issue({ name: 'Watched: idle' });
     await store.database.query("UPDATE api_keys SET created_at = now() - interval '31 days'");

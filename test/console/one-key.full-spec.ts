@@ -99,6 +99,64 @@ describe("a key's page of the console", () => {
     await expectSound(page);
   });
 
+  it('suspends a key, says since when it is denied, and resumes it', async () => {
+    const { key, page } = await openKey({ name: 'Unpaid' });
+    await press(page, 'Suspend');
+    await page.getByRole('dialog').getByText('Its expiry goes on.').waitFor();
+    await expectSound(page);
+    await confirm(page, 'Suspend key');
+    await page.getByRole('alert').getByText('This key is suspended').waitFor();
+    await page.getByText(/requests with this key get 401, until you resume it/).waitFor();
+    await page.locator('h1:focus', { hasText: 'Unpaid' }).waitFor();
+    await page.getByText('Suspended a key').waitFor();
+    await until(async () => (await fetchStatus(key)) === 401);
+    expect(await page.getByRole('button', { name: 'Suspend', exact: true }).count()).toBe(0);
+    for (const name of ['Restrict', 'Rotate', 'Revoke']) {
+      await page.getByRole('button', { name, exact: true }).waitFor();
+    }
+    await expectSound(page);
+    await page.goto(`${store.url}/console/admin/keys?state=suspended`);
+    await page
+      .getByRole('row', { name: /Unpaid/ })
+      .getByText('suspended', { exact: true })
+      .waitFor();
+    await page.getByRole('link', { name: 'Unpaid' }).click();
+    await press(page, 'Resume');
+    await confirm(page, 'Resume key');
+    await page.getByRole('button', { name: 'Suspend', exact: true }).waitFor();
+    await until(async () => (await fetchStatus(key)) === 200);
+  });
+
+  it('signs out whoever suspends the signed-in key, after a warning', async () => {
+    const { page } = await openOwnKey();
+    await press(page, 'Suspend');
+    await page.getByText('You are signed in with this key').waitFor();
+    await confirm(page, 'Suspend key');
+    await page.getByLabel('API key').waitFor();
+  });
+
+  it('shows the external id of the quota, changes it, and leads to the keys that have it', async () => {
+    const { quotaId, page } = await openKey({ name: 'Named', externalId: 'customer-7' });
+    await press(page, 'Change plan');
+    const field = page.getByRole('textbox', { name: 'External id' });
+    expect(await field.inputValue()).toBe('customer-7');
+    await field.fill('customer-8');
+    await expectSound(page);
+    await confirm(page, 'Change plan');
+    await facts(page).getByRole('link', { name: 'customer-8' }).click();
+    await page.getByRole('row', { name: /Named.*customer-8/ }).waitFor();
+    expect(await page.getByRole('row').count()).toBe(2);
+    expect(page.url()).toContain('externalId=customer-8');
+    await page.getByRole('link', { name: 'Named' }).click();
+    await page.getByText('Changed the external id of a quota').waitFor();
+    await press(page, 'Change plan');
+    await field.fill('');
+    await confirm(page, 'Change plan');
+    await facts(page).getByText('None', { exact: true }).waitFor();
+    const { json } = await send(`${store.url}/admin/quotas/${quotaId}`, { key: admin.key });
+    expect(json.externalId).toBeNull();
+  });
+
   it('has the id and the last four characters of the key to copy, and names it in its dialogs', async () => {
     const { id, prefix, lastFour } = await store.issue({ name: 'Copied' });
     const page = await open(`/admin/keys/${id}`);

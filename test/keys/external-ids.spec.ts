@@ -19,7 +19,7 @@ const listAuditEvents = async ({ quotaId }: IssuedKey, action: string) =>
   );
 
 describe('the externalId of a quota', () => {
-  it('is given when a key is issued, shared by the keys of the quota, and shown to administrators alone', async () => {
+  it('is given with a new key, is that of all keys of the quota, and is shown to no holder', async () => {
     const key = await issue({ externalId: 'customer-7' });
     expect(key.externalId).toBe('customer-7');
     const further = await issue({ plan: undefined, quotaId: key.quotaId });

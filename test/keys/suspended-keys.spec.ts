@@ -92,12 +92,12 @@ describe('PATCH /admin/keys/{id} with suspended', () => {
       await issue({ expiresAt: new Date(admin.store.clock.now() + HOUR_MS) }),
     ];
     await Promise.all(suspended.map(suspend));
-    await sendAsAdmin(`POST /admin/keys/${revoked!.id}/revoke`);
-    await sendAsAdmin(`POST /admin/keys/${suspended[0]!.id}/revoke`);
+    await sendAsAdmin(`POST /admin/keys/${revoked.id}/revoke`);
+    await sendAsAdmin(`POST /admin/keys/${suspended[0].id}/revoke`);
     admin.store.clock.travel(HOUR_MS);
     for (const [key, end] of [
-      [revoked!, 'revoked'],
-      [expired!, 'expired'],
+      [revoked, 'revoked'],
+      [expired, 'expired'],
     ] as const) {
       const response = await unchanged(() => suspend(key));
       expectError(response, 409, 'conflict', `The key is ${end}, so it cannot be suspended.`);
