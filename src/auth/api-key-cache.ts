@@ -11,7 +11,7 @@ import { Clock } from '../process/clock.js';
 import { DatabaseClock } from '../database/access/database-clock.js';
 import { ApiError } from '../http/routes/api-error.js';
 import { PrismaService } from '../database/access/prisma.service.js';
-import { loadSql } from '../database/access/statement.js';
+import { loadSql, namedStatement } from '../database/access/statement.js';
 import { ApiKeyChangeListener } from './api-key-change-listener.js';
 
 export interface CachedApiKey {
@@ -37,6 +37,7 @@ interface Row {
   expiresAtMs: number | null;
   revoked: boolean;
   suspended: boolean;
+  isReplaceable: boolean;
   quotaId: string;
   plan: string;
   perMinute: number | null;
@@ -45,6 +46,13 @@ interface Row {
 }
 
 const FIND = loadSql<Row>(import.meta.url, 'find-keys');
+/** A successor that was replaced meanwhile, because it was never used, is left out. */
+const RECORD_FIRST_USE = namedStatement<{ id: string }>(
+  'record-first-use',
+  `UPDATE api_keys SET first_used_at = statement_timestamp()
+   WHERE id = ANY ($1::uuid[]) AND first_used_at IS NULL AND revoked_at IS NULL
+   RETURNING id`,
+);
 
 /**
  * Bounds the effect of changes without a trigger: those made with `session_replication_role = replica`, or by
@@ -67,6 +75,9 @@ export class ApiKeyCache implements MetricsSource {
     name: FIND.name,
     maxInFlight: () => MAX_IN_FLIGHT,
   });
+  private readonly firstUses = new Batcher((ids: string[]) => this.recordFirstUse(ids), {
+    name: RECORD_FIRST_USE.name,
+  });
   hits = 0;
   misses = 0;
 
@@ -79,7 +90,7 @@ export class ApiKeyCache implements MetricsSource {
 
   addMetrics(metrics: MetricsRegistry): void {
     const { listener } = this;
-    metrics.addBatches(this.batcher.metrics);
+    metrics.addBatches(this.batcher.metrics, this.firstUses.metrics);
     metrics.counter('api_key_cache_lookups_total', 'Look-ups of API keys.', ['result'], () => [
       [this.hits, 'hit'],
       [this.misses, 'miss'],
@@ -124,7 +135,11 @@ export class ApiKeyCache implements MetricsSource {
     // Read before the query, because a change during it makes its result outdated.
     const expiresAtMs = performance.now() + CACHE_LIFE_MS;
     const { generation } = this.listener;
-    const row = await this.batcher.load(hash);
+    let row = await this.batcher.load(hash);
+    // If the first use cannot be recorded, as in a read-only database, usage tells it within a second.
+    if (row?.isReplaceable === true && !(await this.firstUses.load(row.id).catch(() => true))) {
+      row = await this.batcher.load(hash);
+    }
     if (row === null) {
       return null;
     }
@@ -144,6 +159,15 @@ export class ApiKeyCache implements MetricsSource {
     }
     const byHash = new Map(rows.map((row) => [row.hash, row]));
     return hashes.map((hash) => byHash.get(hash.toString('hex')) ?? null);
+  }
+
+  /**
+   * Records the first use of each successor, and returns whether it was the first: not if it was used before,
+   * or is replaced meanwhile.
+   */
+  private async recordFirstUse(ids: string[]): Promise<boolean[]> {
+    const recorded = new Set((await this.prisma.sql.query(RECORD_FIRST_USE, ids)).map(({ id }) => id));
+    return ids.map((id) => recorded.has(id));
   }
 }
 

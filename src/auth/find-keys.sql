@@ -11,6 +11,15 @@ SELECT
   (extract(epoch FROM k.expires_at) * 1000)::float8 AS "expiresAtMs",
   k.revoked_at IS NOT NULL AS revoked,
   k.suspended_at IS NOT NULL AS suspended,
+  -- Another successor may replace it until its predecessor ends, unless it is used.
+  coalesce(
+    (
+      SELECT p.revoked_at IS NULL AND p.expires_at > statement_timestamp()
+      FROM api_keys p
+      WHERE p.id = k.predecessor_id AND k.first_used_at IS NULL AND k.revoked_at IS NULL
+    ),
+    false
+  ) AS "isReplaceable",
   k.quota_id AS "quotaId",
   q.plan,
   coalesce(q.per_minute, p.per_minute) AS "perMinute",

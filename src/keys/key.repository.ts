@@ -111,10 +111,10 @@ export function countIssuedToday(database: Database, keys: Prisma.ApiKeyWhereInp
 export const SUCCESSORS_PER_DAY_MAX = 20;
 
 /**
- * Returns the id of the newest key of a line, and how many of its keys were issued in the UTC day of `nowMs`,
- * up to `SUCCESSORS_PER_DAY_MAX`, to succeed others.
+ * Returns the id of the newest key of a line, and how many keys were issued in the UTC day of `nowMs`, up to
+ * `SUCCESSORS_PER_DAY_MAX`, to succeed those of the line. Those that others replaced count, too.
  */
-export async function readLine(database: Database, lineId: string, nowMs: number) {
+export async function readLine(database: Database, { quotaId, lineId }: InLine, nowMs: number) {
   const newest = await database.apiKey.findMany({
     where: { lineId },
     orderBy: { generation: 'desc' },
@@ -123,7 +123,36 @@ export async function readLine(database: Database, lineId: string, nowMs: number
   });
   const dayStart = new Date(toDay(nowMs) * DAY_MS);
   const today = newest.filter(({ generation, createdAt }) => generation > 0 && createdAt >= dayStart);
-  return { newestId: newest[0]?.id, successorsToday: today.length };
+  const replaced = await countIssuedToday(database, { quotaId, formerLineId: lineId }, nowMs);
+  const successorsToday = Math.min(today.length + replaced, SUCCESSORS_PER_DAY_MAX);
+  return { newestId: newest[0]?.id, successorsToday };
+}
+
+/** Returns whether a key was ever used, by its first use and its usage, or rotated. */
+export async function wasUsed(database: Database, id: string): Promise<boolean> {
+  // An earlier release records no first use.
+  const [row] = await database.$queryRaw<[{ used: boolean }]>`
+    SELECT
+      EXISTS (SELECT FROM api_keys WHERE id = ${id}::uuid AND first_used_at IS NOT NULL)
+      OR EXISTS (SELECT FROM api_keys WHERE predecessor_id = ${id}::uuid)
+      OR EXISTS (SELECT FROM usage WHERE key_id = ${id}::uuid)
+      OR EXISTS (
+        SELECT FROM usage_batches, json_to_recordset(entries) AS entry ("keyId" uuid)
+        WHERE size > 0 AND "keyId" = ${id}::uuid
+      ) AS used`;
+  return row.used;
+}
+
+/**
+ * Takes a successor out of its line, so that its predecessor may have another. Returns whether it still was
+ * unused.
+ */
+export async function removeFromLine(transaction: Prisma.TransactionClient, id: string): Promise<boolean> {
+  // A first use that is recorded at the same time waits, and then finds the key revoked.
+  const removed = await transaction.$executeRaw`
+    UPDATE api_keys SET predecessor_id = NULL, former_line_id = line_id, line_id = id, generation = 0
+    WHERE id = ${id}::uuid AND first_used_at IS NULL`;
+  return removed > 0;
 }
 
 /**

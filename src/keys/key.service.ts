@@ -21,8 +21,10 @@ import {
   findKey,
   lockKey,
   readLine,
+  removeFromLine,
   requireRoomForKey,
   storedFields,
+  wasUsed,
   writeRestrictions,
 } from './key.repository.js';
 import type {
@@ -105,31 +107,55 @@ export class KeyService {
 
   /**
    * Issues a successor on the same quota. Both keys work until the overlap ends, though the old key never
-   * works past its own expiry, and not while it is suspended.
+   * works past its own expiry, and not while it is suspended. A successor that was never used is replaced,
+   * because its response was lost.
    *
    * @param maxPerDay the successors that keys of its line may get in the UTC day, this one included; given if
    *   the holder rotates the key.
-   * @throws ApiError `not_found`; `conflict` if the key is revoked, expired, already rotated, or rotated too
-   *   often, or if the quota has as many keys as it may; `invalid_request` if `expiresAt` is in the past.
+   * @throws ApiError `not_found`; `conflict` if the key is revoked, expired, or rotated too often, if its
+   *   successor was used, or if the quota has as many keys as it may; `invalid_request` if `expiresAt` is in
+   *   the past.
    */
   async rotate(id: string, input: RotateKeyInput, actor: Actor, maxPerDay = Infinity): Promise<KeySuccessor> {
     const { overlapSeconds = OVERLAP_DEFAULT_SECONDS, expiresAt } = input;
     await requireFuture(this.database, expiresAt ?? null);
     const check = async (database: Database, old: KeyRecord, nowMs: number) => {
-      await requireRotatable(database, old, nowMs, maxPerDay);
-      // Without an overlap, the successor takes the room of the old key.
-      if (overlapSeconds > 0) {
+      const replaced = await requireRotatable(database, old, nowMs, maxPerDay);
+      // Without an overlap, the successor takes the room of the old key; or that of the one that it replaces.
+      if (overlapSeconds > 0 && (replaced === null || keyEnd(replaced, nowMs) !== null)) {
         await requireRoomForKey(database, old.quotaId, nowMs);
       }
+      return replaced;
     };
     // What will be denied need not wait for the lock.
-    await check(this.database, await findKey(this.database, id), await readServerTimeMs(this.database));
+    const known = await findKey(this.database, id);
+    await check(this.database, known, await readServerTimeMs(this.database));
     const key = this.newKey();
     return this.change(id, async (transaction, old, nowMs) => {
-      await check(transaction, old, nowMs);
+      if (old.successor !== null && old.successor.id !== known.successor?.id) {
+        // Another request rotated the key meanwhile: this one does not repeat it.
+        throw rotatedAlready(old.successor);
+      }
+      const replaced = await check(transaction, old, nowMs);
       const endsAt = earliest(old.expiresAt, new Date(nowMs + overlapSeconds * 1000));
-      const own = { key, expiresAt: expiresAt ?? old.expiresAt, restrictions: old };
-      return succeed(transaction, old, endsAt, nowMs, own, actor);
+      if (replaced === null) {
+        const own = { key, expiresAt: expiresAt ?? old.expiresAt, restrictions: old };
+        return succeed(transaction, old, endsAt, nowMs, own, actor);
+      }
+      if (!(await removeFromLine(transaction, replaced.id))) {
+        throw rotatedAlready(replaced);
+      }
+      await revokeRecord(transaction, replaced, actor, nowMs);
+      // The old key has expired since by the end of its overlap; its own expiry is that of its successor.
+      const own = { key, expiresAt: expiresAt ?? replaced.expiresAt, restrictions: narrow(replaced, old) };
+      return succeed(
+        transaction,
+        { ...old, name: replaced.name, note: replaced.note },
+        endsAt,
+        nowMs,
+        own,
+        actor,
+      );
     });
   }
 
@@ -144,7 +170,7 @@ export class KeyService {
   async replaceLeaked(id: string, actor: Actor, maxPerDay: number): Promise<KeySuccessor> {
     const key = this.newKey();
     const result = await this.change<New | { reason: string }>(id, async (transaction, old, nowMs) => {
-      const { newestId = id, successorsToday } = await readLine(transaction, old.lineId, nowMs);
+      const { newestId = id, successorsToday } = await readLine(transaction, old, nowMs);
       const newest = newestId === id ? old : await findKey(transaction, newestId);
       const record = await revokeRecords(transaction, old, actor, nowMs);
       if (keyEnd(old, nowMs) !== null || keyEnd(newest, nowMs) !== null) {
@@ -345,10 +371,13 @@ async function succeed(
   const inherited = { name, note, role, quotaId, issuerId };
   const own = { expiresAt, predecessorId: id, createdAt: new Date(nowMs), ...storedFields(key) };
   const record = await createKey(transaction, { ...inherited, ...own }, restrictions);
-  const before = { expiresAt: old.expiresAt, successorId: null };
+  const before = { expiresAt: old.expiresAt, successorId: old.successor?.id ?? null };
   const after = { expiresAt: endsAt, successorId: record.id, successorExpiresAt: expiresAt };
   await recordAuditEvent(transaction, actor, 'key.rotated', old, before, after);
-  await queueKeyEvent(transaction, 'key.rotated', old, { expiresAt: endsAt, successorId: record.id });
+  const facts = { expiresAt: endsAt, successorId: record.id };
+  // A key may be rotated again.
+  const subject = old.successor === null ? id : `${id}:${record.id}`;
+  await queueKeyEvent(transaction, 'key.rotated', old, facts, subject);
   return { record, more: { key, overlapEndsAt: endsAt.toISOString() } };
 }
 
@@ -381,8 +410,17 @@ async function revokeRecord(
   return { ...old, ...data };
 }
 
-/** @throws ApiError `conflict`. */
-async function requireRotatable(database: Database, key: KeyRecord, nowMs: number, maxPerDay: number) {
+/**
+ * Returns the successor that another one would replace, or null if the key has none.
+ *
+ * @throws ApiError `conflict`.
+ */
+async function requireRotatable(
+  database: Database,
+  key: KeyRecord,
+  nowMs: number,
+  maxPerDay: number,
+): Promise<KeyRecord | null> {
   const end = keyEnd(key, nowMs);
   if (end !== null) {
     throw new ApiError('conflict', `The key is ${end}, so it cannot be rotated. Issue a new one.`);
@@ -390,22 +428,21 @@ async function requireRotatable(database: Database, key: KeyRecord, nowMs: numbe
   if (maxPerDay !== Infinity && keyInvalidity(key, nowMs) !== null) {
     throw new ApiError('conflict', 'The key is suspended, so only an administrator can rotate it.');
   }
-  if (key.successor !== null) {
-    const { id, revokedAt } = key.successor;
-    const advice =
-      revokedAt === null
-        ? `Rotate its successor ${id}.`
-        : `Its successor ${id} was revoked. Issue a new one.`;
-    throw new ApiError('conflict', `The key was rotated already. ${advice}`);
+  const { successor } = key;
+  if (successor !== null && (successor.revokedAt !== null || (await wasUsed(database, successor.id)))) {
+    throw rotatedAlready(successor);
   }
-  if (maxPerDay === Infinity) {
-    return;
-  }
-  const { successorsToday } = await readLine(database, key.lineId, nowMs);
-  if (successorsToday >= maxPerDay) {
+  if (maxPerDay !== Infinity && (await readLine(database, key, nowMs)).successorsToday >= maxPerDay) {
     const message =
       `The key was rotated ${maxPerDay} times today, with its predecessors. ` +
       'Try again after 00:00 UTC, or ask an administrator.';
     throw new ApiError('conflict', message);
   }
+  return successor && findKey(database, successor.id);
+}
+
+function rotatedAlready({ id, revokedAt }: Pick<KeyRecord, 'id' | 'revokedAt'>): ApiError {
+  const advice =
+    revokedAt === null ? `Rotate its successor ${id}.` : `Its successor ${id} was revoked. Issue a new one.`;
+  return new ApiError('conflict', `The key was rotated already. ${advice}`);
 }

@@ -7,10 +7,16 @@ import { quotaFields } from './quota.view.js';
 import { limitWarnings } from './warnings.js';
 
 /**
- * What Prisma reads of a key: all but its hash, and the restrictions, whose NULL it would read as an empty
- * list.
+ * What Prisma reads of a key: all but its hash, what only rotations need, and the restrictions, whose NULL it
+ * would read as an empty list.
  */
-const omit = { hash: true, scopes: true, allowedNetworks: true } as const;
+const omit = {
+  hash: true,
+  firstUsedAt: true,
+  formerLineId: true,
+  scopes: true,
+  allowedNetworks: true,
+} as const;
 export const KEY_ARGS = {
   omit,
   include: { quota: { include: { plan: true } }, successor: { omit } },

@@ -112,7 +112,9 @@ export class KeysController {
   @KeyId()
   @AdminWrite({
     summary: 'Rotate a key',
-    description: 'Issues a successor on the same quota. Both keys work until the overlap ends.',
+    description:
+      'Issues a successor on the same quota. Both keys work until the overlap ends. Meanwhile, a repeated ' +
+      'request replaces a successor that was never used; once it was used, it fails (409).',
   })
   @Responses({
     status: 201,

@@ -83,15 +83,16 @@ interface KeyOfEvent {
  * was rolled back.
  *
  * @param facts the data of the event beside the key.
+ * @param subject what the event is queued once for: by default the key, or this time if it may happen again.
  */
 export function queueKeyEvent<Type extends keyof typeof REPEATED>(
   transaction: Prisma.TransactionClient,
   type: Type,
   { id, name, quotaId, quota }: KeyOfEvent,
   facts: Written<KeyEventFacts<Type>>,
+  subject = REPEATED[type] ? `${id}:${randomUUID()}` : id,
 ): Promise<void> {
   const ofKey = { keyId: id, keyName: name, quotaId, externalId: quota.externalId };
   const data = { ...ofKey, ...facts } as Written<EventData<Type>>;
-  const subject = REPEATED[type] ? `${id}:${randomUUID()}` : id;
   return queueEvents(transaction, [{ type, subject, data }]);
 }

@@ -461,7 +461,7 @@ describe('the dialog that rotates a key', () => {
     await press(page, 'Rotate key');
     expect([await fetchStatus(await newKey(page)), await fetchStatus(key)]).toEqual([200, 200]);
     await press(page, 'I have copied it');
-    await page.getByRole('button', { name: 'Rotate' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Rotate again' }).waitFor();
     await page.locator('h1:focus', { hasText: 'Rotated' }).waitFor();
     await page.getByRole('link', { name: 'Its successor' }).click();
     await page.getByRole('link', { name: 'The key before it' }).waitFor();

@@ -392,7 +392,11 @@ describe('POST /admin/keys/{id}/rotate', () => {
 
   it.each<[string, (key: IssuedKey) => Promise<unknown>, string]>([
     ['revoked', revoke, 'The key is revoked, so it cannot be rotated. Issue a new one.'],
-    ['rotated', rotate, 'The key was rotated already. Rotate its successor ID.'],
+    [
+      'rotated, and its successor used',
+      async (key) => use((await rotate(key)).json.key),
+      'The key was rotated already. Rotate its successor ID.',
+    ],
     [
       'rotated, and its successor revoked',
       async (key) => revoke((await rotate(key)).json),

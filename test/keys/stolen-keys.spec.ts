@@ -264,7 +264,8 @@ describe('POST /v1/key/rotate', () => {
 
   it('is denied without waiting for another change of the quota', async () => {
     const lead = await issueLead();
-    await rotate(lead, {});
+    const { json: successor } = await rotate(lead, {});
+    expect(await statusOf(successor)).toBe(200);
     const lock = await lockQuota(lead);
     expectError(await rotate(lead, {}), 409, 'conflict', expect.stringMatching(/^The key was rotated alre/));
     const full = { name: 'x', scopes: ['orders:read'] };

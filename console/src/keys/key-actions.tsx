@@ -70,8 +70,10 @@ export function KeyActions({ apiKey }: { apiKey: KeyWithUsage }) {
       <ScopedButton {...button('plan')}>Change plan</ScopedButton>
       {isLive(apiKey) && <ScopedButton {...button('restrict')}>Restrict</ScopedButton>}
       {apiKey.bannedUntil !== null && <ScopedButton {...button('unban')}>Lift ban</ScopedButton>}
-      {isLive(apiKey) && apiKey.successorId === null && (
-        <ScopedButton {...button('rotate')}>Rotate</ScopedButton>
+      {isLive(apiKey) && (
+        <ScopedButton {...button('rotate')}>
+          {apiKey.successorId === null ? 'Rotate' : 'Rotate again'}
+        </ScopedButton>
       )}
       {isValid(apiKey) && <ScopedButton {...button('suspend')}>Suspend</ScopedButton>}
       {apiKey.state === 'suspended' && <ScopedButton {...button('resume')}>Resume</ScopedButton>}

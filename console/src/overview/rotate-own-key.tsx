@@ -16,8 +16,7 @@ const OVERLAPS = [
   { value: '604800', label: 'In 7 days' },
 ];
 const NO_RESPONSE =
-  'The key may have been rotated nevertheless. Load the page again: ' +
-  'if it has a successor, ask an administrator for another key, because nobody has seen that one.';
+  'The key may have been rotated nevertheless. Rotate it again: that replaces a successor that nobody has seen.';
 
 /** Rotates the signed-in key, and shows its successor once, even if the key is read again meanwhile. */
 export function RotateOwnKey({ ownKey }: { ownKey: CurrentKey }) {
@@ -42,9 +41,9 @@ export function RotateOwnKey({ ownKey }: { ownKey: CurrentKey }) {
   };
   return (
     <>
-      {ownKey.successor === null && (
+      {ownKey.successor?.revokedAt == null && (
         <Button variant="default" size="sm" onClick={dialog.open}>
-          Rotate key
+          {ownKey.successor === null ? 'Rotate key' : 'Rotate again'}
         </Button>
       )}
       <FormDialog
@@ -60,6 +59,9 @@ export function RotateOwnKey({ ownKey }: { ownKey: CurrentKey }) {
           <MaskedKey apiKey={ownKey} />
         </Text>
         <Text size="sm">You get a new key on the same plan. It is shown once.</Text>
+        {ownKey.successor !== null && (
+          <Text size="sm">It replaces the present successor, which must not have been used yet.</Text>
+        )}
         <Input.Wrapper label="Old key stops working" labelElement="div">
           <SegmentedControl
             fullWidth
@@ -80,8 +82,8 @@ export function RotateOwnKey({ ownKey }: { ownKey: CurrentKey }) {
           'Put it wherever you use this key, before this one ends.'
         }
         loss={
-          'Without a copy nobody can use it, and this key cannot be rotated again. ' +
-          'Ask an administrator for another key before this one ends.'
+          'Without a copy nobody can use it. Rotate this key again before it ends, ' +
+          'which replaces a key that was never used.'
         }
         onClose={forget}
       />

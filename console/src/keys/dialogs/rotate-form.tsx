@@ -16,8 +16,7 @@ const OVERLAPS = [
   { value: '604800', label: 'In 7 days' },
 ];
 const NO_RESPONSE =
-  'The key may have been rotated nevertheless. Load the page again: ' +
-  'if it has a successor, revoke that and issue another key, because nobody has seen it.';
+  'The key may have been rotated nevertheless. Rotate it again: that replaces a successor that nobody has seen.';
 
 /** Issues the successor of a key. */
 export function RotateForm({ apiKey, onClose, onRotated }: KeyFormProps) {
@@ -43,6 +42,9 @@ export function RotateForm({ apiKey, onClose, onRotated }: KeyFormProps) {
       onClose={onClose}
     >
       <Text size="sm">A new key with the same name, role, plan and counts is issued. It is shown once.</Text>
+      {apiKey.state === 'rotating' && (
+        <Text size="sm">It replaces the present successor, which must not have been used yet.</Text>
+      )}
       <Input.Wrapper label="Old key stops working" labelElement="div">
         <SegmentedControl
           fullWidth
