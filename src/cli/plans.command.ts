@@ -1,12 +1,23 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import type { Plan, SetPlanInput } from '../keys/plan.schemas.js';
+import type { Plan } from '../keys/plan.schemas.js';
 import { PlanService } from '../keys/plan.service.js';
-import { positiveInteger } from './arguments.js';
+import { KEY_LIFETIME_MAX_DAYS } from '../keys/rules/key-lifetime.js';
+import { wholeNumber } from '../process/settings/setting-types.js';
+import { parsedBy, positiveInteger } from './arguments.js';
 import { changeCommand, type ChangeOptions, command, group } from './command.js';
 import { everyPage } from './every-page.js';
 import { limitsText, warningLines } from './key-output.js';
 import { confirm } from './output/confirmation.js';
 import { linesText, tableText } from './output/text.js';
+
+const lifetimeDays = parsedBy(wholeNumber(1, KEY_LIFETIME_MAX_DAYS));
+
+interface SetOptions extends ChangeOptions {
+  perMinute?: number;
+  perDay?: number;
+  /** False to remove it. */
+  maxKeyLifetimeDays?: number | false;
+}
 
 export const plansCommand = group('plans', 'plans and their limits', [
   command('list', 'list plans in order of their names').run(async (services) => {
@@ -21,20 +32,23 @@ export const plansCommand = group('plans', 'plans and their limits', [
     .argument('<plan>', 'name of the plan')
     .option('--per-minute <n>', 'requests per minute; a new plan needs both', positiveInteger)
     .option('--per-day <n>', 'requests per day', positiveInteger)
+    .option('--max-key-lifetime-days <n>', 'longest life of a key that is issued from now on', lifetimeDays)
+    .option('--no-max-key-lifetime-days', 'let keys live for any time')
     .option('--yes', 'do not ask for confirmation')
     .addHelpText('after', '\nExample:\n  animal-store plans set startup --per-minute 120 --per-day 3000')
-    .requireOneOf('--per-minute', '--per-day')
-    .run(async (services, name: string, options: ChangeOptions & SetPlanInput) => {
-      const { perMinute, perDay, as } = options;
+    .requireOneOf('--per-minute', '--per-day', '--max-key-lifetime-days', '--no-max-key-lifetime-days')
+    .run(async (services, name: string, options: SetOptions) => {
+      const { perMinute, perDay, maxKeyLifetimeDays: days, as } = options;
       const limits = { perMinute, perDay };
+      const maxKeyLifetimeDays = days === false ? null : days;
       const old = (await findPlans(services)).find((plan) => plan.name === name);
-      if (old !== undefined) {
+      if (old !== undefined && (perMinute !== undefined || perDay !== undefined)) {
         const { perMinute: toPerMinute = old.perMinute, perDay: toPerDay = old.perDay } = limits;
         const changed = limitsText({ perMinute: toPerMinute, perDay: toPerDay });
         const change = `from ${limitsText(old)}, to ${changed}`;
         await confirm(`Change plan ${name} ${change}, for all its keys?`, options);
       }
-      const { plan } = await services.get(PlanService).set(name, limits, as);
+      const { plan } = await services.get(PlanService).set(name, { ...limits, maxKeyLifetimeDays }, as);
       return { value: plan, text: () => plansText([plan]) + linesText(...warningLines(plan)) };
     }),
 ]);
@@ -44,11 +58,13 @@ function findPlans(services: INestApplicationContext): Promise<Plan[]> {
 }
 
 function plansText(plans: Plan[]): string {
+  const isBounded = plans.some(({ maxKeyLifetimeDays: days }) => days !== null);
   return tableText(
-    plans.map(({ name, perMinute, perDay }) => ({
+    plans.map(({ name, perMinute, perDay, maxKeyLifetimeDays: days }) => ({
       plan: name,
       'per minute': perMinute ?? 'custom',
       'per day': perDay ?? 'custom',
+      'key lifetime': isBounded ? days && `${days} days` : undefined,
     })),
   );
 }

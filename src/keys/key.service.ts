@@ -36,12 +36,14 @@ import type {
   UpdateKeyInput,
 } from './key.schemas.js';
 import { keyEnd, keyInvalidity, type KeyRecord, keyView } from './key.view.js';
-import { lockQuotaId, quotaColumns } from './quota.repository.js';
+import { findQuota, lockQuotaId, quotaColumns } from './quota.repository.js';
 import { quotaFields } from './quota.view.js';
 import { narrow, type Restrictions } from './rules/further-key.js';
+import { earliest, latestExpiry } from './rules/key-lifetime.js';
 
 const OVERLAP_DEFAULT_SECONDS = 24 * 60 * 60;
 
+type LifetimePlan = Pick<KeyRecord['quota']['plan'], 'name' | 'maxKeyLifetimeDays'>;
 type New = Pick<KeySuccessor, 'key' | 'overlapEndsAt'>;
 
 /** The key that a change returns, and what its response has besides. */
@@ -70,19 +72,22 @@ export class KeyService {
    * @param input with `issuerId`, the key of the quota by which a holder issues it.
    * @param key the key itself; a generated key by default.
    * @throws ApiError `invalid_request` if there is no such plan or quota, if neither the plan nor the input
-   *   has limits, or if `expiresAt` is in the past; `conflict` if the quota has as many keys as it may.
+   *   has limits, or if `expiresAt` is in the past, or past the longest life of a key on the plan; `conflict`
+   *   if the quota has as many keys as it may.
    */
   async issue(
     input: CreateKeyInput & { issuerId?: string },
     actor: Actor,
     key = this.newKey(),
   ): Promise<IssuedKey> {
-    const { name, note = null, role = 'client', expiresAt = null, issuerId = null } = input;
+    const { name, note = null, role = 'client', issuerId = null } = input;
     const { scopes = null, allowedNetworks = null } = input;
-    await requireFuture(this.database, expiresAt);
+    await requireFuture(this.database, input.expiresAt ?? null);
     requireWithinRole(role, scopes);
     return inTransaction(this.database, async (transaction) => {
       const { quotaId, bannedUntil } = await this.createOrLockQuota(transaction, input);
+      const { plan } = await findQuota(transaction, quotaId);
+      const expiresAt = requireWithinLifetime(plan, input.expiresAt, await readServerTimeMs(transaction));
       const fields = { name, note, role, expiresAt, quotaId, issuerId, ...storedFields(key) };
       const record = await createKey(transaction, fields, { scopes, allowedNetworks });
       const { externalId, ...limits } = quotaFields(record.quota);
@@ -114,7 +119,7 @@ export class KeyService {
    *   the holder rotates the key.
    * @throws ApiError `not_found`; `conflict` if the key is revoked, expired, or rotated too often, if its
    *   successor was used, or if the quota has as many keys as it may; `invalid_request` if `expiresAt` is in
-   *   the past.
+   *   the past, or past the longest life of a key on the plan.
    */
   async rotate(id: string, input: RotateKeyInput, actor: Actor, maxPerDay = Infinity): Promise<KeySuccessor> {
     const { overlapSeconds = OVERLAP_DEFAULT_SECONDS, expiresAt } = input;
@@ -138,8 +143,11 @@ export class KeyService {
       }
       const replaced = await check(transaction, old, nowMs);
       const endsAt = earliest(old.expiresAt, new Date(nowMs + overlapSeconds * 1000));
+      const given = requireWithinLifetime(old.quota.plan, expiresAt, nowMs);
+      const expiryOf = (inherited: Date | null) =>
+        expiresAt === undefined ? earliest(inherited, given) : given;
       if (replaced === null) {
-        const own = { key, expiresAt: expiresAt ?? old.expiresAt, restrictions: old };
+        const own = { key, expiresAt: expiryOf(old.expiresAt), restrictions: old };
         return succeed(transaction, old, endsAt, nowMs, own, actor);
       }
       if (!(await removeFromLine(transaction, replaced.id))) {
@@ -147,7 +155,7 @@ export class KeyService {
       }
       await revokeRecord(transaction, replaced, actor, nowMs);
       // The old key has expired since by the end of its overlap; its own expiry is that of its successor.
-      const own = { key, expiresAt: expiresAt ?? replaced.expiresAt, restrictions: narrow(replaced, old) };
+      const own = { key, expiresAt: expiryOf(replaced.expiresAt), restrictions: narrow(replaced, old) };
       return succeed(
         transaction,
         { ...old, name: replaced.name, note: replaced.note },
@@ -184,8 +192,9 @@ export class KeyService {
         return { record, more: { reason: `it was rotated ${times}` } };
       }
       // The thief of a key in its overlap must not get more, or for longer, than that key has.
-      const expiresAt = old.expiresAt && earliest(newest.expiresAt, old.expiresAt);
-      const own = { key, expiresAt: expiresAt ?? newest.expiresAt, restrictions: narrow(newest, old) };
+      const inherited = earliest(newest.expiresAt, old.expiresAt);
+      const expiresAt = earliest(inherited, latestExpiry(old.quota.plan.maxKeyLifetimeDays, nowMs));
+      const own = { key, expiresAt, restrictions: narrow(newest, old) };
       return succeed(transaction, newest, new Date(nowMs), nowMs, own, actor);
     });
     if ('reason' in result) {
@@ -293,9 +302,21 @@ async function requireFuture(database: Database, expiresAt: Date | null): Promis
   }
 }
 
-/** Returns the earlier of two times; null is never. */
-function earliest(one: Date | null, other: Date): Date {
-  return one !== null && one < other ? one : other;
+/**
+ * Returns the expiry of a key that is issued on a plan: the given one, else the last that the plan allows, if
+ * any.
+ *
+ * @throws ApiError `invalid_request` for a later one.
+ */
+function requireWithinLifetime(plan: LifetimePlan, expiresAt: Date | undefined, nowMs: number): Date | null {
+  const latest = latestExpiry(plan.maxKeyLifetimeDays, nowMs);
+  if (latest !== null && expiresAt !== undefined && expiresAt > latest) {
+    const message =
+      `The request is invalid: expiresAt must not be after ${latest.toISOString()}, because a key on plan ` +
+      `${plan.name} lives at most ${plan.maxKeyLifetimeDays} days.`;
+    throw new ApiError('invalid_request', message);
+  }
+  return expiresAt ?? latest;
 }
 
 /** @throws ApiError `invalid_request` if the role does not include one of the scopes. */

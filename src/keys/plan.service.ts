@@ -38,10 +38,11 @@ export class PlanService {
   }
 
   /**
-   * Sets the limits of a plan, and creates it if it does not exist. A limit that is undefined stays.
+   * Sets a plan's limits and the longest life of its keys, and creates it if it does not exist. What is
+   * undefined stays.
    *
    * @throws ApiError `invalid_request` if the name is not valid, or a new plan lacks a limit; `conflict` for
-   *   a plan without limits, such as Enterprise, whose quotas have their own.
+   *   limits of a plan without limits, such as Enterprise, whose quotas have their own.
    */
   async set(name: string, input: SetPlanInput, actor: Actor): Promise<{ plan: Plan; created: boolean }> {
     if (!isPlanName(name)) {
@@ -51,23 +52,38 @@ export class PlanService {
       // Serializes concurrent calls, even if the plan has no row to lock yet.
       await transaction.$executeRaw`LOCK TABLE plans IN SHARE ROW EXCLUSIVE MODE`;
       const old = await transaction.plan.findFirst({ where: { name } });
-      if (old !== null && old.perMinute === null) {
+      const { perMinute, perDay, maxKeyLifetimeDays = old?.maxKeyLifetimeDays ?? null } = input;
+      const hasNoLimits = old !== null && old.perMinute === null;
+      const isLimited = perMinute !== undefined || perDay !== undefined;
+      if (hasNoLimits && (isLimited || input.maxKeyLifetimeDays === undefined)) {
         throw new ApiError(
           'conflict',
           `Plan "${name}" has no limits: each of its quotas has its own limits.`,
         );
       }
-      const limits = {
-        perMinute: requireLimit('perMinute', input.perMinute ?? old?.perMinute),
-        perDay: requireLimit('perDay', input.perDay ?? old?.perDay),
-      };
-      await transaction.plan.upsert({ where: { name }, create: { name, ...limits }, update: limits });
-      const before = old && { perMinute: old.perMinute, perDay: old.perDay };
-      if (!isDeepStrictEqual(before, limits)) {
+      const limits = hasNoLimits
+        ? { perMinute: null, perDay: null }
+        : {
+            perMinute: requireLimit('perMinute', perMinute ?? old?.perMinute),
+            perDay: requireLimit('perDay', perDay ?? old?.perDay),
+          };
+      const fields = { ...limits, maxKeyLifetimeDays };
+      await transaction.plan.upsert({ where: { name }, create: { name, ...fields }, update: fields });
+      const before = old && pickFields(old);
+      if (!isDeepStrictEqual(before, fields)) {
         const action = old === null ? 'plan.created' : 'plan.updated';
-        await recordAuditEvent(transaction, actor, action, { id: name }, before, limits);
+        const isSame = (before?.maxKeyLifetimeDays ?? null) === maxKeyLifetimeDays;
+        const shown = (plan: PlanFields) => ({ ...plan, ...(isSame && { maxKeyLifetimeDays: undefined }) });
+        await recordAuditEvent(
+          transaction,
+          actor,
+          action,
+          { id: name },
+          before && shown(before),
+          shown(fields),
+        );
       }
-      return { plan: planView({ name, ...limits }), created: old === null };
+      return { plan: planView({ name, ...fields }), created: old === null };
     });
   }
 }
@@ -80,6 +96,14 @@ function requireLimit(name: keyof Limits, limit: number | null | undefined): num
   return limit;
 }
 
-function planView({ name, perMinute, perDay }: Omit<Plan, 'warnings'>): Plan {
-  return { name, perMinute, perDay, warnings: limitWarnings({ perMinute, perDay }) };
+type PlanFields = Omit<Plan, 'name' | 'warnings'>;
+
+const pickFields = ({ perMinute, perDay, maxKeyLifetimeDays }: PlanFields) => ({
+  perMinute,
+  perDay,
+  maxKeyLifetimeDays,
+});
+
+function planView({ name, ...plan }: PlanFields & { name: string }): Plan {
+  return { name, ...pickFields(plan), warnings: limitWarnings(plan) };
 }

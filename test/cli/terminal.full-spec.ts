@@ -405,7 +405,13 @@ describe('animal-store keys update', () => {
 
 describe('the commands of plans', () => {
   it('list plans by name, create and change them', async () => {
-    const created = { name: 'a-startup', perMinute: 120, perDay: 3000, warnings: [] };
+    const created = {
+      name: 'a-startup',
+      perMinute: 120,
+      perDay: 3000,
+      maxKeyLifetimeDays: null,
+      warnings: [],
+    };
     expect(await readJson('plans set a-startup --per-minute 120 --per-day 3000')).toEqual(created);
     const kept = await readJson('plans set a-startup --per-day 3001');
     expect(kept).toEqual({ ...created, perDay: 3001 });
@@ -418,11 +424,22 @@ describe('the commands of plans', () => {
     const listed = (await json('plans', 'list')) as { warnings: unknown }[];
     expect(listed.map(({ warnings: _warnings, ...plan }) => plan)).toEqual(
       await database.query(
-        'SELECT name, per_minute AS "perMinute", per_day AS "perDay" FROM plans ORDER BY name',
+        `SELECT
+           name, per_minute AS "perMinute", per_day AS "perDay", max_key_lifetime_days AS "maxKeyLifetimeDays"
+         FROM plans ORDER BY name`,
       ),
     );
     const table = rows(await succeed('plans', 'list'));
     expect(table).toEqual(expect.arrayContaining([head, row, ['enterprise', 'custom', 'custom']]));
+    const bounded = await succeed('plans', 'set', 'a-startup', '--max-key-lifetime-days', '90');
+    expect(rows(bounded)).toEqual([
+      [...head, 'KEY LIFETIME'],
+      [...row, '90 days'],
+    ]);
+    expect(await readJson('plans set a-startup --no-max-key-lifetime-days')).toEqual({
+      ...kept,
+      perMinute: 121,
+    });
   });
 });
 

@@ -131,7 +131,13 @@ describe('the page of plans of the console', () => {
     await saveButton.waitFor();
     expect(await page.getByLabel('Requests per minute').inputValue()).toBe('200');
     const { json } = await send(`${store.url}/admin/plans/starter`, { key: admin.key });
-    expect(json).toEqual({ name: 'starter', perMinute: 200, perDay: 1000, warnings: [] });
+    expect(json).toEqual({
+      name: 'starter',
+      perMinute: 200,
+      perDay: 1000,
+      maxKeyLifetimeDays: null,
+      warnings: [],
+    });
     await page.keyboard.press('Escape');
     await page.locator('a:focus', { hasText: /^starter$/ }).waitFor();
   });

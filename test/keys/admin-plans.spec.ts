@@ -1,3 +1,4 @@
+import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { BUILT_IN_PLAN_NAMES, BUILT_IN_PLANS } from '../../src/auth/rules/built-in-plans.js';
 import type { Plan } from '../../src/keys/plan.schemas.js';
 import { useAdministration } from '../support/keys/administration.js';
@@ -6,6 +7,7 @@ import { eventually } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
 import { parseLinks } from '../support/http/links.js';
 import { readPages } from '../support/http/pages.js';
+import { DAY_MS } from '../support/time/clock.js';
 import { changingNothing } from '../support/database/stored-state.js';
 
 const NAME = 'must have 1 to 63 lower-case letters, digits and hyphens, and begin with a letter';
@@ -16,7 +18,10 @@ const admin = useAdministration();
 const { send: sendAsAdmin } = admin;
 
 beforeEach(async () => {
-  await admin.store.database.query('DELETE FROM plans WHERE name <> ALL ($1)', [BUILT_IN_PLAN_NAMES]);
+  const used = 'SELECT FROM quotas WHERE plan = plans.name';
+  await admin.store.database.query(`DELETE FROM plans WHERE name <> ALL ($1) AND NOT EXISTS (${used})`, [
+    BUILT_IN_PLAN_NAMES,
+  ]);
 });
 
 const put = (name: string, body: unknown) => sendAsAdmin(`PUT /admin/plans/${name}`, body);
@@ -35,7 +40,12 @@ describe('GET /admin/plans', () => {
     const response = await sendAsAdmin('GET /admin/plans');
     expect(response.status).toBe(200);
     expect(response.json).toEqual(
-      BUILT_IN_PLAN_NAMES.toSorted().map((name) => ({ name, ...BUILT_IN_PLANS[name], warnings: [] })),
+      BUILT_IN_PLAN_NAMES.toSorted().map((name) => ({
+        name,
+        ...BUILT_IN_PLANS[name],
+        maxKeyLifetimeDays: null,
+        warnings: [],
+      })),
     );
     expect(parseLinks(response)).toEqual({ first: '/admin/plans?limit=20' });
   });
@@ -55,7 +65,10 @@ describe('GET /admin/plans', () => {
 describe('GET /admin/plans/{plan}', () => {
   it('returns 200 with the plan', async () => {
     const { status, json } = await sendAsAdmin('GET /admin/plans/free');
-    expect([status, json]).toEqual([200, { name: 'free', perMinute: 60, perDay: 1000, warnings: [] }]);
+    expect([status, json]).toEqual([
+      200,
+      { name: 'free', perMinute: 60, perDay: 1000, maxKeyLifetimeDays: null, warnings: [] },
+    ]);
   });
 
   it.each(['gold', 'Free', '%00', "'%20OR%201=1", '__proto__'])(
@@ -77,7 +90,7 @@ describe('PUT /admin/plans/{plan}', () => {
     const { status, json, headers } = await put('free', { ...limits, name: 'pro', colour: 'red', '': null });
     expect([status, json, headers.get('location')]).toEqual([
       200,
-      { name: 'free', ...limits, warnings: [] },
+      { name: 'free', ...limits, maxKeyLifetimeDays: null, warnings: [] },
       null,
     ]);
     expect((await sendAsAdmin('GET /admin/plans/free')).json).toEqual(json);
@@ -89,7 +102,12 @@ describe('PUT /admin/plans/{plan}', () => {
     const location = '/admin/plans/startup-2';
     expect([status, json, headers.get('location')]).toEqual([
       201,
-      { name: 'startup-2', ...limits, warnings: [expect.objectContaining(WARNING)] },
+      {
+        name: 'startup-2',
+        ...limits,
+        maxKeyLifetimeDays: null,
+        warnings: [expect.objectContaining(WARNING)],
+      },
       location,
     ]);
     expect((await sendAsAdmin(`GET ${location}`)).json).toEqual(json);
@@ -103,7 +121,7 @@ describe('PUT /admin/plans/{plan}', () => {
     const response = await putInVain('free', { perMinute: 60, perDay: 1000 });
     expect([response.status, response.json]).toEqual([
       200,
-      { name: 'free', perMinute: 60, perDay: 1000, warnings: [] },
+      { name: 'free', perMinute: 60, perDay: 1000, maxKeyLifetimeDays: null, warnings: [] },
     ]);
   });
 
@@ -166,6 +184,7 @@ describe('PUT /admin/plans/{plan}', () => {
         name,
         perMinute: 5,
         perDay: 5,
+        maxKeyLifetimeDays: null,
         warnings: [],
       });
     },
@@ -187,7 +206,126 @@ describe('PUT /admin/plans/{plan}', () => {
     expect((await sendAsAdmin('GET /admin/plans/contested')).json).toEqual({
       name: 'contested',
       ...entries.at(-1)?.['after'],
+      maxKeyLifetimeDays: null,
       warnings: [],
     });
+  });
+});
+
+describe('the longest life of a key', () => {
+  const DAYS = 90;
+  const LIMITS = { perMinute: 60, perDay: 1000 };
+  const plan = 'ninety';
+
+  const issue = (input = {}) => sendAsAdmin('POST /admin/keys', { name: 'test', plan, ...input });
+  const rotate = ({ id }: IssuedKey, input = {}) => sendAsAdmin(`POST /admin/keys/${id}/rotate`, input);
+  const after = (days: number) => new Date(admin.store.clock.now() + days * DAY_MS).toISOString();
+  /** The days from the present to an expiry. */
+  const lifeOf = ({ expiresAt }: IssuedKey) =>
+    (Date.parse(String(expiresAt)) - admin.store.clock.now()) / DAY_MS;
+
+  beforeEach(async () => {
+    admin.store.clock.travelToMinuteStart();
+    await put(plan, { ...LIMITS, maxKeyLifetimeDays: DAYS });
+  });
+
+  it('is set, kept and removed, each time with an event of the audit', async () => {
+    const name = 'short-lived';
+    const bodies = [{ ...LIMITS, maxKeyLifetimeDays: 1 }, { perDay: 2000 }, { maxKeyLifetimeDays: null }];
+    const shown = [];
+    for (const body of bodies) {
+      shown.push((await put(name, body)).json.maxKeyLifetimeDays);
+    }
+    expect(shown).toEqual([1, 1, null]);
+    const fields = { perMinute: 60, perDay: 2000 };
+    expect((await listEntries(name)).at(-1)).toMatchObject({
+      before: { ...fields, maxKeyLifetimeDays: 1 },
+      after: { ...fields, maxKeyLifetimeDays: null },
+    });
+  });
+
+  it('is set on a plan without limits, too', async () => {
+    const { status, json } = await put('enterprise', { maxKeyLifetimeDays: 365 });
+    expect([status, json]).toEqual([
+      200,
+      { name: 'enterprise', perMinute: null, perDay: null, maxKeyLifetimeDays: 365, warnings: [] },
+    ]);
+    expect((await put('enterprise', { maxKeyLifetimeDays: null })).status).toBe(200);
+  });
+
+  it.each([0, 3651, '90', 1.5])('returns 400 for %j days', async (maxKeyLifetimeDays) => {
+    expectInvalid(
+      await putInVain(plan, { maxKeyLifetimeDays }),
+      'maxKeyLifetimeDays must be an integer from 1 to 3650, written as digits',
+    );
+  });
+
+  it.each(['client', 'admin'])('is the expiry of a key of a %s without one', async (role) => {
+    const { json } = await issue({ role });
+    expect(lifeOf(json)).toBeCloseTo(DAYS, 2);
+  });
+
+  it('allows an earlier expiry, and returns 400 that names the bound for a later one', async () => {
+    const expiresAt = after(DAYS - 1);
+    expect((await issue({ expiresAt })).json.expiresAt).toBe(expiresAt);
+    const message = /^expiresAt must not be after \S+Z, because a key on plan ninety lives at most 90 days$/;
+    expectInvalid(await issue({ expiresAt: after(DAYS + 1) }), message);
+    const { json: key } = await issue();
+    expectInvalid(await issue({ plan: undefined, quotaId: key.quotaId, expiresAt: after(91) }), message);
+    expectInvalid(await rotate(key, { expiresAt: after(DAYS + 1) }), message);
+  });
+
+  it('bounds the successor of a key without an expiry, which keeps its own until it is rotated', async () => {
+    await put(plan, { maxKeyLifetimeDays: null });
+    const { json: key } = await issue();
+    await put(plan, { maxKeyLifetimeDays: DAYS });
+    expect((await sendAsAdmin(`GET /admin/keys/${key.id}`)).json.expiresAt).toBeNull();
+    expect(lifeOf((await rotate(key)).json)).toBeCloseTo(DAYS, 2);
+    const { json: leaking } = await sendAsAdmin(`POST /admin/keys`, {
+      name: 'test',
+      plan,
+      expiresAt: after(1),
+    });
+    // A successor inherits an earlier expiry.
+    expect(lifeOf((await rotate(leaking)).json)).toBeCloseTo(1, 2);
+  });
+
+  it('bounds what a holder rotates, replaces as leaked, and issues', async () => {
+    await put(plan, { maxKeyLifetimeDays: null });
+    const { json: key } = await issue({ scopes: ['pets:read', 'keys:write'] });
+    await put(plan, { maxKeyLifetimeDays: DAYS });
+    const call = (path: string, body: object, by = key.key) =>
+      send(admin.store.url + path, { method: 'POST', key: by, body });
+    expect(lifeOf((await call('/v1/keys', { name: 'team' })).json)).toBeCloseTo(DAYS, 2);
+    expectInvalid(
+      await call('/v1/keys', { name: 'team', expiresAt: after(91) }),
+      /^expiresAt must not be af/,
+    );
+    const successor = (await call('/v1/key/rotate', {})).json;
+    expect(lifeOf(successor)).toBeCloseTo(DAYS, 2);
+    admin.store.clock.travel(DAY_MS / 2);
+    const replacement = (await call('/v1/key/rotate', { leaked: true }, successor.key)).json;
+    expect(replacement.expiresAt).toBe(successor.expiresAt);
+  });
+
+  it('is not applied to living keys by a change of their plan', async () => {
+    const { json: key } = await issue({ plan: 'free' });
+    await sendAsAdmin(`PATCH /admin/quotas/${key.quotaId}`, { plan });
+    expect((await sendAsAdmin(`GET /admin/keys/${key.id}`)).json.expiresAt).toBeNull();
+  });
+
+  it('bounds the keys that the last release issues beside this one, but no older key', async () => {
+    const { json: key } = await issue();
+    const insert = async (createdAt: string) => {
+      const [row] = await admin.store.database.query<{ days: number | null }>(
+        `INSERT INTO api_keys (id, quota_id, name, hash, prefix, last_four, created_at)
+         VALUES (gen_random_uuid(), $1, 'x', sha256($2), 'ask_test_', '0000', statement_timestamp() - $3::interval)
+         RETURNING (extract(epoch FROM expires_at - statement_timestamp()) / 86400)::float8 AS days`,
+        [key.quotaId, Buffer.from(createdAt), createdAt],
+      );
+      return row?.days ?? null;
+    };
+    expect(await insert('1 second')).toBeCloseTo(DAYS, 2);
+    expect(await insert('2 days')).toBeNull();
   });
 });

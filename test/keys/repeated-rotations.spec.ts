@@ -172,11 +172,12 @@ describe('a successor that was used', () => {
     expectError(await rotate(key), 409, 'conflict', message);
   });
 
-  it('is served, and not replaced, if its first use cannot be recorded, as by an earlier release', async () => {
+  it('is served, and not replaced, if its first use cannot be recorded', async () => {
     const key = await issue();
     const successor = await rotateLosing(key);
     await query(
-      `CREATE FUNCTION reject() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'read-only'; END $$;
+      `CREATE FUNCTION reject() RETURNS trigger LANGUAGE plpgsql
+         AS $$ BEGIN RAISE 'read-only'; END $$;
        CREATE TRIGGER reject BEFORE UPDATE OF first_used_at ON api_keys EXECUTE FUNCTION reject()`,
     );
     expect(await statusOf(successor)).toBe(200);

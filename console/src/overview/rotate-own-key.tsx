@@ -16,7 +16,8 @@ const OVERLAPS = [
   { value: '604800', label: 'In 7 days' },
 ];
 const NO_RESPONSE =
-  'The key may have been rotated nevertheless. Rotate it again: that replaces a successor that nobody has seen.';
+  'The key may have been rotated nevertheless. Rotate it again: ' +
+  'that replaces a successor that nobody has seen.';
 
 /** Rotates the signed-in key, and shows its successor once, even if the key is read again meanwhile. */
 export function RotateOwnKey({ ownKey }: { ownKey: CurrentKey }) {
@@ -41,7 +42,7 @@ export function RotateOwnKey({ ownKey }: { ownKey: CurrentKey }) {
   };
   return (
     <>
-      {ownKey.successor?.revokedAt == null && (
+      {(ownKey.successor === null || ownKey.successor.revokedAt === null) && (
         <Button variant="default" size="sm" onClick={dialog.open}>
           {ownKey.successor === null ? 'Rotate key' : 'Rotate again'}
         </Button>

@@ -5,13 +5,14 @@ import type { Plan } from 'animal-store-client';
 import { useEffect, useRef, useState } from 'react';
 import { FormError } from '../feedback/form-error';
 import { LimitFields } from '../form/limit-fields';
-import { limitErrors, type LimitValues } from '../form/limit-values';
+import { limitErrors } from '../form/limit-values';
 import { ScopedButton } from '../form/scoped-button';
 import { useSubmission } from '../form/use-submission';
 import { numberText } from '../format/number';
 import { useStore } from '../session/session';
+import { LifetimeField } from './lifetime-field';
 import { usePlanRefresh } from './plan-query';
-import { savePlan } from './plan-values';
+import { lifetimeError, savePlan } from './plan-values';
 
 export interface EditPlanProps {
   plan: Plan;
@@ -20,20 +21,21 @@ export interface EditPlanProps {
   setConfirming: (isConfirming: boolean) => void;
 }
 
-/** Changes the limits of a plan, after saying what that does to the keys on it. */
+/** Changes a plan, after saying what that does to the keys on it. */
 export function EditPlan({ plan, isConfirming, setConfirming }: EditPlanProps) {
   const store = useStore();
   const refresh = usePlanRefresh();
   // The dialog still shows the proposed limits while it fades.
-  const [proposed, setProposed] = useState(() => toLimitValues(plan));
+  const [proposed, setProposed] = useState(() => toValues(plan));
   const saveButton = useRef<HTMLButtonElement>(null);
   const closeConfirmation = () => {
     setConfirming(false);
     saveButton.current?.focus();
   };
+  const hasLimits = plan.perMinute !== null;
   const { form, whenValid, send, error, isPending } = useSubmission({
-    initialValues: toLimitValues(plan),
-    validate: (values) => limitErrors(values),
+    initialValues: toValues(plan),
+    validate: (values) => ({ ...(hasLimits && limitErrors(values)), ...lifetimeError(values) }),
     // The dialog closes first, so that a failure can then move the focus to a field.
     send: (values) => savePlan(store, { name: plan.name, ...values }).finally(closeConfirmation),
     onSent: (saved) => {
@@ -43,15 +45,12 @@ export function EditPlan({ plan, isConfirming, setConfirming }: EditPlanProps) {
     },
   });
   useDidUpdate(() => {
-    form.setInitialValues(toLimitValues(plan));
+    form.setInitialValues(toValues(plan));
     form.reset();
-  }, [plan.perMinute, plan.perDay]);
+  }, [plan.perMinute, plan.perDay, plan.maxKeyLifetimeDays]);
   // Going back closes the drawer without an answer.
   useEffect(() => () => setConfirming(false), [setConfirming]);
-  if (plan.perMinute === null) {
-    return <Text c="dimmed">This plan has no limits: each key on it has its own limits.</Text>;
-  }
-  const confirm = (values: LimitValues) => {
+  const confirm = (values: Values) => {
     setProposed(values);
     setConfirming(true);
   };
@@ -59,7 +58,12 @@ export function EditPlan({ plan, isConfirming, setConfirming }: EditPlanProps) {
     <form onSubmit={whenValid(confirm)} noValidate>
       <Stack>
         {error !== null && <FormError error={error} title="The plan was not saved" />}
-        <LimitFields form={form} label="Requests" withAsterisk />
+        {hasLimits ? (
+          <LimitFields form={form} label="Requests" withAsterisk />
+        ) : (
+          <Text c="dimmed">This plan has no limits: each key on it has its own limits.</Text>
+        )}
+        <LifetimeField form={form} />
         <Group justify="flex-end">
           <ScopedButton scope="admin:write" ref={saveButton} type="submit">
             Save…
@@ -70,7 +74,7 @@ export function EditPlan({ plan, isConfirming, setConfirming }: EditPlanProps) {
         opened={isConfirming}
         onClose={closeConfirmation}
         returnFocus={false}
-        title={`Change the limits of ${plan.name}?`}
+        title={`Change ${hasLimits ? 'the limits of ' : ''}${plan.name}?`}
       >
         <Confirmation
           plan={plan}
@@ -86,7 +90,7 @@ export function EditPlan({ plan, isConfirming, setConfirming }: EditPlanProps) {
 
 interface ConfirmationProps {
   plan: Plan;
-  proposed: LimitValues;
+  proposed: Values;
   isPending: boolean;
   onCancel: () => void;
   onConfirm: () => void;
@@ -95,27 +99,45 @@ interface ConfirmationProps {
 function Confirmation({ plan, proposed, isPending, onCancel, onConfirm }: ConfirmationProps) {
   return (
     <Stack>
-      <Text>
-        From {numberText(plan.perMinute ?? 0)} per minute and {numberText(plan.perDay ?? 0)} per day to{' '}
-        <b>{numberText(Number(proposed.perMinute))} per minute</b> and{' '}
-        <b>{numberText(Number(proposed.perDay))} per day</b>.
-      </Text>
-      <Text c="dimmed" size="sm">
-        The change applies within a second to every key on this plan without own limits. What they have used
-        of the current minute and day stays counted.
-      </Text>
+      {plan.perMinute !== null && (
+        <>
+          <Text>
+            From {numberText(plan.perMinute)} per minute and {numberText(plan.perDay ?? 0)} per day to{' '}
+            <b>{numberText(Number(proposed.perMinute))} per minute</b> and{' '}
+            <b>{numberText(Number(proposed.perDay))} per day</b>.
+          </Text>
+          <Text c="dimmed" size="sm">
+            The change applies within a second to every key on this plan without own limits. What they have
+            used of the current minute and day stays counted.
+          </Text>
+        </>
+      )}
+      {lifetimeText(proposed) !== lifetimeText(toValues(plan)) && (
+        <Text>
+          From now on, new keys live for <b>{lifetimeText(proposed)}</b>. Existing keys keep their expiry.
+        </Text>
+      )}
       <Group justify="flex-end" gap="sm">
         <Button variant="default" onClick={onCancel}>
           Cancel
         </Button>
         <Button loading={isPending} onClick={onConfirm} data-autofocus>
-          Change limits
+          {plan.perMinute === null ? 'Change plan' : 'Change limits'}
         </Button>
       </Group>
     </Stack>
   );
 }
 
-function toLimitValues({ perMinute, perDay }: Plan) {
-  return { perMinute: String(perMinute ?? ''), perDay: String(perDay ?? '') };
+type Values = ReturnType<typeof toValues>;
+
+const lifetimeText = ({ maxKeyLifetimeDays: days }: Values) =>
+  days.trim() === '' ? 'any time' : `at most ${numberText(Number(days))} days`;
+
+function toValues({ perMinute, perDay, maxKeyLifetimeDays }: Plan) {
+  return {
+    perMinute: String(perMinute ?? ''),
+    perDay: String(perDay ?? ''),
+    maxKeyLifetimeDays: String(maxKeyLifetimeDays ?? ''),
+  };
 }

@@ -4,6 +4,7 @@ import { FormDialog } from '../form/form-dialog';
 import { LimitFields } from '../form/limit-fields';
 import { useSubmission } from '../form/use-submission';
 import { useStore } from '../session/session';
+import { LifetimeField } from './lifetime-field';
 import { usePlanRefresh } from './plan-query';
 import { createPlan, planErrors } from './plan-values';
 
@@ -20,7 +21,7 @@ export function NewPlanDialog({ opened, onClose }: NewPlanDialogProps) {
   const store = useStore();
   const refresh = usePlanRefresh();
   const { form, ...submission } = useSubmission({
-    initialValues: { name: '', perMinute: '', perDay: '' },
+    initialValues: { name: '', perMinute: '', perDay: '', maxKeyLifetimeDays: '' },
     validate: planErrors,
     send: (values) => createPlan(store, values),
     onSent: (plan) => {
@@ -48,6 +49,7 @@ export function NewPlanDialog({ opened, onClose }: NewPlanDialogProps) {
         data-autofocus
       />
       <LimitFields form={form} label="Requests" withAsterisk />
+      <LifetimeField form={form} />
     </FormDialog>
   );
 }

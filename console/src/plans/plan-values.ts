@@ -1,21 +1,33 @@
 import { type AnimalStore, NotFoundError, type Plan } from 'animal-store-client';
 import { planName } from '../address/search-reader';
 import { FieldError } from '../form/field-errors';
-import { limitErrors, type LimitValues } from '../form/limit-values';
+import { limitErrors, type LimitValues, wholeNumber } from '../form/limit-values';
+import type { LifetimeValues } from './lifetime-field';
 
 /** The values of a form on a plan. */
-interface PlanValues extends LimitValues {
+interface PlanValues extends LimitValues, LifetimeValues {
   name: string;
 }
 
 /** Returns what is wrong with a plan, if anything; the service checks the range of its limits. */
-export function planErrors({ name, ...limits }: PlanValues): Partial<PlanValues> {
-  return { ...nameError(name), ...limitErrors(limits) };
+export function planErrors({ name, ...values }: PlanValues): Partial<PlanValues> {
+  return { ...nameError(name), ...limitErrors(values), ...lifetimeError(values) };
 }
 
-/** Sets the limits of a plan. */
-export function savePlan(store: AnimalStore, { name, perMinute, perDay }: PlanValues): Promise<Plan> {
-  return store.admin.plans.set(name, { perMinute: Number(perMinute), perDay: Number(perDay) });
+export function lifetimeError({ maxKeyLifetimeDays: days }: LifetimeValues): Partial<LifetimeValues> {
+  return days.trim() === '' || wholeNumber(days) !== null
+    ? {}
+    : { maxKeyLifetimeDays: 'Enter a whole number of days' };
+}
+
+/** Sets a plan. One without limits has empty ones. */
+export function savePlan(store: AnimalStore, { name, ...values }: PlanValues): Promise<Plan> {
+  const { perMinute, perDay, maxKeyLifetimeDays: days } = values;
+  return store.admin.plans.set(name, {
+    ...(perMinute !== '' && { perMinute: Number(perMinute) }),
+    ...(perDay !== '' && { perDay: Number(perDay) }),
+    maxKeyLifetimeDays: days.trim() === '' ? null : Number(days),
+  });
 }
 
 /** @throws FieldError if the plan exists, because its limits would change. */

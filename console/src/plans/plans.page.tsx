@@ -4,7 +4,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import type { Plan } from 'animal-store-client';
 import { useState } from 'react';
 import { EmptyState } from '../feedback/empty-state';
-import { numberText } from '../format/number';
+import { countText, numberText } from '../format/number';
 import { ScopedButton } from '../form/scoped-button';
 import { Page } from '../layout/page';
 import { Panel } from '../layout/panel';
@@ -34,6 +34,11 @@ const COLUMNS: Column<Plan>[] = [
     cell: ({ row: { original } }) => <Limit value={original.perMinute} />,
   },
   { header: 'Per day', id: 'perDay', cell: ({ row: { original } }) => <Limit value={original.perDay} /> },
+  {
+    header: 'Key lifetime',
+    id: 'maxKeyLifetimeDays',
+    cell: ({ row: { original } }) => <Lifetime days={original.maxKeyLifetimeDays} />,
+  },
   {
     header: 'Keys',
     id: 'keys',
@@ -76,7 +81,7 @@ export function PlansPage() {
           label="Plans"
           columns={COLUMNS}
           pages={pages}
-          minWidth={420}
+          minWidth={560}
           empty={
             <EmptyState icon={IconStack2} title="No plans yet" action={newPlan}>
               A key needs a plan. Create one with its limits.
@@ -100,5 +105,15 @@ function Limit({ value }: { value: number | null }) {
     </Text>
   ) : (
     numberText(value)
+  );
+}
+
+function Lifetime({ days }: { days: number | null }) {
+  return days === null ? (
+    <Text component="span" inherit c="dimmed">
+      Any
+    </Text>
+  ) : (
+    `At most ${countText(days, 'day')}`
   );
 }

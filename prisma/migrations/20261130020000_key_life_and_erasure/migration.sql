@@ -2,3 +2,28 @@
 ALTER TABLE "api_keys"
     ADD COLUMN "first_used_at" TIMESTAMPTZ(3),
     ADD COLUMN "former_line_id" UUID;
+
+-- The longest life of a key of a plan. The trigger applies it to what the last release issues, which does not know
+-- of it; keys that are older, as those of a restored dump, stay.
+ALTER TABLE "plans"
+    ADD COLUMN "max_key_lifetime_days" INTEGER
+        CONSTRAINT "plans_max_key_lifetime_days" CHECK ("max_key_lifetime_days" BETWEEN 1 AND 3650);
+
+CREATE FUNCTION "limit_key_lifetime"() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    latest TIMESTAMPTZ(3);
+BEGIN
+    IF NEW."created_at" > statement_timestamp() - interval '1 day' THEN
+        -- A restore may have an empty search path.
+        EXECUTE format(
+            'SELECT statement_timestamp() + make_interval(secs => p."max_key_lifetime_days" * 86400)
+             FROM %1$I."quotas" q JOIN %1$I."plans" p ON p."name" = q."plan" WHERE q."id" = $1',
+            TG_TABLE_SCHEMA
+        ) INTO latest USING NEW."quota_id";
+        NEW."expires_at" := least(NEW."expires_at", latest);
+    END IF;
+    RETURN NEW;
+END
+$$;
+CREATE TRIGGER "api_keys_lifetime" BEFORE INSERT ON "api_keys"
+    FOR EACH ROW EXECUTE FUNCTION "limit_key_lifetime"();

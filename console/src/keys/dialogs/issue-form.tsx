@@ -5,6 +5,7 @@ import { useSubmission } from '../../form/use-submission';
 import { useStore } from '../../session/session';
 import { DialogForm } from '../../form/dialog-form';
 import { limitsText } from '../../format/limits';
+import { countText } from '../../format/number';
 import { KeyName } from '../key-name';
 import { scopesOfRole } from '../scopes';
 import { ExternalIdInput, toExternalId } from './external-id-input';
@@ -105,8 +106,17 @@ export function IssueForm({ plans = [], sibling, onClose, onIssued }: IssueFormP
         all="All of its role"
         anywhere="Leave empty to allow any address."
       />
-      <ExpiryFields form={form} label="Expires" none="Never" />
+      <ExpiryFields form={form} label="Expires" none={longestLife(planNamed(form.values.plan), sibling)} />
       <Text size="sm">The key works at once. It is shown only once, when it is issued.</Text>
     </DialogForm>
   );
+}
+
+/** Returns when a key without a chosen expiry expires. The setting of a sibling's plan is not loaded. */
+function longestLife(plan: Plan | undefined, sibling: Key | undefined): string {
+  if (sibling !== undefined) {
+    return `Never, or as plan ${sibling.plan} says`;
+  }
+  const days = plan?.maxKeyLifetimeDays ?? null;
+  return days === null ? 'Never' : `In ${countText(days, 'day')}, the longest of the plan`;
 }

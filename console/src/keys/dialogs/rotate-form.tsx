@@ -16,7 +16,8 @@ const OVERLAPS = [
   { value: '604800', label: 'In 7 days' },
 ];
 const NO_RESPONSE =
-  'The key may have been rotated nevertheless. Rotate it again: that replaces a successor that nobody has seen.';
+  'The key may have been rotated nevertheless. Rotate it again: ' +
+  'that replaces a successor that nobody has seen.';
 
 /** Issues the successor of a key. */
 export function RotateForm({ apiKey, onClose, onRotated }: KeyFormProps) {
