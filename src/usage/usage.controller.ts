@@ -1,5 +1,7 @@
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
+import { ApiProduces } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { csvIfPreferred } from '../http/responses/csv-if-preferred.js';
 import { AdminRead } from '../openapi/operation.decorator.js';
 import { respondWithPage } from '../http/responses/respond-with-page.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
@@ -7,9 +9,13 @@ import { Tag } from '../openapi/tag.decorator.js';
 import { UsageRepository } from './usage.repository.js';
 import {
   DeprecatedCaller,
+  KEY_USAGE_COLUMNS,
   KeyUsage,
+  OPERATION_COLUMNS,
   OperationUsage,
+  TOP_COLUMNS,
   TopUsage,
+  totalsColumns,
   USAGE_KEPT,
   UsageTotals,
 } from './usage.schemas.js';
@@ -37,6 +43,8 @@ const PAGES_BY_REQUESTS =
   'While requests go on, an entry may move to a page that you have read; a range that has ended has each ' +
   'entry once.';
 
+const AS_CSV = 'With `Accept: text/csv`, the page is CSV (RFC 4180), whose columns are named as the fields.';
+
 @Tag('usage', 'Requests by time, key and operation, and the callers of deprecated operations.')
 @Controller('/admin')
 export class UsageController {
@@ -50,14 +58,22 @@ export class UsageController {
     summary: 'List usage by key',
     description:
       'Returns one page of the usage of all keys, newest first, by key and operation. Requests appear ' +
-      `within a second. ${USAGE_KEPT}`,
+      `within a second. ${USAGE_KEPT} ${AS_CSV}`,
   })
+  @ApiProduces('application/json', 'text/csv')
   @PageResponse(KeyUsage, 'A page of usage.')
-  listUsageByKey(
+  async listUsageByKey(
     @Query({ schema: KeyUsageOfAllQuery }) query: KeyUsageOfAllQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<KeyUsage[]> {
-    return respondWithPage(reply, this.usage.page(query), '/admin/usage', query, keyUsageCursor.textOf);
+  ): Promise<KeyUsage[] | string> {
+    const entries = await respondWithPage(
+      reply,
+      this.usage.page(query),
+      '/admin/usage',
+      query,
+      keyUsageCursor.textOf,
+    );
+    return csvIfPreferred(reply, entries, KEY_USAGE_COLUMNS);
   }
 
   @Get('keys/:keyId/usage')
@@ -119,15 +135,17 @@ export class UsageController {
     summary: 'List usage totals',
     description:
       'Returns one page of the requests of all keys, or of one key or quota, in each UTC minute, hour or ' +
-      `day that had any, newest first. ${USAGE_KEPT}`,
+      `day that had any, newest first. ${USAGE_KEPT} ${AS_CSV}`,
   })
+  @ApiProduces('application/json', 'text/csv')
   @PageResponse(UsageTotals, 'A page of totals.')
-  listUsageTotals(
+  async listUsageTotals(
     @Query({ schema: UsageTotalsQuery }) query: UsageTotalsQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<UsageTotals[]> {
+  ): Promise<UsageTotals[] | string> {
     const page = this.repository.totals(query);
-    return respondWithPage(reply, page, '/admin/usage/totals', query, totalsCursor.textOf);
+    const entries = await respondWithPage(reply, page, '/admin/usage/totals', query, totalsCursor.textOf);
+    return csvIfPreferred(reply, entries, totalsColumns());
   }
 
   @Get('usage/top')
@@ -135,17 +153,23 @@ export class UsageController {
     summary: 'List the keys or quotas with the most requests',
     description:
       'Returns one page of the requests of each key, or by choice of each quota, in the range, most ' +
-      `requests first, then by id. ${PAGES_BY_REQUESTS} ${USAGE_KEPT}`,
+      `requests first, then by id. ${PAGES_BY_REQUESTS} ${USAGE_KEPT} ${AS_CSV}`,
   })
+  @ApiProduces('application/json', 'text/csv')
   @PageResponse(TopUsage, 'A page of keys or quotas.')
-  listTopUsage(
+  async listTopUsage(
     @Query({ schema: TopUsageQuery }) query: TopUsageQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<TopUsage[]> {
+  ): Promise<TopUsage[] | string> {
     const page = this.repository.top(query);
-    return respondWithPage(reply, page, '/admin/usage/top', query, ({ requests, keyId, quotaId }) =>
-      topUsageCursor.textOf({ requests, id: keyId ?? quotaId }),
+    const entries = await respondWithPage(
+      reply,
+      page,
+      '/admin/usage/top',
+      query,
+      ({ requests, keyId, quotaId }) => topUsageCursor.textOf({ requests, id: keyId ?? quotaId }),
     );
+    return csvIfPreferred(reply, entries, TOP_COLUMNS);
   }
 
   @Get('usage/operations')
@@ -153,15 +177,23 @@ export class UsageController {
     summary: 'List usage by operation',
     description:
       'Returns one page of the requests of all keys, or of one key or quota, for each operation in the ' +
-      `range, most requests first, then by name. ${PAGES_BY_REQUESTS} ${USAGE_KEPT}`,
+      `range, most requests first, then by name. ${PAGES_BY_REQUESTS} ${USAGE_KEPT} ${AS_CSV}`,
   })
+  @ApiProduces('application/json', 'text/csv')
   @PageResponse(OperationUsage, 'A page of operations.')
-  listUsageByOperation(
+  async listUsageByOperation(
     @Query({ schema: OperationUsageQuery }) query: OperationUsageQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<OperationUsage[]> {
+  ): Promise<OperationUsage[] | string> {
     const page = this.repository.byOperation(query);
-    return respondWithPage(reply, page, '/admin/usage/operations', query, operationUsageCursor.textOf);
+    const entries = await respondWithPage(
+      reply,
+      page,
+      '/admin/usage/operations',
+      query,
+      operationUsageCursor.textOf,
+    );
+    return csvIfPreferred(reply, entries, OPERATION_COLUMNS);
   }
 
   @Get('keys/:keyId/scope-suggestion')

@@ -132,10 +132,25 @@ export const Usage = UsageTotals.extend({
 });
 export type Usage = z.infer<typeof Usage>;
 
+const COUNT_COLUMNS = [
+  'requests',
+  'denied',
+  ...Object.keys(countFields.statuses.shape).map((status) => `statuses.${status}`),
+];
+
 /** Returns the columns of totals as CSV, by the paths of their fields. */
 export function totalsColumns(by?: UsageSplit): string[] {
-  const statuses = Object.keys(countFields.statuses.shape).map((status) => `statuses.${status}`);
-  return ['startsAt', ...(by === undefined ? [] : SPLIT_FIELDS[by]), 'requests', 'denied', ...statuses];
+  return ['startsAt', ...(by === undefined ? [] : SPLIT_FIELDS[by]), ...COUNT_COLUMNS];
+}
+
+/** The columns of other reports as CSV. */
+export const KEY_USAGE_COLUMNS = columnsOf(KeyUsage);
+export const TOP_COLUMNS = columnsOf(TopUsage);
+export const OPERATION_COLUMNS = columnsOf(OperationUsage);
+
+function columnsOf({ shape }: { shape: Record<string, z.ZodType> }): string[] {
+  const names = Object.keys(shape).filter((name) => !Object.hasOwn(requestFields, name));
+  return [...names, ...COUNT_COLUMNS, 'lastRequestAt'];
 }
 
 export const DeprecatedCaller = z

@@ -161,3 +161,41 @@ describe('GET /admin/deprecations', () => {
     expect(await walk('/admin/deprecations?limit=1')).toEqual(callers);
   });
 });
+
+describe('usage as CSV', () => {
+  const getCsv = (path: string) =>
+    send(`${store.url}${path}`, { key: admin.key, headers: { Accept: 'text/csv' } });
+  const COUNTS = 'requests,denied,2xx,3xx,4xx,5xx';
+
+  it.each([
+    ['/admin/usage', `startsAt,keyId,quotaId,operation,deprecated,${COUNTS},lastRequestAt`],
+    ['/admin/usage/totals', `startsAt,${COUNTS}`],
+    ['/admin/usage/top', `keyId,keyName,prefix,lastFour,quotaId,plan,${COUNTS},lastRequestAt`],
+    ['/admin/usage/operations', `operation,deprecated,${COUNTS},lastRequestAt`],
+  ])('is the page of %s with a header line, and the same links', async (path, header) => {
+    const target = `${path}?limit=2&since=${day('2027-02-01')}`;
+    const [csv, json] = [await getCsv(target), await get(target)];
+    expect([csv.status, csv.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
+    expect(csv.headers.get('link')).toBe(json.headers.get('link'));
+    expect(csv.headers.get('vary')).toMatch(/Accept/);
+    const entries = json.json.map(({ statuses, ...fields }: { statuses: object }) => ({
+      ...fields,
+      ...statuses,
+    }));
+    const lines = entries.map((entry: Record<string, unknown>) =>
+      header
+        .split(',')
+        .map((column) => String(entry[column] ?? ''))
+        .join(','),
+    );
+    expect(csv.text).toBe([header, ...lines, ''].join('\r\n'));
+  });
+
+  it('has no formulas', async () => {
+    const named = await store.issue({ name: '=1+1', ...UNLIMITED });
+    await send(`${store.url}/v1/pets`, { key: named.key });
+    await recordUsage(store);
+    const { text } = await getCsv(`/admin/usage/top?limit=100&since=${day('2027-02-01')}`);
+    expect(text).toContain(`${named.id},'=1+1,`);
+  });
+});

@@ -1,4 +1,4 @@
-import { Skeleton, Switch, Text } from '@mantine/core';
+import { Group, Skeleton, Switch, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { KeyWithUsage } from 'animal-store-client';
 import { useState } from 'react';
@@ -8,6 +8,7 @@ import { RangeSelect } from '../charts/range-select';
 import { RANGES, rangeStartMs } from '../charts/ranges';
 import { operationShare, ShareTable } from '../charts/share-table';
 import { Loaded } from '../feedback/loaded';
+import { DownloadCsv } from '../overview/download-csv';
 import { Panel } from '../layout/panel';
 import { serviceNowMs } from '../session/service-clock';
 import { useStore } from '../session/session';
@@ -42,12 +43,20 @@ export function KeyUsagePanels({ apiKey }: { apiKey: KeyWithUsage }) {
         description={isOfQuota ? 'By outcome, of all keys of the quota' : 'By outcome, of this key alone'}
         actions={<RangeSelect period={period} onChange={setPeriod} query={usage} />}
       >
-        <Switch
-          mb="sm"
-          label="All keys of the quota"
-          checked={isOfQuota}
-          onChange={(event) => setOfQuota(event.currentTarget.checked)}
-        />
+        <Group justify="space-between" gap="sm" mb="sm">
+          <Switch
+            label="All keys of the quota"
+            checked={isOfQuota}
+            onChange={(event) => setOfQuota(event.currentTarget.checked)}
+          />
+          <DownloadCsv
+            name={`usage-${isOfQuota ? `quota-${quotaId}` : apiKey.lastFour}-${RANGES[period].label.replace(' ', '-')}`}
+            list={() => {
+              const since = new Date(rangeStartMs(RANGES[period], serviceNowMs())).toISOString();
+              return store.admin.usage.totalsCsv({ ...selection, period, since });
+            }}
+          />
+        </Group>
         <Loaded query={usage} skeleton={<RangeChartPlaceholder range={RANGES[period]} />}>
           {({ totals, untilMs, shown }) => (
             <RangeChart totals={totals} untilMs={untilMs} range={RANGES[shown]} />

@@ -1,31 +1,30 @@
 import { Button } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
-import type { ListUsageQuery } from 'animal-store-client';
 import { FormError } from '../feedback/form-error';
 import { saveFile } from '../format/save-file';
-import { useStore } from '../session/session';
+import { serviceNowMs } from '../session/service-clock';
 
 interface DownloadCsvProps {
-  /** The name of the file. */
+  /** What the file contains, as a part of its name. */
   name: string;
-  /** Returns the query of what the file contains, as of now. */
-  query: () => ListUsageQuery;
+  /** Returns the pages of the file, as of now. */
+  list: () => AsyncIterable<string>;
 }
 
 /** Without this mark, Excel reads a file as of a code page of its country, not as UTF-8. */
 const BYTE_ORDER_MARK = '\ufeff';
 
-/** Saves all pages of the usage as one file. */
-export function DownloadCsv({ name, query }: DownloadCsvProps) {
-  const store = useStore();
+/** Saves all pages of a report as one file, whose name ends with the time in UTC: two of them differ. */
+export function DownloadCsv({ name, list }: DownloadCsvProps) {
   const download = useMutation({
     mutationFn: async () => {
       const pages = [BYTE_ORDER_MARK];
-      for await (const page of store.usage.listCsv(query())) {
+      for await (const page of list()) {
         pages.push(page);
       }
-      saveFile(name, new Blob(pages, { type: 'text/csv' }));
+      const time = new Date(serviceNowMs()).toISOString().slice(0, 19).replaceAll(':', '-');
+      saveFile(`${name}-${time}Z.csv`, new Blob(pages, { type: 'text/csv' }));
     },
   });
   const { error, isPending } = download;

@@ -28,6 +28,7 @@ const CHOICES = Object.entries(SPLITS).map(([value, { label }]) => ({ value: val
  * operation or key.
  */
 export function UsagePanel() {
+  const store = useStore();
   const { data: key } = useOwnKey();
   const [period, setPeriod] = useState<Period>('minute');
   const [split, setSplit] = useState<Split>('total');
@@ -41,8 +42,8 @@ export function UsagePanel() {
       <Group justify="space-between" gap="sm" mb="md">
         <SegmentedControl size="xs" aria-label="Split by" data={CHOICES} value={split} onChange={setSplit} />
         <DownloadCsv
-          name={`usage-${split}-${RANGES[period].label.replace(' ', '-')}.csv`}
-          query={() => rangeQuery(period, split, serviceNowMs())}
+          name={`usage-${key?.lastFour}-${split}-${RANGES[period].label.replace(' ', '-')}`}
+          list={() => store.usage.listCsv(rangeQuery(period, split, serviceNowMs()))}
         />
       </Group>
       <Loaded query={usage} skeleton={<RangeChartPlaceholder range={RANGES[period]} />}>

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { numberText } from '../format/number';
 import { KeyLink } from '../keys/key-link';
 import { QuotaLink } from '../keys/quota-link';
+import { DownloadCsv } from '../overview/download-csv';
 import { serviceNowMs } from '../session/service-clock';
 import { useStore } from '../session/session';
 import { ReportPanel } from './report-panel';
@@ -27,11 +28,17 @@ export function TopUsage({ search }: { search: TrafficSearch }) {
       report={report}
       loading={HEIGHT}
       actions={
-        <Switch
-          label="Group by quota"
-          checked={by === 'quota'}
-          onChange={(event) => setBy(event.currentTarget.checked ? 'quota' : 'key')}
-        />
+        <Group gap="sm">
+          <Switch
+            label="Group by quota"
+            checked={by === 'quota'}
+            onChange={(event) => setBy(event.currentTarget.checked ? 'quota' : 'key')}
+          />
+          <DownloadCsv
+            name={by === 'quota' ? 'usage-top-quotas' : 'usage-top-keys'}
+            list={() => store.admin.usage.topCsv({ ...toQuery(toRange(search, serviceNowMs())), by })}
+          />
+        </Group>
       }
     >
       {({ items }) => (
