@@ -26,6 +26,7 @@ export const ACTIONS = [
   'key.resumed',
   'quota.updated',
   'quota.unbanned',
+  'quota.erased',
   'plan.created',
   'plan.updated',
   'webhook.created',

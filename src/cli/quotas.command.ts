@@ -78,6 +78,21 @@ export const quotasCommand = group('quotas', 'quotas: the plan, limits, counts a
       return quotaOutput(await quotas.unban(id, as), line);
     }),
 
+  changeCommand(
+    'erase',
+    'erase the customer of a quota: revoke its keys, and remove their names, notes and networks, also from ' +
+      'the audit and from events, with its failed requests and stored responses; ids and counts stay',
+  )
+    .argument(...ID)
+    .option('--yes', 'do not ask for confirmation')
+    .run(async (services, text: string, { as, ...options }: ChangeOptions) => {
+      const quotas = services.get(QuotaService);
+      const { id, validKeyCount } = await quotas.find(await findId(services, 'quota', text));
+      const keys = countText(validKeyCount, 'valid key');
+      await confirm(`Erase the customer of quota ${id} and revoke its ${keys}, permanently?`, options);
+      return quotaOutput(await quotas.erase(id, as), 'Its customer was erased.');
+    }),
+
   command('rate-limit', 'show the windows and the ban of a quota, without counting against it')
     .argument(...ID)
     .run(async (services, id: string) => {

@@ -19,6 +19,7 @@ import {
   findIdByKey,
   findIssuedKeys,
   findKey,
+  findKeys,
   lockKey,
   readLine,
   removeFromLine,
@@ -218,6 +219,20 @@ export class KeyService {
       const revokeAll = withDerived ? revokeRecords : revokeRecord;
       return { record: await revokeAll(transaction, old, actor, nowMs), more: {} };
     });
+  }
+
+  /**
+   * Revokes the valid keys of a quota in the transaction that erases its customer, and returns how many.
+   *
+   * @param quotaId the id of a locked quota.
+   */
+  static async revokeAll(transaction: Prisma.TransactionClient, quotaId: string, actor: Actor) {
+    const nowMs = await readServerTimeMs(transaction);
+    const keys = await findKeys(transaction, { where: { quotaId, revokedAt: null } });
+    for (const key of keys) {
+      await revokeRecord(transaction, key, actor, nowMs);
+    }
+    return keys.length;
   }
 
   /**

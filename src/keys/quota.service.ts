@@ -8,7 +8,9 @@ import { type RateLimitStatus, rateLimitStatus } from '../rate-limit/rate-limit-
 import { quotaBucketKey } from '../rate-limit/rules/bucket-key.js';
 import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
 import { readServerTimeMs } from '../database/access/server-time.js';
+import { erasePersonalData } from './erasure.js';
 import { countValidKeys } from './key.repository.js';
+import { KeyService } from './key.service.js';
 import { findQuota, lockQuota, quotaColumns } from './quota.repository.js';
 import type { Quota, UpdateQuotaInput } from './quota.schemas.js';
 import { QUOTA, quotaFields, type QuotaRecord } from './quota.view.js';
@@ -50,6 +52,24 @@ export class QuotaService {
         await recordAuditEvent(transaction, actor, 'quota.updated', old, before, after);
       }
       return this.view(transaction, changed, bannedUntil);
+    });
+  }
+
+  /**
+   * Revokes the keys of a quota, and removes what describes its customer; ids and counts stay. What its last
+   * requests are recorded as within the next second is removed by erasing it again.
+   *
+   * @throws ApiError `not_found`.
+   */
+  async erase(id: string, actor: Actor): Promise<Quota> {
+    return inTransaction(this.database, async (transaction) => {
+      const quota = await lockQuota(transaction, id);
+      const bannedUntil = await this.counters.findBanEnd(quotaBucketKey(quota.id));
+      // First, so that the events of the revocations have no names either.
+      await erasePersonalData(transaction, quota.id);
+      const revokedKeys = await KeyService.revokeAll(transaction, quota.id, actor);
+      await recordAuditEvent(transaction, actor, 'quota.erased', quota, null, { revokedKeys });
+      return this.view(transaction, quota, bannedUntil);
     });
   }
 

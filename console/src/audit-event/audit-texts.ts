@@ -9,6 +9,7 @@ export const ACTIONS: Record<string, string> = {
   'key.suspended': 'Suspended a key',
   'key.resumed': 'Resumed a key',
   'quota.updated': 'Changed a quota',
+  'quota.erased': 'Erased a customer',
   'quota.unbanned': 'Lifted a ban',
   'plan.created': 'Created a plan',
   'plan.updated': 'Changed a plan',

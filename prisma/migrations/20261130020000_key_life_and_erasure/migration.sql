@@ -27,3 +27,28 @@ END
 $$;
 CREATE TRIGGER "api_keys_lifetime" BEFORE INSERT ON "api_keys"
     FOR EACH ROW EXECUTE FUNCTION "limit_key_lifetime"();
+
+-- The audit stays append only, but for AUDIT_RETENTION, which deletes old events by the function below, and for the
+-- erasure of a customer. Both name their operation in a setting of the transaction. The last release sets none.
+CREATE OR REPLACE FUNCTION "reject_audit_change"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP IN ('UPDATE', 'DELETE') AND current_setting('animal_store.audit_change', true) = TG_OP THEN
+        RETURN NULL;
+    END IF;
+    RAISE EXCEPTION 'The audit is append only: % is rejected', TG_OP USING ERRCODE = 'insufficient_privilege';
+END
+$$;
+
+-- Deletes the events before a time, at most so many, the oldest first, and returns their ids.
+CREATE FUNCTION "delete_audit_events"("latest" TIMESTAMPTZ, "count" INTEGER) RETURNS SETOF BIGINT
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM set_config('animal_store.audit_change', 'DELETE', true);
+    RETURN QUERY
+        DELETE FROM "audit_events"
+        WHERE "id" = ANY (ARRAY(SELECT "id" FROM "audit_events" ORDER BY "id" LIMIT "count"))
+            AND "created_at" < "latest"
+        RETURNING "id";
+    PERFORM set_config('animal_store.audit_change', '', true);
+END
+$$;

@@ -44,6 +44,8 @@ export const settings = z.object({
   // of 30.
   USAGE_MINUTE_RETENTION: duration('2d', '30d', '48h').prefault('3d'),
   FAILED_REQUEST_RETENTION: duration('0', '7d', '24h').prefault('24h'),
+  /** Without it, they are kept for ever. */
+  AUDIT_RETENTION: duration('1d', '3650d', '365d').optional(),
   EXPERIMENTAL: flag.optional(),
   CORS_ORIGINS: origins.optional(),
   TRUST_PROXY: trustProxy.optional(),

@@ -1,0 +1,37 @@
+import { Prisma } from '../database/generated/client.js';
+
+/** The name of a key whose customer was erased. */
+const ERASED = 'Erased';
+/** The fields of audit events on a quota and its keys that may describe the customer. */
+const AUDIT_FIELDS = ['name', 'note', 'allowedNetworks', 'externalId'];
+
+/**
+ * Removes what describes the customer of a quota: names, notes and networks of its keys, the same in the
+ * audit and in events for webhooks, its failed requests, and stored responses. Ids and counts stay.
+ */
+export async function erasePersonalData(transaction: Prisma.TransactionClient, quotaId: string) {
+  await transaction.$executeRaw`
+    UPDATE api_keys
+    SET name = ${ERASED}, note = NULL, allowed_networks = allowed_networks[1:0]
+    WHERE quota_id = ${quotaId}::uuid`;
+  await transaction.$executeRaw`SELECT set_config('animal_store.audit_change', 'UPDATE', true)`;
+  await transaction.$executeRaw`
+    UPDATE audit_events
+    SET before = before - ${AUDIT_FIELDS}::text[], after = after - ${AUDIT_FIELDS}::text[]
+    WHERE
+      (
+        subject = 'quota:' || ${quotaId}
+        OR subject IN (SELECT 'key:' || id FROM api_keys WHERE quota_id = ${quotaId}::uuid)
+      )
+      AND (before ?| ${AUDIT_FIELDS}::text[] OR after ?| ${AUDIT_FIELDS}::text[])`;
+  await transaction.$executeRaw`SELECT set_config('animal_store.audit_change', '', true)`;
+  await transaction.$executeRaw`
+    UPDATE webhook_deliveries
+    SET
+      payload = jsonb_set(payload::jsonb, '{data,keyName}', to_jsonb(${ERASED}::text), false)
+        #- '{data,externalId}',
+      response_body = NULL
+    WHERE payload->'data'->>'quotaId' = ${quotaId}`;
+  await transaction.$executeRaw`DELETE FROM failed_requests WHERE quota_id = ${quotaId}::uuid`;
+  await transaction.$executeRaw`DELETE FROM stored_responses WHERE quota_id = ${quotaId}::uuid`;
+}

@@ -1,0 +1,117 @@
+import { queueEvents } from '../../src/webhooks/queue-events.js';
+import { QuotaService } from '../../src/keys/quota.service.js';
+import { terminalActor } from '../../src/audit/audit.js';
+import { PrismaService } from '../../src/database/access/prisma.service.js';
+import { FailedRequestRecorder } from '../../src/usage/failed-requests/failed-request.recorder.js';
+import { eventually } from '../support/eventually.js';
+import { expectError } from '../support/http/expectations.js';
+import { send } from '../support/http/http.js';
+import { useAdministration } from '../support/keys/administration.js';
+import { recordUsage } from '../support/keys/usage.js';
+
+const SECRETS = ["Ann's shop", 'calls on Mondays', '127.0.0.0/8', 'Renamed shop', 'Rex of Ann'];
+
+const admin = useAdministration();
+
+/** Returns the names of the tables that contain one of the texts. */
+async function findTables(texts: string[]): Promise<string[]> {
+  const { database } = admin.store;
+  const tables = await database.query<{ name: string }>(
+    'SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()',
+  );
+  const found = tables.map(async ({ name }) => {
+    const rows = await database.query<{ row: string }>(`SELECT t::text AS row FROM "${name}" t`);
+    return rows.some(({ row }) => texts.some((text) => row.includes(text))) ? [name] : [];
+  });
+  return (await Promise.all(found)).flat().toSorted();
+}
+
+const erase = ({ quotaId }: { quotaId: string }) =>
+  admin.store.app.get(QuotaService).erase(quotaId, terminalActor('ann'));
+
+it('removes what describes a customer from every table, and leaves ids, counts and other customers', async () => {
+  const { store } = admin;
+  const { json: webhook } = await admin.send('POST /admin/webhooks', {
+    url: 'https://example.com/',
+    events: ['*'],
+  });
+  const key = await admin.issue({
+    name: SECRETS[0],
+    note: SECRETS[1],
+    allowedNetworks: [SECRETS[2]],
+  });
+  const call = (path: string, init = {}) => send(store.url + path, { key: key.key, ...init });
+  const pet = { name: SECRETS[4], categoryId: 1 };
+  await call('/v1/pets', { method: 'POST', body: pet, headers: { 'Idempotency-Key': 'a' } });
+  await store.database.query('UPDATE pets SET name = $1', ['Rex']);
+  await call('/v1/nothing', { headers: { 'X-Request-Id': 'of-the-customer' } });
+  await admin.send(`PATCH /admin/keys/${key.id}`, { name: SECRETS[3] });
+  const { json: successor } = await admin.send(`POST /admin/keys/${key.id}/rotate`);
+  const other = await admin.issue({ name: 'Other shop' });
+  await store.app.get(FailedRequestRecorder).flush();
+  await recordUsage(store);
+  await queueEvents(store.app.get(PrismaService), [
+    {
+      type: 'key.expiring',
+      subject: key.id,
+      data: { keyId: key.id, keyName: SECRETS[0]!, quotaId: key.quotaId, expiresAt: new Date() },
+    },
+  ]);
+  await store.database.query('UPDATE webhook_deliveries SET response_body = $1', [SECRETS[0]]);
+  expect(await findTables([...SECRETS, 'of-the-customer'])).toEqual([
+    'api_keys',
+    'audit_events',
+    'failed_requests',
+    'stored_responses',
+    'webhook_deliveries',
+  ]);
+
+  const before = (await admin.send(`GET /admin/keys/${key.id}`)).json;
+  const quota = await erase(key);
+  expect(quota).toMatchObject({ id: key.quotaId, validKeyCount: 0 });
+  expect(await findTables([...SECRETS, 'of-the-customer'])).toEqual([]);
+  expect((await admin.send(`GET /admin/keys/${key.id}`)).json).toEqual({
+    ...before,
+    name: 'Erased',
+    note: null,
+    allowedNetworks: [],
+    state: 'revoked',
+    revokedAt: expect.any(String),
+  });
+  for (const each of [key, successor]) {
+    await eventually(async () =>
+      expectError(await call('/v1/pets', { key: each.key }), 401, 'invalid_api_key'),
+    );
+  }
+  expect((await send(`${store.url}/v1/pets`, { key: other.key })).status).toBe(200);
+  expect((await admin.send(`GET /admin/keys/${other.id}`)).json.name).toBe('Other shop');
+  const events = (await admin.send(`GET /admin/audit?quotaId=${key.quotaId}`)).json;
+  expect(events[0]).toMatchObject({
+    action: 'quota.erased',
+    actor: { type: 'terminal', name: 'ann' },
+    subject: { type: 'quota', id: key.quotaId },
+    before: null,
+    after: { revokedKeys: 2 },
+  });
+  const issued = (await admin.send(`GET /admin/audit?keyId=${key.id}&action=key.issued`)).json;
+  expect(issued[0]).toMatchObject({ subject: { name: 'Erased' }, after: { plan: 'free', role: 'client' } });
+  const deliveries = (await admin.send(`GET /admin/webhooks/${webhook.id}/deliveries?limit=100`)).json;
+  const names = deliveries.map(
+    ({ payload }: { payload: { data: { keyName?: string } } }) => payload.data.keyName,
+  );
+  expect(new Set(names)).toEqual(new Set(['Erased']));
+});
+
+it('can be repeated, and rejects a quota that is not there', async () => {
+  const key = await admin.issue();
+  await erase(key);
+  expect(await erase(key)).toMatchObject({ validKeyCount: 0 });
+  await expect(erase({ quotaId: crypto.randomUUID() })).rejects.toMatchObject({ code: 'not_found' });
+});
+
+it('leaves the audit append only', async () => {
+  await erase(await admin.issue());
+  for (const change of ['UPDATE audit_events SET before = NULL', 'DELETE FROM audit_events']) {
+    await expect(admin.store.database.query(change)).rejects.toThrow('append only');
+  }
+});
