@@ -37,8 +37,8 @@ export const SetPlanInput = z
   .meta({
     id: 'PlanUpdate',
     description:
-      'The settings of a plan. Its limits apply to every quota on it without own limits. What is left out stays; a ' +
-      'new plan needs both limits.',
+      'The settings of a plan. Its limits apply to every quota on it without own limits. What is left out ' +
+      'stays; a new plan needs both limits.',
     examples: [{ perMinute: 120, perDay: 3_000 }],
   });
 export type SetPlanInput = z.infer<typeof SetPlanInput>;

@@ -403,6 +403,17 @@ describe('animal-store keys update', () => {
   });
 });
 
+describe('animal-store quotas erase', () => {
+  it('revokes the keys of a quota, and removes the name and the note', async () => {
+    const { id, quotaId } = await issue('--plan free --note secret');
+    expect(await succeed('quotas', 'erase', quotaId, '--yes')).toMatch(
+      /^valid keys +0$.*^Its customer was er/ms,
+    );
+    expect(await readJson(`keys show ${id}`)).toMatchObject({ name: 'Erased', note: null, state: 'revoked' });
+    expectFailure(await called(`quotas erase ${NOBODY}`), `There is no quota with the id "${NOBODY}".`);
+  });
+});
+
 describe('the commands of plans', () => {
   it('list plans by name, create and change them', async () => {
     const created = {

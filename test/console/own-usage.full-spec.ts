@@ -96,7 +96,7 @@ describe('the requests of a quota in the console', () => {
     await panel.getByText('30 days').click();
     await panel.getByText(/in the last 30 days$/).waitFor();
     const { name, text } = await download(page);
-    expect(name).toBe('usage-key-30-days.csv');
+    expect(name).toMatch(/^usage-\w{4}-key-30-days-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.csv$/);
     expect(text.split('\r\n')).toEqual([
       'startsAt,keyId,keyName,lastFour,requests,denied,2xx,3xx,4xx,5xx',
       expect.stringContaining(`,${old.id},${LONGEST_NAME},${old.lastFour},2,0,`),
@@ -118,7 +118,7 @@ describe('the requests of a quota in the console', () => {
     await page.getByText('By operation', { exact: true }).click();
     await page.getByRole('row', { name: /^c / }).waitFor();
     const { name, text } = await download(page);
-    expect(name).toBe('usage-operation-1-hour.csv');
+    expect(name).toMatch(/^usage-\w{4}-operation-1-hour-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.csv$/);
     const lines = text.split('\r\n');
     expect(lines.filter((line) => line.startsWith('startsAt,'))).toHaveLength(1);
     expect(lines.filter((line) => /^[^,]+,[abc],false,1,0,1,0,0,0$/.test(line))).toHaveLength(150);

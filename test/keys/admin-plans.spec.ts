@@ -319,7 +319,10 @@ describe('the longest life of a key', () => {
     const insert = async (createdAt: string) => {
       const [row] = await admin.store.database.query<{ days: number | null }>(
         `INSERT INTO api_keys (id, quota_id, name, hash, prefix, last_four, created_at)
-         VALUES (gen_random_uuid(), $1, 'x', sha256($2), 'ask_test_', '0000', statement_timestamp() - $3::interval)
+         VALUES (
+           gen_random_uuid(), $1, 'x', sha256($2), 'ask_test_', '0000',
+           statement_timestamp() - $3::interval
+         )
          RETURNING (extract(epoch FROM expires_at - statement_timestamp()) / 86400)::float8 AS days`,
         [key.quotaId, Buffer.from(createdAt), createdAt],
       );

@@ -168,11 +168,11 @@ describe('a successor that was used', () => {
     await rotateAsAdmin(successor);
     expectRotatedAlready(await rotate(key), successor);
     await admin.send(`POST /admin/keys/${successor.id}/revoke`);
-    const message = `The key was rotated already. Its successor ${successor.id} was revoked. Issue a new one.`;
-    expectError(await rotate(key), 409, 'conflict', message);
+    const message = `Its successor ${successor.id} was revoked. Issue a new one.`;
+    expectError(await rotate(key), 409, 'conflict', `The key was rotated already. ${message}`);
   });
 
-  it('is served, and not replaced, if its first use cannot be recorded', async () => {
+  it('is not replaced, but served, if its first use cannot be recorded', async () => {
     const key = await issue();
     const successor = await rotateLosing(key);
     await query(

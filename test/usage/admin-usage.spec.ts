@@ -182,10 +182,10 @@ describe('usage as CSV', () => {
       ...fields,
       ...statuses,
     }));
-    const lines = entries.map((entry: Record<string, unknown>) =>
+    const lines = entries.map((row: Record<string, string | number | null>) =>
       header
         .split(',')
-        .map((column) => String(entry[column] ?? ''))
+        .map((column) => String(row[column] ?? ''))
         .join(','),
     );
     expect(csv.text).toBe([header, ...lines, ''].join('\r\n'));

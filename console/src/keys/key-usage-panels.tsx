@@ -50,7 +50,7 @@ export function KeyUsagePanels({ apiKey }: { apiKey: KeyWithUsage }) {
             onChange={(event) => setOfQuota(event.currentTarget.checked)}
           />
           <DownloadCsv
-            name={`usage-${isOfQuota ? `quota-${quotaId}` : apiKey.lastFour}-${RANGES[period].label.replace(' ', '-')}`}
+            name={`usage-${isOfQuota ? quotaId : apiKey.lastFour}-${RANGES[period].label.replace(' ', '-')}`}
             list={() => {
               const since = new Date(rangeStartMs(RANGES[period], serviceNowMs())).toISOString();
               return store.admin.usage.totalsCsv({ ...selection, period, since });
