@@ -16,12 +16,19 @@ export interface ResultPage<Item> {
   nextCursor: string | null;
   /** The number of items on all pages, if the list reports it. */
   total?: number;
+  /** The number of further items that the service did not keep, if the list reports it. */
+  missing?: number;
 }
 
 /** Returns what the headers of a page say of its list. */
 export function readPaging(headers: Headers): Omit<ResultPage<never>, 'items'> {
   const total = headers.get('X-Total-Count');
-  return { nextCursor: nextCursor(headers), ...(total !== null && { total: Number(total) }) };
+  const missing = headers.get('X-Missing-Count');
+  return {
+    nextCursor: nextCursor(headers),
+    ...(total !== null && { total: Number(total) }),
+    ...(missing !== null && { missing: Number(missing) }),
+  };
 }
 
 /** Returns the cursor of the next page, as the `Link` header of this one gives it. */

@@ -41,6 +41,9 @@ interface ErrorResponse {
   appliesTo?: (operation: OperationObject, method: string, path: string) => boolean;
 }
 
+const QUOTE =
+  'If the problem persists, contact us and quote request id 7f9c2f2e-5b0c-4c3a-9a51-0a3a3a5b7c11.';
+
 /** An example of each message that depends on its request. */
 const EXAMPLES: Partial<Record<ErrorCode, string>> = {
   ...usualMessages,
@@ -60,10 +63,8 @@ const EXAMPLES: Partial<Record<ErrorCode, string>> = {
     'This API key is banned until 2027-03-05T12:35:30Z, because too many requests followed a 429 within ' +
     'one minute. Send no requests for 60 seconds. After any later 429 wait for Retry-After, or the key is ' +
     'banned again.',
-  internal_error:
-    'Something went wrong on our side. If the problem persists, contact us and quote request id ' +
-    '7f9c2f2e-5b0c-4c3a-9a51-0a3a3a5b7c11.',
-  service_unavailable: 'The database is unavailable or overloaded. Try again shortly.',
+  internal_error: `Something went wrong on our side. ${QUOTE}`,
+  service_unavailable: `The database is unavailable or overloaded. Try again shortly. ${QUOTE}`,
 };
 
 /** A body is read before anything else, even if the operation does not use it. */

@@ -5,7 +5,7 @@ import { findSchemaFaults } from '../../src/database/migrations/schema-faults.js
 import { Readiness } from '../../src/observability/readiness.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { eventually } from '../support/eventually.js';
-import { expectError } from '../support/http/expectations.js';
+import { expectError, quotingId } from '../support/http/expectations.js';
 import { type HttpResponse, send } from '../support/http/http.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 
@@ -98,7 +98,7 @@ describe('a service whose database lacks a column', () => {
       expect((await store.app.get(Readiness).check()).status).toBe(ready ? 'ready' : 'not_ready'),
     );
   const expectNotReady = (response: HttpResponse) =>
-    expectError(response, 503, 'service_unavailable', MESSAGE);
+    expectError(response, 503, 'service_unavailable', quotingId(MESSAGE, response));
 
   it('is not ready, names it to administrators and in the log, and returns 503 until it has it', async () => {
     await database.query('ALTER TABLE stored_responses DROP COLUMN location');

@@ -8,7 +8,7 @@ import { MetricsServer } from '../../src/observability/metrics.server.js';
 import { useApplication } from '../support/service/application.js';
 import { until } from '../support/eventually.js';
 import { denialsBeforeBan } from '../support/keys/bans.js';
-import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';
+import { expectError, expectRateLimitHeaders, quotingId } from '../support/http/expectations.js';
 import { hold } from '../support/database/holding.js';
 import { type HttpResponse, type Init, send } from '../support/http/http.js';
 import { dial, head } from '../support/http/raw-http.js';
@@ -71,7 +71,8 @@ function expectTooMany(response: HttpResponse): void {
 
 /** Expects the response to a request of another client. */
 function expectOverloaded(response: HttpResponse): void {
-  expectError(response, 503, 'service_unavailable', 'This server is overloaded. Try again shortly.');
+  const message = quotingId('This server is overloaded. Try again shortly.', response);
+  expectError(response, 503, 'service_unavailable', message);
   expectNoWait(response);
 }
 

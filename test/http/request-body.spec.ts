@@ -6,7 +6,7 @@ import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { ConcurrencyLimit } from '../../src/http/connections/concurrency-limit.js';
 import { shareApplication } from '../support/service/application.js';
 import { eventually, until } from '../support/eventually.js';
-import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';
+import { expectError, expectRateLimitHeaders, quotingId } from '../support/http/expectations.js';
 import { hold } from '../support/database/holding.js';
 import { dial, head, parseResponse, toHttpResponse } from '../support/http/raw-http.js';
 import { slotsTaken } from './slots.js';
@@ -174,14 +174,10 @@ describe('a request whose body is held open', () => {
     const victim = open(`${headOf('POST /v1/pets', store.key, PET, from('192.0.2.1'))}{`);
     await until(() => arrived === 1);
     const hoarders = Array.from({ length: 1024 }, () => hoard('198.51.100.7'));
-    const response = parseResponse(await text(hoarders[0]!));
-    expectError(
-      toHttpResponse(response),
-      503,
-      'service_unavailable',
-      'This server is overloaded. Try again shortly.',
-    );
-    expectRateLimitHeaders(toHttpResponse(response));
+    const response = toHttpResponse(parseResponse(await text(hoarders[0]!)));
+    const message = quotingId('This server is overloaded. Try again shortly.', response);
+    expectError(response, 503, 'service_unavailable', message);
+    expectRateLimitHeaders(response);
     await until(() => arrived === 1025);
     expect(shed()).toBe(shedBefore + 1);
     victim.write(PET.slice(1));

@@ -12,6 +12,7 @@ import {
   expectHardened,
   expectNoRateLimitHeaders,
   expectRateLimitHeaders,
+  quotingId,
 } from '../support/http/expectations.js';
 import getPort from 'get-port';
 import { hold } from '../support/database/holding.js';
@@ -140,7 +141,7 @@ describe('a service that shuts down, after seven tenths of SHUTDOWN_GRACE', () =
   function expectTooLate(received: string, isProtected: boolean): void {
     const response = toHttpResponse(parseResponse(received));
     const message = 'This server is shutting down. Try again shortly.';
-    expectError(response, 503, 'service_unavailable', message);
+    expectError(response, 503, 'service_unavailable', isProtected ? quotingId(message, response) : message);
     expectHardened(response);
     const [retryAfter, connection] = ['retry-after', 'connection'].map((name) => response.headers.get(name));
     expect([retryAfter, connection]).toEqual(['1', 'close']);

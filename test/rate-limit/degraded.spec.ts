@@ -7,7 +7,7 @@ import { descending } from './counting.js';
 import { type DatabaseProxy, startDatabaseProxy } from '../support/programs/database-proxy.js';
 import { expectLocksWaitedFor } from '../support/database/locks.js';
 import { eventually, until } from '../support/eventually.js';
-import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';
+import { expectError, expectRateLimitHeaders, quotingId } from '../support/http/expectations.js';
 import { type HttpResponse, send } from '../support/http/http.js';
 import { isDegraded, remaining } from '../support/http/rate-limit-headers.js';
 import { hold } from '../support/database/holding.js';
@@ -164,12 +164,9 @@ describe('a replica whose counter store refuses connections', () => {
       );
       expect(ms).toBeLessThan(AT_ONCE_MS);
       expectRateLimitHeaders(response);
-      expectError(
-        response,
-        503,
-        'service_unavailable',
-        'The counter store, which holds the bans, is unavailable or overloaded. Try again shortly.',
-      );
+      const message =
+        'The counter store, which holds the bans, is unavailable or overloaded. Try again shortly.';
+      expectError(response, 503, 'service_unavailable', quotingId(message, response));
       expect(response.headers.get('retry-after')).toBe('1');
     }
     expect(

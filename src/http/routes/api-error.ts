@@ -1,7 +1,7 @@
 import { type ErrorCode, retrySecondsOfCode, statusOfCode } from './catalogue.js';
 
 /** The body of every error response: exactly these three fields. */
-interface ErrorBody {
+export interface ErrorBody {
   code: ErrorCode;
   message: string;
   status: number;

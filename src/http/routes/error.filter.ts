@@ -8,7 +8,7 @@ import {
 } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { databaseReason, isDatabaseUnavailable, isSchemaFault } from '../../database/access/availability.js';
-import { ApiError } from './api-error.js';
+import { ApiError, type ErrorBody } from './api-error.js';
 import { UnavailableError } from '../../database/access/unavailable-error.js';
 import { ENVIRONMENT, type Environment } from '../../process/settings/environment.js';
 import { publicPrefix } from '../../process/settings/public-prefix.js';
@@ -18,7 +18,7 @@ import { schemaNotReady } from './schema.hook.js';
 declare module 'fastify' {
   interface FastifyRequest {
     /** The error that its response reports; null if it reports none. */
-    failure: ApiError | null;
+    failure: ErrorBody | null;
   }
 }
 
@@ -43,14 +43,14 @@ export class ErrorFilter implements ExceptionFilter {
       (denial: unknown) => denial,
     );
     const error = toApiError(thrown, request, this.docs);
-    request.failure = error;
+    request.failure = toBody(error, request);
     logError(error, request);
     void reply
       .status(error.status)
       .headers(error.headers)
       .header('Cache-Control', 'no-store')
       .type('application/json; charset=utf-8')
-      .send(JSON.stringify(error.body));
+      .send(JSON.stringify(request.failure));
   }
 }
 
@@ -66,7 +66,7 @@ function logError(error: ApiError, { id, traceFields, log }: FastifyRequest): vo
   }
 }
 
-function toApiError(exception: unknown, { id, originalUrl }: FastifyRequest, docs: string): ApiError {
+function toApiError(exception: unknown, { originalUrl }: FastifyRequest, docs: string): ApiError {
   if (exception instanceof ApiError) {
     return exception;
   }
@@ -82,7 +82,13 @@ function toApiError(exception: unknown, { id, originalUrl }: FastifyRequest, doc
     const message = `${store} is unavailable or overloaded. Try again shortly.`;
     return new ApiError('service_unavailable', message, { cause: exception });
   }
+  return new ApiError('internal_error', 'Something went wrong on our side.', { cause: exception });
+}
+
+/** Returns the body of an error. That of a 5xx has the request id, by which administrators find the request. */
+function toBody({ body, status, code }: ApiError, { id, requiredRole }: FastifyRequest): ErrorBody {
+  // Probes need no key, so their requests are not kept.
+  const isFound = status >= 500 && (requiredRole !== null || code === 'internal_error');
   const advice = `If the problem persists, contact us and quote request id ${id}.`;
-  const message = `Something went wrong on our side. ${advice}`;
-  return new ApiError('internal_error', message, { cause: exception });
+  return isFound ? { ...body, message: `${body.message} ${advice}` } : body;
 }

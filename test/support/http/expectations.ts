@@ -47,6 +47,12 @@ export function expectError(
   expect(response.headers.get('x-request-id')).toMatch(/^\S+$/);
 }
 
+/** Returns the message of a 5xx: what is wrong, and the request id by which an administrator finds the request. */
+export function quotingId(message: string, { headers }: Pick<HttpResponse, 'headers'>): string {
+  const id = headers.get('x-request-id');
+  return `${message} If the problem persists, contact us and quote request id ${id}.`;
+}
+
 /** Expects 400 `invalid_request` that names these faults, separated by semicolons. */
 export function expectInvalid(response: HttpResponse, faults: string | RegExp): void {
   expectError(response, 400, 'invalid_request', expect.stringMatching(/^The request is invalid: .*\.$/s));
