@@ -9,6 +9,10 @@ import { NotFoundPage } from './layout/not-found.page';
 import { PageError } from './layout/page-error';
 import { ordersSearch } from './orders/orders-search';
 import { plansSearch } from './plans/plans-search';
+import { FailedRequestPage, OwnFailedRequestPage } from './requests/failed-request.page';
+import { FailedRequestsPage } from './requests/failed-requests.page';
+import { failedRequestSearch, failedRequestsSearch } from './requests/failed-requests-search';
+import { OwnFailedRequestsPage } from './requests/own-failed-requests.page';
 import { withPage } from './table/use-address-position';
 import { trafficSearch } from './traffic/traffic-range';
 import { deliveriesSearch } from './webhooks/deliveries-search';
@@ -51,6 +55,20 @@ const team = createRoute({
   component: TeamPage,
 });
 
+const ownRequests = createRoute({
+  getParentRoute: () => root,
+  path: '/requests',
+  validateSearch: failedRequestsSearch,
+  component: OwnFailedRequestsPage,
+});
+
+const ownRequest = createRoute({
+  getParentRoute: () => root,
+  path: '/requests/show',
+  validateSearch: failedRequestSearch,
+  component: OwnFailedRequestPage,
+});
+
 const administration = createRoute({
   getParentRoute: () => root,
   path: '/admin',
@@ -62,6 +80,20 @@ const traffic = createRoute({
   path: '/',
   validateSearch: withPage(trafficSearch),
   component: TrafficPage,
+});
+
+const requests = createRoute({
+  getParentRoute: () => administration,
+  path: '/requests',
+  validateSearch: failedRequestsSearch,
+  component: FailedRequestsPage,
+});
+
+const request = createRoute({
+  getParentRoute: () => administration,
+  path: '/requests/show',
+  validateSearch: failedRequestSearch,
+  component: FailedRequestPage,
 });
 
 const plans = createRoute({
@@ -110,7 +142,9 @@ export const router = createRouter({
     animals,
     orders,
     team,
-    administration.addChildren([traffic, keys, key, plans, webhooks, webhook, audit]),
+    ownRequests,
+    ownRequest,
+    administration.addChildren([traffic, requests, request, keys, key, plans, webhooks, webhook, audit]),
   ]),
   basepath: new URL('console', SERVICE_ROOT).pathname,
   defaultPreload: 'intent',

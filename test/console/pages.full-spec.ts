@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
+import { FailedRequestRecorder } from '../../src/usage/failed-requests/failed-request.recorder.js';
 import { layoutShift } from '../support/programs/browser.js';
 import {
   admin,
@@ -41,8 +42,9 @@ beforeAll(async () => {
   shop = await store.issue({ name: HOSTILE_NAME, note: 'Calls at night', plan: 'pro' });
   longest = await store.issue({ name: LONGEST_NAME, note: HOSTILE_NAME });
   for (const path of ['/v1/pets', '/v1/pets/1', '/v1/pets/999999']) {
-    await send(`${store.url}${path}`, { key: shop.key });
+    await send(`${store.url}${path}`, { key: shop.key, headers: { 'X-Request-Id': 'page-1' } });
   }
+  await store.app.get(FailedRequestRecorder).flush();
   await store.database.query(
     "INSERT INTO pets (name, category_id, status) SELECT unnest($1::text[]), 1, 'sold'",
     [[HOSTILE_NAME, '\u202Egnp.exe', LONGEST_NAME, 'Fern']],
@@ -117,6 +119,9 @@ const PAGES: [name: string, path: string, loaded: Step, ...further: Step[]][] = 
       await page.getByRole('table', { name: 'Callers of deprecated operations' }).waitFor();
     },
   ],
+  ['Failed requests', '/admin/requests', see('No animal has the id 999999')],
+  ['A failed request', '/admin/requests/show?id=page-1', see('No animal has the id 999999')],
+  ['Own failed requests', '/requests', see('No animal has the id 999999')],
   ['Keys', '/admin/keys', see('Calls at night')],
   ['A key', '/admin/keys/ID', see('Issued a key')],
   [
@@ -151,6 +156,7 @@ describe('a table of the console on a phone', () => {
       'Deliveries of this webhook',
       ['Queued', 'Event', 'State', 'Attempts', 'Again'],
     ],
+    ['/admin/requests', 'Failed requests', ['Time', 'Request', 'Response', 'Key', 'Took', 'Address']],
     ['/admin/audit', 'Audit entries', ['Time', 'Actor', 'Action', 'Subject', 'Change']],
   ] as const)('shows each row as a card with the names of the columns (%s)', async (path, label, columns) => {
     const page = await open(path.replace('WEBHOOK', webhookId), { width: 'phone' });
@@ -172,7 +178,7 @@ describe.each(APPEARANCES)('a page of the console (%s, %s)', (scheme, width) => 
   it.each(PAGES)(
     'is accessible, fits the screen, and moves less than a reader notices while it loads (%s)',
     async (_name, path, loaded, ...further) => {
-      const { key: apiKey } = path === '' ? shop : admin;
+      const { key: apiKey } = ['', '/requests'].includes(path) ? shop : admin;
       // Its cache is cold, so the font arrives while the page loads.
       const page = await open(path.replace('WEBHOOK', webhookId).replace('ID', longest.id), {
         apiKey,

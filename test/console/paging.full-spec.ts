@@ -33,6 +33,13 @@ beforeAll(async () => {
      SELECT id, quota_id, 'day', date_trunc('day', now()), 'getPet', true, 1, 0, 0, 0, 0, now()
      FROM api_keys LIMIT $1`,
   );
+  await fill(
+    `INSERT INTO failed_requests
+     SELECT gen_random_uuid(), now() - n * interval '1 second', 'id-' || n, 'GET', '/v1/nothing-' || n,
+       'none', 404, 'not_found', 'Nothing', 1.5, NULL, $2::uuid, '203.0.113.7'
+     FROM generate_series(1, $1) n`,
+    admin.quotaId,
+  );
 });
 
 const LISTS = [
@@ -43,6 +50,8 @@ const LISTS = [
   ['/admin/plans', 'Plans'],
   ['/admin/webhooks/WEBHOOK', 'Deliveries of this webhook'],
   ['/admin/audit', 'Audit entries'],
+  ['/admin/requests', 'Failed requests'],
+  ['/requests', 'Failed requests'],
 ];
 
 describe.each(LISTS)('a list of the console with pages (%s)', (path, label) => {

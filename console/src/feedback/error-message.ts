@@ -10,7 +10,7 @@ export function errorMessage(error: Error): string {
     const { message, status, requestId } = error;
     // A response of a proxy has no id.
     const isLogged = status !== null && status >= 500 && requestId !== null;
-    return isLogged ? `${message} Request id: ${requestId}.` : message;
+    return isLogged && !message.includes(requestId) ? `${message} Request id: ${requestId}.` : message;
   }
   return `The console failed: ${error.message}`;
 }

@@ -4,6 +4,7 @@ import { PermissionDeniedError } from 'animal-store-client';
 import { useState } from 'react';
 import { Countdown } from './countdown';
 import { errorMessage } from './error-message';
+import { RequestReference } from './request-reference';
 import { waitEndMs, waitFor } from './wait';
 
 /** What a notice needs of a query that failed. */
@@ -20,7 +21,10 @@ export function ErrorNotice({ error, at, retry }: FailureProps) {
   return waitFor(error) === null ? (
     <Alert color="red" icon={<IconAlertTriangle aria-hidden />} title="This could not be loaded" role="alert">
       <Group justify="space-between" gap="sm">
-        <Text size="sm">{errorMessage(error)}</Text>
+        <div>
+          <Text size="sm">{errorMessage(error)}</Text>
+          <RequestReference error={error} />
+        </div>
         {!(error instanceof PermissionDeniedError) && (
           <Button size="xs" variant="default" onClick={() => void retry()}>
             Try again
@@ -41,6 +45,7 @@ function WaitNotice({ error, at, retry }: FailureProps) {
       <Text size="sm">
         {wait?.until} <Countdown untilMs={untilMs} onEnd={() => void retry()} />. This page will then reload.
       </Text>
+      <RequestReference error={error} />
     </Alert>
   );
 }

@@ -4,6 +4,7 @@ import { AnimalStoreError, ConnectionError } from 'animal-store-client';
 import { useMemo, useState } from 'react';
 import { Countdown } from './countdown';
 import { errorMessage } from './error-message';
+import { RequestReference } from './request-reference';
 import { waitEndMs, waitFor } from './wait';
 
 interface FormErrorProps {
@@ -28,6 +29,7 @@ export function FormError({ error, title, noResponse = SEND_AGAIN }: FormErrorPr
   ) : (
     <Alert color="red" icon={<IconAlertTriangle aria-hidden />} title={title} role="alert">
       {errorMessage(error)}
+      <RequestReference error={error} />
     </Alert>
   );
 }
@@ -55,6 +57,7 @@ function WaitNotice({ error, title }: { error: Error; title: string }) {
           </>
         )}
       </Text>
+      <RequestReference error={error} />
     </Alert>
   );
 }

@@ -2,6 +2,13 @@ import { Text, Tooltip } from '@mantine/core';
 
 const local = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const toTheSecond = new Intl.DateTimeFormat(undefined, {
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+});
 const localDate = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 
 interface InstantProps {
@@ -11,12 +18,14 @@ interface InstantProps {
   none?: string;
   /** Leaves the time of day to the tooltip. */
   dateOnly?: boolean;
+  /** Shows the seconds, and leaves the year to the tooltip: for times of the last days. */
+  toSecond?: boolean;
   /** What is shown instead of the date and the time of day, which the tooltip then has too. */
   text?: string;
 }
 
 /** Shows a time in the reader's zone, and in UTC on hover and focus. */
-export function Instant({ at, none = 'Never', dateOnly = false, text }: InstantProps) {
+export function Instant({ at, none = 'Never', dateOnly = false, toSecond = false, text }: InstantProps) {
   if (at === null || at === undefined) {
     return (
       <Text component="span" inherit c="dimmed">
@@ -25,10 +34,11 @@ export function Instant({ at, none = 'Never', dateOnly = false, text }: InstantP
     );
   }
   const date = new Date(at);
+  const shown = text ?? (toSecond ? toTheSecond.format(date) : undefined);
   return (
-    <Tooltip label={text === undefined ? utcText(date) : `${exact.format(date)} (${utcText(date)})`}>
+    <Tooltip label={shown === undefined ? utcText(date) : `${exact.format(date)} (${utcText(date)})`}>
       <time dateTime={at} tabIndex={0}>
-        {text ?? (dateOnly ? localDate : local).format(date)}
+        {shown ?? (dateOnly ? localDate : local).format(date)}
       </time>
     </Tooltip>
   );

@@ -6,6 +6,7 @@ import { useStore } from '../session/session';
 /** The largest page: the valid keys of a quota, and the last of those that no longer are. */
 const SIBLINGS_MAX = 100;
 const AUDIT_LATEST = 10;
+const FAILURES_LATEST = 5;
 /** Delays a request after the end of a window, so that the service is past it too. */
 const WINDOW_END_MARGIN_MS = 250;
 const MINUTE_MS = 60_000;
@@ -32,6 +33,14 @@ export const keyAuditQuery = (store: AnimalStore, { id, quotaId }: Pick<Key, 'id
     queryKey: ['keys', 'audit', id],
     queryFn: async ({ signal }) =>
       (await store.admin.audit.list({ keyId: id, quotaId, limit: AUDIT_LATEST }, { signal })).items,
+  });
+
+/** The last failed requests with a key. */
+export const keyFailuresQuery = (store: AnimalStore, id: string) =>
+  queryOptions({
+    queryKey: ['keys', 'failures', id],
+    queryFn: async ({ signal }) =>
+      (await store.admin.requests.list({ keyId: id, limit: FAILURES_LATEST }, { signal })).items,
   });
 
 /** The windows and the ban of a quota, read again when the minute ends, or less often. */

@@ -14,6 +14,7 @@ import { InvalidKey } from './invalid-key';
 import { KeyActions } from './key-actions';
 import { KeyAuditPanel } from './key-audit-panel';
 import { KeyBadges } from './key-badges';
+import { KeyFailuresPanel } from './key-failures-panel';
 import { KeyFactsPanel } from './key-facts-panel';
 import { KeyLimits } from './key-limits';
 import { keyQuery } from './key-query';
@@ -85,6 +86,7 @@ function LoadedKey({ apiKey, children }: { apiKey: KeyWithUsage; children: React
           </Grid.Col>
         </Grid>
         <KeyUsagePanels apiKey={apiKey} />
+        <KeyFailuresPanel apiKey={apiKey} />
         <WhatIfPanel apiKey={apiKey} />
         <KeyAuditPanel apiKey={apiKey} />
       </Stack>

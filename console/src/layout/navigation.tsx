@@ -1,6 +1,7 @@
 import { Badge, NavLink, Stack, Text } from '@mantine/core';
 import {
   IconActivity,
+  IconAlertTriangle,
   IconHistory,
   IconKey,
   IconLayoutDashboard,
@@ -31,10 +32,18 @@ const STORE: Destination[] = [
   { to: '/orders', label: 'Orders', icon: IconReceipt, badge: 'Beta' },
 ];
 
+const OWN_REQUESTS: Destination = {
+  to: '/requests',
+  label: 'Failed requests',
+  icon: IconAlertTriangle,
+  badge: 'Beta',
+};
+
 const TEAM: Destination = { to: '/team', label: 'Team keys', icon: IconUsersGroup, badge: 'Beta' };
 
 const ADMINISTRATION: Destination[] = [
   { to: '/admin', label: 'Traffic', icon: IconActivity },
+  { to: '/admin/requests', label: 'Failed requests', icon: IconAlertTriangle },
   { to: '/admin/keys', label: 'Keys', icon: IconKey },
   { to: '/admin/plans', label: 'Plans', icon: IconStack2 },
   { to: '/admin/webhooks', label: 'Webhooks', icon: IconWebhook },
@@ -44,7 +53,8 @@ const ADMINISTRATION: Destination[] = [
 /** The pages of the signed-in key: its own, and those of an administrator. */
 export function Navigation() {
   const { data: key } = useOwnKey();
-  const own = key !== undefined && managesKeys(key) ? [...STORE, TEAM] : STORE;
+  const own =
+    key !== undefined && managesKeys(key) ? [...STORE, TEAM, OWN_REQUESTS] : [...STORE, OWN_REQUESTS];
   return (
     <Stack gap="lg">
       <Destinations label="Your key" destinations={own} />

@@ -85,7 +85,7 @@ function toApiError(exception: unknown, { originalUrl }: FastifyRequest, docs: s
   return new ApiError('internal_error', 'Something went wrong on our side.', { cause: exception });
 }
 
-/** Returns the body of an error. That of a 5xx has the request id, by which administrators find the request. */
+/** Returns the body of an error. That of a 5xx quotes the request id, by which it is found. */
 function toBody({ body, status, code }: ApiError, { id, requiredRole }: FastifyRequest): ErrorBody {
   // Probes need no key, so their requests are not kept.
   const isFound = status >= 500 && (requiredRole !== null || code === 'internal_error');

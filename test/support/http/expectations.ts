@@ -47,7 +47,7 @@ export function expectError(
   expect(response.headers.get('x-request-id')).toMatch(/^\S+$/);
 }
 
-/** Returns the message of a 5xx: what is wrong, and the request id by which an administrator finds the request. */
+/** Returns the message of a 5xx: what is wrong, and the request id by which the request is found. */
 export function quotingId(message: string, { headers }: Pick<HttpResponse, 'headers'>): string {
   const id = headers.get('x-request-id');
   return `${message} If the problem persists, contact us and quote request id ${id}.`;

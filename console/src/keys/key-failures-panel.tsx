@@ -1,0 +1,75 @@
+import { Group, Skeleton, Stack, Text } from '@mantine/core';
+import { IconCircleCheck } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import type { FailedRequestOfAll, Key } from 'animal-store-client';
+import { EmptyState } from '../feedback/empty-state';
+import { Loaded } from '../feedback/loaded';
+import { Instant } from '../format/instant';
+import { UntrustedText } from '../format/untrusted-text';
+import { DividedStack } from '../layout/divided-stack';
+import { Panel } from '../layout/panel';
+import { TextLink } from '../layout/text-link';
+import { ResponseStatus } from '../requests/failed-request-cells';
+import { useStore } from '../session/session';
+import { keyFailuresQuery } from './key-query';
+
+/** Shows the last requests with a key that failed. */
+export function KeyFailuresPanel({ apiKey }: { apiKey: Pick<Key, 'id'> }) {
+  const query = useQuery(keyFailuresQuery(useStore(), apiKey.id));
+  return (
+    <Panel
+      title="Failed requests"
+      description="The last requests with this key that got 4xx or 5xx"
+      actions={
+        <TextLink to="/admin/requests" search={{ keyId: apiKey.id }} size="sm">
+          Show all
+        </TextLink>
+      }
+    >
+      <Loaded query={query} skeleton={<Skeleton height={200} radius="md" />}>
+        {(requests) =>
+          requests.length === 0 ? (
+            <EmptyState icon={IconCircleCheck} title="No failed requests">
+              No failed request with this key is kept.
+            </EmptyState>
+          ) : (
+            <DividedStack gap="sm">
+              {requests.map((request, index) => (
+                <Failure key={`${request.requestedAt} ${requests.length - index}`} request={request} />
+              ))}
+            </DividedStack>
+          )
+        }
+      </Loaded>
+    </Panel>
+  );
+}
+
+function Failure({ request }: { request: FailedRequestOfAll }) {
+  const { requestId, requestedAt, method, path, message } = request;
+  return (
+    <Stack gap={2}>
+      <Group justify="space-between" gap="xs">
+        <TextLink
+          to="/admin/requests/show"
+          search={{ id: requestId }}
+          size="sm"
+          ff="monospace"
+          underline="hover"
+          style={{ overflowWrap: 'anywhere' }}
+        >
+          {method} <bdi>{path}</bdi>
+        </TextLink>
+        <Text size="sm" c="dimmed" component="div">
+          <Instant at={requestedAt} toSecond />
+        </Text>
+      </Group>
+      <Text size="sm" component="div">
+        <ResponseStatus {...request} />
+      </Text>
+      <Text size="sm" c="dimmed" lineClamp={2}>
+        <UntrustedText>{message}</UntrustedText>
+      </Text>
+    </Stack>
+  );
+}

@@ -1,0 +1,44 @@
+import { statusOfCode } from '../../../src/http/routes/catalogue';
+import type { ListAllFailedRequestsQuery } from 'animal-store-client';
+import { localTime, oneOf, searchReader, textUpTo, uuid } from '../address/search-reader';
+import { withPage } from '../table/use-address-position';
+
+/** The maximum length that the service accepts. */
+export const REQUEST_ID_MAX_LENGTH = 128;
+export const CODES = Object.keys(statusOfCode);
+export const STATUSES = [...new Set(Object.values(statusOfCode).map(String))].toSorted();
+
+const readFilters = searchReader({
+  requestId: textUpTo(REQUEST_ID_MAX_LENGTH),
+  keyId: uuid,
+  quotaId: uuid,
+  status: oneOf(STATUSES),
+  code: oneOf(CODES),
+  since: localTime,
+  until: localTime,
+});
+
+/** The filters of the list, and which page of it is shown. */
+export const failedRequestsSearch = withPage(readFilters);
+/** The filters of the list. */
+export type FailedRequestsSearch = ReturnType<typeof readFilters>;
+
+/** The `X-Request-Id` of the requests that are shown. It may have characters that a path does not keep. */
+export const failedRequestSearch = searchReader({ id: textUpTo(REQUEST_ID_MAX_LENGTH) });
+
+/** Returns the query of the filters, with times in UTC. */
+export function toQuery({
+  since,
+  until,
+  status,
+  code,
+  ...rest
+}: FailedRequestsSearch): ListAllFailedRequestsQuery {
+  return {
+    ...rest,
+    ...(status !== undefined && { status: Number(status) }),
+    ...(code !== undefined && { code: code as NonNullable<ListAllFailedRequestsQuery['code']> }),
+    ...(since !== undefined && { since: new Date(since).toISOString() }),
+    ...(until !== undefined && { until: new Date(until).toISOString() }),
+  };
+}

@@ -1,0 +1,25 @@
+import { requestIdIn } from './request-id';
+
+const ID = '7f9c2f2e-5b0c-4c3a-9a51-0a3a3a5b7c11';
+
+describe('requestIdIn', () => {
+  it.each([
+    ID,
+    ` ${ID}\n`,
+    `X-Request-Id: ${ID}`,
+    `x-request-id: ${ID}`,
+    `{"requestId":"${ID}","status":503}`,
+    `Try again shortly. If the problem persists, contact us and quote request id ${ID}.`,
+  ])('returns the id in %j', (text) => {
+    expect(requestIdIn(text)).toBe(ID);
+  });
+
+  it.each(['host/Ab3-000001', 'request-id-7', 'a=b:c+d@e', '1'])('returns %j as it is', (id) => {
+    expect(requestIdIn(id)).toBe(id);
+  });
+
+  it('returns an empty text for one without an id, and cuts a longer one than the service accepts', () => {
+    expect(requestIdIn('  ')).toBe('');
+    expect(requestIdIn('a'.repeat(129))).toHaveLength(128);
+  });
+});
