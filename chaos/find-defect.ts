@@ -32,7 +32,7 @@ async function build(copy: string, files: string[]): Promise<void> {
 /** Returns whether the verifier finds a defect by the claim that its patch names. */
 async function isFound(name: string): Promise<boolean> {
   const patch = path.join(DEFECTS, name);
-  const [, letter = ''] = /^Claim \(([a-f])\)/m.exec(readFileSync(patch, 'utf8')) ?? [];
+  const [, letter = ''] = /^Claim \(([a-g])\)/m.exec(readFileSync(patch, 'utf8')) ?? [];
   const copy = mkdtempSync(path.join(tmpdir(), 'animal-store-defect-'));
   try {
     execFileSync('git', ['worktree', 'add', '--detach', '--force', copy, 'HEAD'], {

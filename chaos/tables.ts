@@ -12,6 +12,8 @@ const QUERIES: Record<string, string> = {
     FROM stored_responses ORDER BY quota_id, key`,
   keys: `SELECT id, quota_id, name, role, created_at, expires_at, revoked_at, predecessor_id
     FROM api_keys ORDER BY id`,
+  failed_requests: `SELECT request_id, requested_at, status, code FROM failed_requests
+    ORDER BY requested_at, id`,
 };
 const ROWS_AT_ONCE = 10_000;
 

@@ -2,6 +2,7 @@ import { checkBans } from './verifier/bans.js';
 import { Claim } from './verifier/claim.js';
 import { checkCreations } from './verifier/creations.js';
 import { type Evidence, EvidenceError, readEvidence } from './verifier/evidence.js';
+import { checkFailedRequests } from './verifier/failed-requests.js';
 import { History } from './verifier/history.js';
 import { checkHeaders } from './verifier/headers.js';
 import { checkKeys } from './verifier/keys.js';
@@ -22,12 +23,17 @@ export function verify(evidence: Evidence): Claim[] {
     'a ban starts at the denial that reaches the threshold, and denies every counted request until its end',
   );
   const exceptions = new Claim('f', 'every exception is declared, and within its bound');
+  const failed = new Claim(
+    'g',
+    'what is kept of a failed request is the status, code and time of its response, once',
+  );
   checkHeaders(evidence, { limits, remaining });
   checkWindows(evidence, history, { limits, remaining, exceptions });
   const forbidden = checkKeys(evidence, history, keys);
   checkCreations(evidence, forbidden, creations);
   checkBans(evidence, history, bans);
-  return [limits, remaining, creations, keys, bans, exceptions];
+  checkFailedRequests(evidence, history, failed);
+  return [limits, remaining, creations, keys, bans, exceptions, failed];
 }
 
 /** Returns the claims that were broken or never checked. A run without an exception need not check (f). */

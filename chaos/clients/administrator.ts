@@ -265,16 +265,15 @@ class Administrator {
     const key = { key: name, quota, perMinute, perDay, endsAt: null };
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const replica = this.random.pick(replicas);
-      const outcome = await exchange(replica, request);
+      this.sent += 1;
+      const id = `${this.setup.name}-${this.sent}`;
+      const outcome = await exchange(replica, request, id);
       if (outcome !== null) {
         const { sentMs, receivedMs, status } = outcome;
         this.ledger.write({ kind: 'change', sentMs, receivedMs, status, ...key, ...describe() });
         if (holder !== null) {
           // It counts against the quota, like everything that a holder sends.
-          this.sent += 1;
-          this.ledger.write(
-            requestLine({ id: `${this.setup.name}-${this.sent}`, replica: replica.name }, request, outcome),
-          );
+          this.ledger.write(requestLine({ id, replica: replica.name }, request, outcome));
         }
         if (receivedMs !== null && status !== null && status < 300) {
           return JSON.parse(outcome.body ?? '');

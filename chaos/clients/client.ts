@@ -134,14 +134,15 @@ class Client {
   private async send(replica: ReplicaAddress, planned: PlannedRequest): Promise<Request | null> {
     const { name } = replica;
     this.inFlight.set(name, (this.inFlight.get(name) ?? 0) + 1);
-    const outcome = await exchange(replica, planned);
+    this.sent += 1;
+    const id = `${this.setup.name}-${this.sent}`;
+    const outcome = await exchange(replica, planned, id);
     this.inFlight.set(name, (this.inFlight.get(name) ?? 1) - 1);
     if (outcome === null) {
       this.refusedUntilMs.set(name, performance.now() + REFUSED_PAUSE_MS);
       return null;
     }
-    this.sent += 1;
-    const line = requestLine({ id: `${this.setup.name}-${this.sent}`, replica: name }, planned, outcome);
+    const line = requestLine({ id, replica: name }, planned, outcome);
     this.ledger.write(line);
     this.workload.observe(planned, outcome, line.recordId);
     this.count(line, replica.version);

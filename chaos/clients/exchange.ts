@@ -39,13 +39,19 @@ const FIRST_BYTES = 5;
 
 const agent = new Agent({ keepAlive: true });
 
-/** Sends a request. Returns null if it was not sent, because the replica does not listen. */
+/**
+ * Sends a request. Returns null if it was not sent, because the replica does not listen.
+ *
+ * @param id is its `X-Request-Id`; by default the replica makes one.
+ */
 export function exchange(
   replica: Pick<ReplicaAddress, 'port'>,
   planned: PlannedRequest,
+  id?: string,
 ): Promise<Outcome | null> {
   const { method, path, key, idempotencyKey, body, abandonAfterMs, heldMs } = planned;
   const headers = {
+    ...(id !== undefined && { 'x-request-id': id }),
     ...(key !== null && { authorization: `Bearer ${key.secret}` }),
     ...(idempotencyKey !== null && { 'idempotency-key': idempotencyKey }),
     ...(body !== null && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),

@@ -94,6 +94,7 @@ export interface Evidence {
   orders: RecordFields[];
   keys: RecordFields[];
   storedResponses: RecordFields[];
+  failedRequests: RecordFields[];
 }
 
 /** The evidence cannot be read. Its message names the file and the line. */
@@ -140,6 +141,7 @@ export function readEvidence(folder: string): Evidence {
     orders: table('orders'),
     keys: table('keys'),
     storedResponses: table('stored_responses'),
+    failedRequests: table('failed_requests'),
   };
 }
 

@@ -24,7 +24,7 @@ describe('The defects that the verifier must find', () => {
     (name) => {
       const patch = path.join(DEFECTS, name);
       const text = readFileSync(patch, 'utf8');
-      expect(text).toMatch(/^.+\nClaim \([a-f]\) must find it\.\n\ndiff /);
+      expect(text).toMatch(/^.+\nClaim \([a-g]\) must find it\.\n\ndiff /);
       const files = [...text.matchAll(/^\+\+\+ b\/(.+)$/gm)].map(([, file]) => file as string);
       for (const file of files) {
         mkdirSync(path.dirname(path.join(copy, file)), { recursive: true });

@@ -53,7 +53,7 @@ if (FAKETIME === undefined) {
     expect(output.output).toContain('The run ended early: it was interrupted');
     const report = readFileSync(path.join(copy, 'chaos', 'out', 'REPORT.md'), 'utf8');
     expect(report).toMatch(/^\| \(a\) .* \| [1-9]\d* \| \d+ \| 0 \|$/m);
-    expect(report.match(/^\| \([a-f]\) .* \| 0 \|$/gm)).toHaveLength(6);
+    expect(report.match(/^\| \([a-g]\) .* \| 0 \|$/gm)).toHaveLength(7);
     expect(code).toBe(1);
   });
 });

@@ -33,6 +33,7 @@ beforeEach(() => {
     orders: [],
     keys: [],
     storedResponses: [],
+    failedRequests: [],
   };
 });
 
@@ -143,6 +144,12 @@ function createOnce(fields: Partial<Request> = {}, id?: string): Request {
   return request;
 }
 
+/** Adds the row that is kept of a request, by default of one that it adds. */
+function keepFailure({ id, status, code, sentMs } = add({ status: 404, code: 'not_found' })): void {
+  const requestedAt = new Date(NOON_MS + sentMs - MINUTE_MS + 2).toISOString();
+  evidence.failedRequests = [{ request_id: id, requested_at: requestedAt, status, code }];
+}
+
 /** Has a response report this second of the run's first minute as the end of a ban. */
 function setBanEnd({ sentMs, headers }: Request, second: number): void {
   const retryAfter = Math.ceil(second - (sentMs - MINUTE_MS) / 1000);
@@ -163,7 +170,7 @@ const claim = (letter: string) => verify(evidence).find((each) => each.letter ==
 it('verify finds nothing in a sound ledger, and checks every claim', () => {
   useUp();
   denyTimes(denialsBeforeBan(LIMIT) - 1);
-  refuse('api_key_banned');
+  keepFailure(refuse('api_key_banned'));
   evidence.changes.push(change({ change: 'issue', key: 'k2', quota: 'q2', sentMs: 0, receivedMs: 10 }));
   create('Rex', { quota: 'q2', key: 'k2' }, undefined, 1);
   evidence.changes.push(change({ change: 'revoke', key: 'k3', quota: 'q3' }));
@@ -589,7 +596,40 @@ describe('verify finds by the claim about exceptions', () => {
   });
 });
 
+describe('verify finds by the claim about failed requests', () => {
+  it.each([
+    ['another status', { status: 400 }],
+    ['another code', { code: 'conflict' }],
+    ['a time before it was sent', { requested_at: new Date(NOON_MS + 900).toISOString() }],
+    ['a time after its response', { requested_at: new Date(NOON_MS + 1100).toISOString() }],
+  ])('a request that is kept with %s', (_what, wrong) => {
+    keepFailure();
+    expect(broken()).toStrictEqual([]);
+    Object.assign(evidence.failedRequests[0]!, wrong);
+    expect(broken()).toEqual(['g']);
+  });
+
+  it('a request that is kept twice, or though it succeeded', () => {
+    keepFailure();
+    evidence.failedRequests.push({ ...evidence.failedRequests[0]! });
+    expect(broken()).toEqual(['g']);
+    evidence.failedRequests.pop();
+    Object.assign(evidence.requests[0]!, { status: 200, code: null });
+    expect(broken()).toEqual(['g']);
+  });
+});
+
 describe('verify does not call a violation', () => {
+  it('a time that is kept by a clock that is wrong, or a request whose response was lost', () => {
+    keepFailure();
+    evidence.failedRequests[0]!['requested_at'] = new Date(NOON_MS + 3_600_000).toISOString();
+    evidence.faults.push(fault({ fault: 'clock-skew', target: 'replica-1', endMs: MINUTE_MS + 5000 }));
+    expect(broken()).toStrictEqual([]);
+    evidence.faults.pop();
+    Object.assign(evidence.requests[0]!, LOST);
+    expect(broken()).toStrictEqual([]);
+  });
+
   it('what a replica allowed by itself before, while and after its clock was off', () => {
     evidence.faults.push(
       fault({ fault: 'link-cut', target: 'replica-1:postgres', endMs: null }),
@@ -785,9 +825,9 @@ describe('verify does not call a violation', () => {
 describe('a claim', () => {
   it('has held once it was checked without a violation; a run may have had no exception', () => {
     useUp();
-    expect(notHeld(verify(evidence)).map(({ letter }) => letter)).toEqual(['c', 'e']);
+    expect(notHeld(verify(evidence)).map(({ letter }) => letter)).toEqual(['c', 'e', 'g']);
     add({}, LIMIT);
-    expect(notHeld(verify(evidence)).map(({ letter }) => letter)).toEqual(['a', 'b', 'c', 'e']);
+    expect(notHeld(verify(evidence)).map(({ letter }) => letter)).toEqual(['a', 'b', 'c', 'e', 'g']);
   });
 });
 
@@ -797,7 +837,7 @@ describe('readEvidence', () => {
   beforeEach(() => {
     folder = mkdtempSync(path.join(tmpdir(), 'animal-store-chaos-'));
     ['ledger', 'tables'].forEach((name) => mkdirSync(path.join(folder, name)));
-    ['pets', 'orders', 'keys', 'stored_responses'].forEach((name) =>
+    ['pets', 'orders', 'keys', 'stored_responses', 'failed_requests'].forEach((name) =>
       writeFileSync(path.join(folder, 'tables', `${name}.jsonl`), ''),
     );
     writeFileSync(path.join(folder, 'run.json'), JSON.stringify(evidence.run));
