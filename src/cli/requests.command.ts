@@ -10,6 +10,9 @@ import { command, group } from './command.js';
 import { fieldsText, linesText, tableText } from './output/text.js';
 import { findId, idCell } from './record-id.js';
 
+/** How many requests with one id are counted. */
+const SAME_ID_MAX = 100;
+
 /** The options of `requests list`, beside those that are named as in the query. */
 interface ListOptions extends FailedRequestOfAllQuery {
   key?: string;
@@ -19,6 +22,7 @@ interface ListOptions extends FailedRequestOfAllQuery {
 export const requestsCommand = group('requests', 'requests that failed', [
   command('list', 'list requests that got 4xx or 5xx, newest first')
     .option('--limit <n>', 'maximum number of requests', positiveInteger, 20)
+    .option('--request-id <id>', 'only with this X-Request-Id')
     .option('--key <id>', 'only with this key')
     .option('--quota <id>', 'only with keys of this quota')
     .option('--status <status>', 'only with this status, such as 400', positiveInteger)
@@ -43,8 +47,10 @@ export const requestsCommand = group('requests', 'requests that failed', [
   command('show', 'show the newest failed request with an X-Request-Id')
     .argument('<request-id>', 'the X-Request-Id that the client got')
     .run(async (services, requestId: string) => {
-      const request = await services.get(FailedRequestRepository).find(requestId);
-      return { value: request, text: () => requestText(request) };
+      const repository = services.get(FailedRequestRepository);
+      const request = await repository.find(requestId);
+      const { entries } = await repository.page({ requestId, limit: SAME_ID_MAX });
+      return { value: request, text: () => requestText(request) + othersText(entries.length - 1) };
     }),
 ]);
 
@@ -77,6 +83,12 @@ function requestText(request: FailedRequestOfAll): string {
     quota: request.quotaId,
     address: request.clientAddress,
   });
+}
+
+/** Returns what the terminal says of earlier requests with the same id, which their client sent again. */
+function othersText(count: number): string {
+  const subject = count === 1 ? '1 earlier failed request has' : `${count} earlier failed requests have`;
+  return count < 1 ? '' : linesText('', `${subject} this id too: requests list --request-id ID`);
 }
 
 function keyText({ keyId, keyName, prefix, lastFour }: FailedRequestOfAll): string | null {

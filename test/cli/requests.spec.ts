@@ -27,9 +27,21 @@ describe('animal-store requests', () => {
     expect(stdout).toContain(failed.json.message);
     expect(stdout).toContain(`"Ann's shop" ${key.prefix}…${key.lastFour}`);
 
+    // Its client sends the id again.
+    await send(`${store.url}/v1/nothing`, { key: key.key, headers: { 'X-Request-Id': requestId } });
+    await store.app.get(FailedRequestRecorder).flush();
+    const again = await requests('show', requestId);
+    expect(again.stdout).toMatch(/^response +404 not_found$/m);
+    expect(again.stdout).toContain('1 earlier failed request has this id too: requests list --request-id ID');
+    const both = await requests('list', '--request-id', requestId, '--json');
+    expect(JSON.parse(both.stdout)).toMatchObject([{ status: 404 }, { status: 400 }]);
+
     const listed = await requests('list', '--key', key.id.slice(-8), '--status', '404', '--json');
-    expect(JSON.parse(listed.stdout)).toMatchObject([{ path: '/v1/nothing', code: 'not_found' }]);
-    expect((await requests('list', '--quota', key.quotaId)).stdout.trim().split('\n')).toHaveLength(3);
+    expect(JSON.parse(listed.stdout)).toMatchObject([
+      { path: '/v1/nothing', code: 'not_found', requestId },
+      { path: '/v1/nothing', code: 'not_found' },
+    ]);
+    expect((await requests('list', '--quota', key.quotaId)).stdout.trim().split('\n')).toHaveLength(4);
     expect((await requests('list', '--until', '2020-01-01T00:00:00Z')).stdout).toBe('None.\n');
   });
 
@@ -37,7 +49,8 @@ describe('animal-store requests', () => {
     const { code, stderr } = await requests('show', 'unknown');
     expect(code).toBe(1);
     expect(stderr).toContain(
-      'No failed request with the id "unknown" is stored. Those that succeeded are not.',
+      'No failed request with the id "unknown" is kept. Requests that succeeded are not; others are for a day, ' +
+        'unless the service is set otherwise, up to 60 a minute of a quota.',
     );
   });
 });

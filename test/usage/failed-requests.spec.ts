@@ -11,6 +11,8 @@ import { startDatabaseProxy } from '../support/programs/database-proxy.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { DAY_MS, MINUTE_MS } from '../support/time/clock.js';
 
+/** Stands for no quota. */
+const NIL = '00000000-0000-0000-0000-000000000000';
 const HALF_PAST = new Date('2027-03-05T12:34:30.000Z');
 
 describe('requests that failed', () => {
@@ -142,6 +144,61 @@ describe('requests that failed', () => {
       expect((await call('/v1/requests?limit=1')).headers.get('X-Missing-Count')).toBe('20');
     } finally {
       await replica.close();
+    }
+  });
+
+  it('take 60 rows of a minute in which a quota, or clients without a key, are denied; all are counted', async () => {
+    admin.store.clock.travelTo(new Date(HALF_PAST.getTime() + 2 * MINUTE_MS));
+    const narrow = await admin.store.issue({ plan: 'enterprise', perMinute: 5, perDay: 1000 });
+    const flood = async (options: Init) => {
+      const responses = await Promise.all(Array.from({ length: 100 }, () => call('/v1/pets', options)));
+      return responses.filter(({ status }) => status >= 400).length;
+    };
+    const [ofQuota, anonymous] = [await flood({ key: narrow.key }), await flood({ key: undefined })];
+    expect([ofQuota, anonymous]).toEqual([95, 100]);
+    await recorded();
+    const count = `SELECT (SELECT count(*)::int FROM failed_requests WHERE quota_id IS NOT DISTINCT FROM $1
+        AND requested_at >= $3) AS rows,
+      (SELECT sum(total)::int FROM failed_request_minutes WHERE quota_id = coalesce($1, $2)
+        AND starts_at >= $3) AS total`;
+    const counts = (quotaId: string | null) =>
+      admin.store.database.query(count, [quotaId, NIL, new Date(HALF_PAST.getTime() + MINUTE_MS)]);
+    expect(await counts(narrow.quotaId)).toEqual([{ rows: 60, total: 95 }]);
+    expect(await counts(null)).toEqual([{ rows: 60, total: 100 }]);
+  });
+
+  it('are all kept if their client sends one X-Request-Id again; the newest is found by it', async () => {
+    const headers = { 'X-Request-Id': `again-${randomUUID()}` };
+    await call('/v1/pets/9999999', { headers });
+    await call('/v1/pets?limit=0', { headers });
+    await recorded();
+    const { json } = await admin.send(`GET /admin/requests?requestId=${headers['X-Request-Id']}`);
+    expect(json.map(({ status }: FailedRequestOfAll) => status)).toEqual([400, 404]);
+    expect((await call(`/v1/requests/${headers['X-Request-Id']}`)).json.status).toBe(400);
+  });
+
+  it('have the message of their client, whatever refuses them', async () => {
+    admin.store.clock.travelTo(new Date(HALF_PAST.getTime() + 4 * MINUTE_MS));
+    const refused = [
+      await call('/v1/pets', { method: 'POST', body: `"${'a'.repeat(65_536)}"` }),
+      await call('/v1/pets', { method: 'POST', body: 'x', headers: { 'Content-Type': 'text/plain' } }),
+      await call('/v1/pets', { method: 'DELETE' }),
+      await call('/admin/keys'),
+      await call('/v1/%ff%00/\ud800'),
+      await call(`/v1/${'a'.repeat(5000)}`),
+    ];
+    expect(refused.map(({ status }) => status)).toEqual([413, 415, 405, 403, 404, 404]);
+    await recorded();
+    for (const { headers, json } of refused) {
+      const id = headers.get('X-Request-Id');
+      const [kept] = (await admin.send(`GET /admin/requests?requestId=${id}`)).json;
+      expect(kept).toMatchObject({
+        status: json.status,
+        code: json.code,
+        // A body that is too large is refused before its key is looked up.
+        keyId: json.status === 413 ? null : key.id,
+      });
+      expect(json.message.startsWith(kept.message.slice(0, 100).trim())).toBe(true);
     }
   });
 
