@@ -47,7 +47,7 @@ export function checkFailedRequests(evidence: Evidence, history: History, claim:
   }
 }
 
-/** Whether its replica may have taken the time from a clock that is wrong, or from an estimate of the store's. */
+/** Whether its replica may have taken the time from a wrong clock, or from an estimate of the store's. */
 function usesOwnClock({ replica, headers, sentMs, receivedMs }: Request, skews: Fault[]): boolean {
   return (
     headers.degraded === true ||

@@ -49,8 +49,8 @@ describe('animal-store requests', () => {
     const { code, stderr } = await requests('show', 'unknown');
     expect(code).toBe(1);
     expect(stderr).toContain(
-      'No failed request with the id "unknown" is kept. Requests that succeeded are not; others are for a day, ' +
-        'unless the service is set otherwise, up to 60 a minute of a quota.',
+      'No failed request with the id "unknown" is kept. Requests that succeeded are not; others are ' +
+        'for a day, unless the service is set otherwise, up to 60 a minute of a quota.',
     );
   });
 });

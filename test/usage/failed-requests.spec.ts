@@ -147,7 +147,7 @@ describe('requests that failed', () => {
     }
   });
 
-  it('take 60 rows of a minute in which a quota, or clients without a key, are denied; all are counted', async () => {
+  it('take 60 rows a minute of a flood by a quota or by clients without a key, and are all counted', async () => {
     admin.store.clock.travelTo(new Date(HALF_PAST.getTime() + 2 * MINUTE_MS));
     const narrow = await admin.store.issue({ plan: 'enterprise', perMinute: 5, perDay: 1000 });
     const flood = async (options: Init) => {

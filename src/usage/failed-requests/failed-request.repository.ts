@@ -56,8 +56,8 @@ export class FailedRequestRepository {
     const [request] = row === null ? [] : await this.withKeys([row]);
     if (request === undefined) {
       const message =
-        `No failed request with the id "${requestId}" is kept. Requests that succeeded are not; others are for ` +
-        `a day, unless the service is set otherwise, up to ${STORED_PER_MINUTE_MAX} a minute of a quota.`;
+        `No failed request with the id "${requestId}" is kept. Requests that succeeded are not; others are ` +
+        `for a day, unless the service is set otherwise, up to ${STORED_PER_MINUTE_MAX} a minute of a quota.`;
       throw new ApiError('not_found', message);
     }
     return request;
