@@ -31,6 +31,7 @@ export const ACTIONS = [
   'plan.updated',
   'webhook.created',
   'webhook.updated',
+  'webhook.paused',
   'webhook.secret_rotated',
   'webhook.tested',
   'webhook.deleted',

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { INestApplicationContext } from '@nestjs/common';
 import { Option } from 'commander';
 import { z } from 'zod';
@@ -7,12 +8,19 @@ import {
   type DeliveryQuery,
   type UpdateWebhookInput,
 } from '../webhooks/webhook.schemas.js';
-import { type WebhookRecord, WebhookService } from '../webhooks/webhook.service.js';
-import { SUBSCRIPTIONS } from '../webhooks/events.js';
+import { DEADLINE_MS } from '../webhooks/post-to-receiver.js';
+import {
+  type DeliveryRecord,
+  type NewWebhook,
+  type WebhookRecord,
+  WebhookService,
+} from '../webhooks/webhook.service.js';
+import { SUBSCRIPTIONS, TEST_EVENT } from '../webhooks/events.js';
 import { parsedBy, positiveInteger } from './arguments.js';
 import { changeCommand, type ChangeOptions, command, group } from './command.js';
 import { everyPage } from './every-page.js';
 import { confirm } from './output/confirmation.js';
+import { findId } from './record-id.js';
 import { fieldsText, linesText, tableText } from './output/text.js';
 
 const { url: webhookUrl, events: webhookEvents } = CreateWebhookInput.shape;
@@ -28,6 +36,10 @@ const eventsOption = () =>
   ).argParser(parsedBy(eventList));
 const ID = ['<id>', 'id of the webhook'] as const;
 
+interface CreateOptions extends ChangeOptions, Omit<CreateWebhookInput, 'quotaId'> {
+  quota?: string;
+}
+
 interface UpdateOptions extends ChangeOptions, Omit<UpdateWebhookInput, 'paused'> {
   pause?: true;
   resume?: true;
@@ -40,15 +52,30 @@ const action =
   ) =>
   async (services: INestApplicationContext, ...args: Arguments) => {
     const value = await work(services.get(WebhookService), ...args);
-    const note = 'secret' in value ? linesText('The secret is not shown again.') : '';
     const text = () =>
-      Array.isArray(value) ? tableText(value.map(toCells)) : fieldsText(toCells(value)) + note;
+      Array.isArray(value) ? tableText(value.map(toCells)) : fieldsText(toCells(value)) + noteOn(value);
     return { value, text };
   };
 
-/** Returns what a person reads of a webhook or a delivery; bodies are left to programs. */
+function noteOn(shown: object): string {
+  const { secret, eventType, state } = shown as Partial<NewWebhook & DeliveryRecord>;
+  if (secret !== undefined) {
+    return linesText('The secret is not shown again.');
+  }
+  const isWaiting = eventType === TEST_EVENT && state === 'pending';
+  return isWaiting ? linesText('It is sent once the service runs and can reach this database.') : '';
+}
+
+/**
+ * Returns what a person reads of a webhook or a delivery; bodies are left to programs. The last delivery of a
+ * webhook is one cell.
+ */
 function toCells(shown: object) {
-  const fields = Object.entries(shown).filter(([name]) => !['payload', 'responseBody'].includes(name));
+  const { lastDelivery, ...others } = shown as Partial<WebhookRecord>;
+  const last = lastDelivery === undefined ? {} : { lastDelivery: deliveryText(lastDelivery) };
+  const fields = Object.entries({ ...others, ...last }).filter(
+    ([name]) => !['payload', 'responseBody'].includes(name),
+  );
   const words = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   const text = (value: unknown) => (value instanceof Date ? value.toISOString() : String(value));
   return Object.fromEntries(
@@ -56,10 +83,35 @@ function toCells(shown: object) {
   );
 }
 
+function deliveryText(delivery: WebhookRecord['lastDelivery']): string | null {
+  return delivery && (delivery.lastFailure ?? `delivered: ${delivery.responseStatus}`);
+}
+
+/** How long a replica of the service may take to send a test event and to store the outcome. */
+const OUTCOME_MS = DEADLINE_MS + 3000;
+const POLL_MS = 200;
+
+/** Returns a delivery once its attempt has ended, or after some time as it is then. */
+async function awaitOutcome(webhooks: WebhookService, webhookId: string, { id }: DeliveryRecord) {
+  const endMs = performance.now() + OUTCOME_MS;
+  let delivery = await webhooks.delivery(webhookId, id);
+  while (delivery.state === 'pending' && performance.now() < endMs) {
+    await pause(POLL_MS);
+    delivery = await webhooks.delivery(webhookId, id);
+  }
+  return delivery;
+}
+
 export const webhooksCommand = group('webhooks', 'receivers of events on keys and quotas', [
-  command('list', 'list webhooks, oldest first').run(
-    action((webhooks) => everyPage<WebhookRecord>((limit, last) => webhooks.page(limit, last?.id))),
-  ),
+  command('list', 'list webhooks, oldest first')
+    .option('--quota <id>', 'only webhooks that are limited to this quota')
+    .run(async (services, { quota }: { quota?: string }) => {
+      const quotaId = await findId(services, 'quota', quota);
+      const list = action((webhooks) =>
+        everyPage<WebhookRecord>((limit, last) => webhooks.page({ limit, cursor: last?.id, quotaId })),
+      );
+      return list(services);
+    }),
 
   command('show', 'show a webhook')
     .argument(...ID)
@@ -68,11 +120,11 @@ export const webhooksCommand = group('webhooks', 'receivers of events on keys an
   changeCommand('create', 'create a webhook; its secret is shown only once')
     .addOption(urlOption().makeOptionMandatory())
     .addOption(eventsOption().makeOptionMandatory())
-    .run(
-      action((webhooks, { url, events, as }: CreateWebhookInput & ChangeOptions) =>
-        webhooks.create({ url, events }, as),
-      ),
-    ),
+    .option('--quota <id>', 'send only events of this quota and of its keys')
+    .run(async (services, { url, events, quota, as }: CreateOptions) => {
+      const quotaId = await findId(services, 'quota', quota);
+      return action((webhooks) => webhooks.create({ url, events, quotaId }, as))(services);
+    }),
 
   changeCommand('update', 'change a webhook, pause it, or resume it; what is not given stays')
     .argument(...ID)
@@ -91,9 +143,13 @@ export const webhooksCommand = group('webhooks', 'receivers of events on keys an
     .argument(...ID)
     .run(action((webhooks, id: string, { as }: ChangeOptions) => webhooks.rotateSecret(id, as))),
 
-  changeCommand('test', 'send a test event, whatever the events of the webhook')
+  changeCommand('test', 'send a test event once, whatever the events of the webhook, and await the result')
     .argument(...ID)
-    .run(action((webhooks, id: string, { as }: ChangeOptions) => webhooks.test(id, as))),
+    .run(
+      action(async (webhooks, id: string, { as }: ChangeOptions) =>
+        awaitOutcome(webhooks, id, await webhooks.test(id, as)),
+      ),
+    ),
 
   changeCommand('delete', 'delete a webhook with its deliveries')
     .argument(...ID)

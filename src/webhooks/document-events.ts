@@ -23,12 +23,18 @@ const HEADERS = [
   ),
 ];
 
+const WAITS = {
+  description: 'A failure. The service sends nothing to the receiver before its `Retry-After` is over.',
+};
 const RESPONSES = {
   '2XX': {
     description:
       'The event was received. Respond so to an unknown type too, because later versions may add types. ' +
-      'Every other status is a failure, and the event is sent again.',
+      'Every other status is a failure, and the event is sent again, for three days.',
   },
+  410: { description: 'The receiver wants no more events: the webhook is paused.' },
+  429: WAITS,
+  503: WAITS,
 };
 
 /** Returns the requests that a receiver gets, by the types of their events, for the document. */

@@ -8,7 +8,7 @@ import { DeclaredRoutes } from '../http/routes/declared-routes.js';
 import { uncountedOperations } from '../rate-limit/own-limit.decorator.js';
 import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
 import { ENVIRONMENT, type Environment } from '../process/settings/environment.js';
-import type { EventType } from './events.js';
+import { type EventType, TEST_EVENT } from './events.js';
 import { queueEvents, type WebhookEvent } from './queue-events.js';
 
 const FIND_EVENTS = loadSql<WebhookEvent>(import.meta.url, 'find-events');
@@ -61,7 +61,18 @@ export class WebhookEventWatch extends PeriodicTask {
     // No event is found again after so long, except a ban of months.
     await this.prisma.$executeRaw`
       DELETE FROM webhook_deliveries WHERE created_at < statement_timestamp() - interval '30 days'`;
+    await this.failLostTests();
     return found > 0;
+  }
+
+  /** A test event is not sent again, though a crash left no outcome. */
+  private async failLostTests(): Promise<void> {
+    await this.prisma.$executeRaw`
+      UPDATE webhook_deliveries
+      SET state = 'failed', next_attempt_at = NULL, last_failure = 'The service ended during the attempt'
+      WHERE
+        event_type = ${TEST_EVENT} AND state = 'pending' AND attempts > 0
+        AND next_attempt_at <= statement_timestamp()`;
   }
 
   private async findEventsOf(types: readonly EventType[]): Promise<number> {

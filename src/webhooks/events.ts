@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { openEnum } from '../schemas/open-enum.js';
 import { PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
 import { dateTime, KEY_NAME_MAX_LENGTH, plainText, uuid } from '../schemas/text-schemas.js';
 import { OPERATION_MAX_LENGTH, shownExternalId } from '../usage/usage.schemas.js';
@@ -28,6 +29,10 @@ const ofDayLimit = {
     .max(100)
     .meta({ description: 'The share of the limit that was reached.' }),
 };
+
+/** Why a webhook is paused: an administrator did it, it responded 410, or no delivery succeeded for days. */
+export const PAUSE_REASONS = ['administrator', 'gone', 'failing'] as const;
+export type PauseReason = (typeof PAUSE_REASONS)[number];
 
 /** Declares an event: when it occurs, in a sentence, and the fields of its data. */
 const event = <Fields extends z.ZodRawShape>(description: string, fields: Fields) => ({
@@ -78,6 +83,14 @@ export const EVENTS = {
       ...ofKey,
       operation: plainText('The `operationId` of the operation.', OPERATION_MAX_LENGTH),
       sunsetAt: dateTime('When the operation is removed.'),
+    },
+  ),
+  'webhook.paused': event(
+    'A webhook was paused. Sent to the other webhooks that are not limited to a quota.',
+    {
+      webhookId: uuid('Identifier of the webhook.'),
+      pausedAt: dateTime('When it was paused.'),
+      pauseReason: openEnum(PAUSE_REASONS).meta({ description: 'Why, as the webhook has it.' }),
     },
   ),
   'webhook.test': event('An administrator sent a test event to this webhook alone.', {

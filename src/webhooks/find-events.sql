@@ -1,4 +1,4 @@
--- Finds events that no transaction causes and that were not queued before, of the types that webhooks
+-- Finds events that no transaction causes and that were not queued before, of the types and quotas that webhooks
 -- receive, at most 250, which are inserted for 20 webhooks well within the timeout of a statement: the type,
 -- the subject, the data.
 --
@@ -76,6 +76,11 @@ SELECT type, subject, data
 FROM event
 WHERE
   type = ANY ($5::text[])
-  AND EXISTS (SELECT FROM webhooks WHERE paused_at IS NULL AND events && ARRAY[type, '*'])
+  AND EXISTS (
+    SELECT FROM webhooks
+    WHERE
+      paused_at IS NULL AND events && ARRAY[type, '*']
+      AND (quota_id IS NULL OR quota_id::text = data ->> 'quotaId')
+  )
   AND NOT EXISTS (SELECT FROM webhook_deliveries WHERE dedupe_key = concat_ws(':', type, subject))
 LIMIT 250

@@ -7,7 +7,7 @@ import { farConnection } from '../http/connections/far-connection.js';
 import { ALLOW_PRIVATE, isPublicAddress } from './rules/public-address.js';
 
 /** How long a receiver may take, the look-up of its name included. */
-export const DEADLINE_MS = 10_000;
+export const DEADLINE_MS = 15_000;
 const NO_RESPONSE = `No response within ${DEADLINE_MS / 1000} s`;
 /** How long the beginning of a body is awaited after the status. */
 const BODY_MS = 1000;
@@ -31,6 +31,8 @@ export interface Post {
 /** A response, with the beginning of its body. */
 export interface ReceivedResponse {
   status: number;
+  /** Its `Retry-After`; null if it has none. */
+  retryAfter: string | null;
   body: string;
 }
 
@@ -79,7 +81,8 @@ export async function postToReceiver(post: Post): Promise<ReceivedResponse> {
       })
       .end(post.body);
   });
-  return { status: response.statusCode ?? 0, body: await readBeginning(response) };
+  const { statusCode: status = 0, headers } = response;
+  return { status, retryAfter: headers['retry-after'] ?? null, body: await readBeginning(response) };
 }
 
 /**

@@ -57,7 +57,12 @@ export async function queueEvents(database: Database, events: WebhookEvent[]): P
         AS queued (event_id uuid, type text, key text, webhook_id uuid, payload json)
       JOIN webhooks AS webhook
         ON paused_at IS NULL
-          AND (webhook.id = webhook_id OR webhook_id IS NULL AND events && ARRAY[type, ${ALL_EVENTS}])
+          AND CASE
+            WHEN webhook_id IS NOT NULL THEN webhook.id = webhook_id
+            ELSE
+              events && ARRAY[type, ${ALL_EVENTS}]
+              AND (quota_id IS NULL OR quota_id::text = payload -> 'data' ->> 'quotaId')
+          END
     ORDER BY key, webhook.id
     FOR KEY SHARE OF webhook
     ON CONFLICT DO NOTHING`;

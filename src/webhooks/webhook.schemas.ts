@@ -1,14 +1,23 @@
 import { z } from 'zod';
 import { openEnum, openEnumList } from '../schemas/open-enum.js';
 import { enumParameter } from '../schemas/pagination.js';
-import { BODY_MESSAGE, dateTime, isPlainText, orRequired, plainText, uuid } from '../schemas/text-schemas.js';
-import { pageQuery } from '../schemas/uuid.js';
-import { SUBSCRIPTIONS } from './events.js';
+import {
+  BODY_MESSAGE,
+  bodyString,
+  dateTime,
+  isPlainText,
+  orRequired,
+  plainText,
+  uuid,
+} from '../schemas/text-schemas.js';
+import { isUuid, pageQuery, UUID_LENGTH, uuidParameter } from '../schemas/uuid.js';
+import { PAUSE_REASONS, SUBSCRIPTIONS } from './events.js';
 import { RESPONSE_BODY_MAX_BYTES } from './post-to-receiver.js';
 
 const URL_MAX_LENGTH = 2048;
 const URL_MESSAGE = `must be an http(s) address without credentials, of at most ${URL_MAX_LENGTH} characters`;
 const EVENTS_MESSAGE = `must be a list of one or more of ${SUBSCRIPTIONS.join(', ')}`;
+const QUOTA_MESSAGE = 'must be the id of a quota';
 const TEXT_MAX_LENGTH = 1000;
 export const DELIVERY_STATES = ['pending', 'delivered', 'failed'] as const;
 
@@ -29,6 +38,16 @@ export const CreateWebhookInput = z
             'The types of the events that it receives; `*` stands for every type, including those of ' +
             'later versions.',
         }),
+      quotaId: bodyString
+        .refine(isUuid, QUOTA_MESSAGE)
+        .optional()
+        .meta({
+          description:
+            'Identifier of the only quota whose events it receives, with those of its keys. By default it ' +
+            'receives events of every quota.',
+          format: 'uuid',
+          maxLength: UUID_LENGTH,
+        }),
     },
     BODY_MESSAGE,
   )
@@ -39,13 +58,12 @@ export const CreateWebhookInput = z
   });
 export type CreateWebhookInput = z.infer<typeof CreateWebhookInput>;
 
-const PAUSE_REASONS = ['administrator', 'gone', 'failing'] as const;
-
 const paused = z.boolean('must be true or false').meta({
   description: 'While it is true, no events are queued for the webhook, and pending deliveries wait.',
 });
 
-export const UpdateWebhookInput = CreateWebhookInput.extend({ paused })
+export const UpdateWebhookInput = CreateWebhookInput.omit({ quotaId: true })
+  .extend({ paused })
   .partial()
   .meta({
     id: 'WebhookUpdate',
@@ -53,28 +71,6 @@ export const UpdateWebhookInput = CreateWebhookInput.extend({ paused })
     examples: [{ url: 'https://ops.example/animal-store', paused: false }],
   });
 export type UpdateWebhookInput = z.infer<typeof UpdateWebhookInput>;
-
-export const Webhook = CreateWebhookInput.extend({
-  id: uuid('Identifier of the webhook.'),
-  events: openEnumList(SUBSCRIPTIONS, 'The types of the events that it receives.'),
-  paused,
-  pausedAt: dateTime('Since when it is paused; null if it is not.').nullable(),
-  pauseReason: openEnum(PAUSE_REASONS)
-    .nullable()
-    .meta({
-      description:
-        'Why it is paused: `administrator` if an administrator did it, `gone` if the receiver responded ' +
-        '410, `failing` if no delivery succeeded for days; null if it is not.',
-    }),
-  previousSecretExpiresAt: dateTime(
-    'Until when the secret before the last rotation signs too; null if there was none.',
-  ).nullable(),
-  createdAt: dateTime('When it was created.'),
-}).meta({ id: 'Webhook', description: 'A receiver of events, without its secret.' });
-
-export const WebhookWithSecret = Webhook.extend({
-  secret: plainText('Verifies deliveries. It is not shown again.', TEXT_MAX_LENGTH),
-}).meta({ id: 'WebhookWithSecret', description: 'A webhook with its new secret.' });
 
 export const WebhookDelivery = z
   .object({
@@ -84,7 +80,9 @@ export const WebhookDelivery = z
     payload: z
       .record(z.string().max(TEXT_MAX_LENGTH), z.unknown())
       .meta({ description: 'The body that is sent: `type`, `timestamp` and `data`.' }),
-    state: openEnum(DELIVERY_STATES).meta({ description: 'A `failed` delivery is not retried.' }),
+    state: openEnum(DELIVERY_STATES).meta({
+      description: 'A `failed` delivery is not retried; a `webhook.test` is sent only once.',
+    }),
     attempts: z.int32().min(0).meta({ description: 'Attempts since it was last queued.' }),
     createdAt: dateTime('When it was queued first.'),
     lastAttemptAt: dateTime('When it was sent last; null if it was not.').nullable(),
@@ -100,7 +98,52 @@ export const WebhookDelivery = z
   })
   .meta({ id: 'WebhookDelivery', description: 'An event for one webhook.' });
 
-export const WebhookQuery = pageQuery('webhooks');
+export const Webhook = CreateWebhookInput.extend({
+  id: uuid('Identifier of the webhook.'),
+  events: openEnumList(SUBSCRIPTIONS, 'The types of the events that it receives.'),
+  quotaId: uuid(
+    'Identifier of the only quota whose events it receives, with those of its keys; null for every quota.',
+  ).nullable(),
+  paused,
+  pausedAt: dateTime('Since when it is paused; null if it is not.').nullable(),
+  pauseReason: openEnum(PAUSE_REASONS)
+    .nullable()
+    .meta({
+      description:
+        'Why it is paused: `administrator` if an administrator did it, `gone` if the receiver responded ' +
+        '410, `failing` if no delivery succeeded for three days; null if it is not.',
+    }),
+  lastDelivery: WebhookDelivery.pick({
+    id: true,
+    eventType: true,
+    state: true,
+    attempts: true,
+    lastAttemptAt: true,
+    nextAttemptAt: true,
+    lastFailure: true,
+    responseStatus: true,
+  })
+    .nullable()
+    .meta({
+      description: 'The delivery whose attempt ended last, of the last 30 days; null if there is none.',
+    }),
+  nextAttemptAt: dateTime(
+    'When a pending delivery is sent next; null if none is pending, or the webhook is paused.',
+  ).nullable(),
+  previousSecretExpiresAt: dateTime(
+    'Until when the secret before the last rotation signs too; null if there was none.',
+  ).nullable(),
+  createdAt: dateTime('When it was created.'),
+}).meta({ id: 'Webhook', description: 'A receiver of events, without its secret.' });
+
+export const WebhookWithSecret = Webhook.extend({
+  secret: plainText('Verifies deliveries. It is not shown again.', TEXT_MAX_LENGTH),
+}).meta({ id: 'WebhookWithSecret', description: 'A webhook with its new secret.' });
+
+export const WebhookQuery = pageQuery('webhooks').extend({
+  quotaId: uuidParameter('Only webhooks that are limited to this quota.', QUOTA_MESSAGE),
+});
+export type WebhookQuery = z.infer<typeof WebhookQuery>;
 
 export const DeliveryQuery = pageQuery('entries').extend({
   state: enumParameter(DELIVERY_STATES, 'Only deliveries in this state.'),

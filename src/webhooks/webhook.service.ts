@@ -12,10 +12,17 @@ import { isUuid } from '../schemas/uuid.js';
 import { ENVIRONMENT, type Environment } from '../process/settings/environment.js';
 import { dedupeKeyOf, queueEvents } from './queue-events.js';
 import { TEST_EVENT } from './events.js';
+import { type DeliveryStatus, withDeliveryStatus } from './last-deliveries.js';
+import { changeWebhooks, queuePause } from './pause-webhook.js';
 import { ALLOW_PRIVATE, findPrivateHost } from './rules/public-address.js';
 import { generateSecret } from './rules/signed-headers.js';
 import { type Actor, recordAuditEvent } from '../audit/audit.js';
-import type { CreateWebhookInput, DeliveryQuery, UpdateWebhookInput } from './webhook.schemas.js';
+import type {
+  CreateWebhookInput,
+  DeliveryQuery,
+  UpdateWebhookInput,
+  WebhookQuery,
+} from './webhook.schemas.js';
 import { DAY_MS } from '../process/time-units.js';
 
 /**
@@ -25,11 +32,13 @@ import { DAY_MS } from '../process/time-units.js';
 export const WEBHOOKS_MAX = 20;
 
 const WEBHOOK = { omit: { secret: true, previousSecret: true } } as const;
-const DELIVERY = { omit: { webhookId: true, dedupeKey: true } } as const;
+const DELIVERY = {
+  omit: { webhookId: true, dedupeKey: true, firstAttemptAt: true, withheld: true },
+} as const;
 
 type StoredWebhook = Prisma.WebhookGetPayload<typeof WEBHOOK>;
 /** A webhook without its secrets. */
-export type WebhookRecord = StoredWebhook & { paused: boolean };
+export type WebhookRecord = Omit<StoredWebhook, 'retryAfterAt'> & DeliveryStatus & { paused: boolean };
 export type NewWebhook = WebhookRecord & { secret: string };
 export type DeliveryRecord = Prisma.WebhookDeliveryGetPayload<typeof DELIVERY>;
 
@@ -44,62 +53,76 @@ export class WebhookService {
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'WEBHOOK_ALLOW_PRIVATE_ADDRESSES'>,
   ) {}
 
-  /** Returns one page, oldest first, after the id `after`. */
-  async page(limit: number, after?: string): Promise<Page<WebhookRecord>> {
+  /** Returns one page, oldest first, of all webhooks, or of those that are limited to a quota. */
+  async page({ limit, cursor, quotaId }: WebhookQuery): Promise<Page<WebhookRecord>> {
     const rows = await this.database.webhook.findMany({
-      ...(after !== undefined && { where: { id: { gt: after } } }),
+      where: {
+        ...(cursor !== undefined && { id: { gt: cursor } }),
+        ...(quotaId !== undefined && { quotaId }),
+      },
       orderBy: { id: 'asc' },
       take: limit + 1,
       ...WEBHOOK,
     });
-    return toPage(rows.map(toWebhook), limit);
+    return toPage(await this.shown(this.database, rows), limit);
   }
 
   /** @throws ApiError `not_found`. */
-  async find(id: string, database: Database = this.database): Promise<WebhookRecord> {
-    const find = (where: { id: string }) => database.webhook.findFirst({ where, ...WEBHOOK });
-    return toWebhook(await requireRecord('webhook', id, find));
+  async find(id: string): Promise<WebhookRecord> {
+    return this.shownOne(this.database, await this.findStored(id));
   }
 
   /**
    * @throws ApiError `conflict` if the maximum number of webhooks exists already; `invalid_request` if the
-   *   URL has a private address.
+   *   URL has a private address, or the quota does not exist.
    */
   async create(input: CreateWebhookInput, actor: Actor): Promise<NewWebhook> {
     this.requireAllowed(input.url);
-    const data = { ...input, secret: generateSecret() };
+    const { url, events, quotaId = null } = input;
+    const data = { url, events, quotaId, secret: generateSecret() };
     return this.change(async (transaction) => {
       if ((await transaction.webhook.count()) >= WEBHOOKS_MAX) {
         throw new ApiError('conflict', `There are ${WEBHOOKS_MAX} webhooks already. Delete one first.`);
       }
+      await requireQuota(transaction, quotaId);
       const { secret, ...created } = await transaction.webhook.create({
         data,
         omit: { previousSecret: true },
       });
       await recordAuditEvent(transaction, actor, 'webhook.created', created, null, audited(created));
-      return { ...toWebhook(created), secret };
+      return { ...(await this.shownOne(transaction, created)), secret };
     });
   }
 
   /**
    * Changes the URL of a webhook, its events, and whether it is paused. Pending deliveries are sent to the
-   * new URL.
+   * new URL, and of a resumed webhook for three days from then on.
    *
    * @throws ApiError `not_found`; `invalid_request` if the URL has a private address.
    */
   async update(id: string, input: UpdateWebhookInput, actor: Actor): Promise<WebhookRecord> {
     this.requireAllowed(input.url);
     return this.change(async (transaction) => {
-      const old = await this.find(id, transaction);
-      const { url = old.url, events = old.events, paused = old.paused } = input;
+      const old = await this.findStored(id, transaction);
+      const wasPaused = old.pausedAt !== null;
+      const { url = old.url, events = old.events, paused = wasPaused } = input;
       const pausedAt = paused ? (old.pausedAt ?? new Date(await readServerTimeMs(transaction))) : null;
       const pauseReason = paused ? (old.pauseReason ?? 'administrator') : null;
-      const data = { url, events, pausedAt, pauseReason };
-      const changed = toWebhook(await transaction.webhook.update({ where: { id }, data, ...WEBHOOK }));
+      const isResumed = wasPaused && !paused;
+      const retryAfterAt = isResumed || url !== old.url ? null : old.retryAfterAt;
+      const data = { url, events, pausedAt, pauseReason, retryAfterAt };
+      const changed = await transaction.webhook.update({ where: { id }, data, ...WEBHOOK });
       if (!isDeepStrictEqual(old, changed)) {
         await recordAuditEvent(transaction, actor, 'webhook.updated', old, audited(old), audited(changed));
       }
-      return changed;
+      if (isResumed) {
+        const where = { webhookId: id, state: 'pending' };
+        await transaction.webhookDelivery.updateMany({ where, data: { firstAttemptAt: null } });
+      }
+      if (!wasPaused && pausedAt !== null) {
+        await queuePause(transaction, id, pausedAt, 'administrator');
+      }
+      return this.shownOne(transaction, changed);
     });
   }
 
@@ -111,14 +134,14 @@ export class WebhookService {
   async rotateSecret(id: string, actor: Actor): Promise<NewWebhook> {
     const secret = generateSecret();
     return this.change(async (transaction) => {
-      const old = await this.find(id, transaction);
+      const old = await this.findStored(id, transaction);
       const { secret: previousSecret } = await transaction.webhook.findFirstOrThrow({ where: { id } });
       const after = { previousSecretExpiresAt: new Date((await readServerTimeMs(transaction)) + DAY_MS) };
       const data = { ...after, previousSecret, secret };
       const changed = await transaction.webhook.update({ where: { id }, data, ...WEBHOOK });
       const before = { previousSecretExpiresAt: old.previousSecretExpiresAt };
       await recordAuditEvent(transaction, actor, 'webhook.secret_rotated', old, before, after);
-      return { ...toWebhook(changed), secret };
+      return { ...(await this.shownOne(transaction, changed)), secret };
     });
   }
 
@@ -129,22 +152,23 @@ export class WebhookService {
    */
   async delete(id: string, actor: Actor): Promise<WebhookRecord> {
     return this.change(async (transaction) => {
-      const old = await this.find(id, transaction);
+      const old = await this.findStored(id, transaction);
+      const deleted = await this.shownOne(transaction, old);
       await transaction.webhook.deleteMany({ where: { id } });
       await recordAuditEvent(transaction, actor, 'webhook.deleted', old, audited(old), {});
-      return old;
+      return deleted;
     });
   }
 
   /**
-   * Queues a test event for one webhook, whatever its events, and returns its delivery.
+   * Queues a test event for one webhook, whatever its events, and returns its delivery. It is sent only once.
    *
    * @throws ApiError `not_found`; `conflict` if the webhook is paused.
    */
   async test(id: string, actor: Actor): Promise<DeliveryRecord> {
     return this.change(async (transaction) => {
-      const webhook = await this.find(id, transaction);
-      if (webhook.paused) {
+      const webhook = await this.findStored(id, transaction);
+      if (webhook.pausedAt !== null) {
         throw new ApiError('conflict', 'The webhook is paused. Resume it first.');
       }
       const event = {
@@ -167,28 +191,49 @@ export class WebhookService {
    * @throws ApiError `not_found`.
    */
   async deliveries(id: string, { limit, cursor, state }: DeliveryQuery): Promise<Page<DeliveryRecord>> {
-    await this.find(id);
+    const webhook = await this.findStored(id);
     const rows = await this.database.webhookDelivery.findMany({
-      where: { webhookId: id, ...(state && { state }), ...(cursor && { id: { lt: cursor } }) },
+      where: {
+        webhookId: id,
+        withheld: false,
+        ...(state && { state }),
+        ...(cursor && { id: { lt: cursor } }),
+      },
       orderBy: { id: 'desc' },
       take: limit + 1,
       ...DELIVERY,
     });
-    return toPage(rows, limit);
+    return toPage(
+      rows.map((row) => toDelivery(webhook, row)),
+      limit,
+    );
+  }
+
+  /** @throws ApiError `not_found` if there is no such webhook, or it has no such delivery. */
+  async delivery(id: string, deliveryId: string): Promise<DeliveryRecord> {
+    const webhook = await this.findStored(id);
+    const where = { id: deliveryId, webhookId: id, withheld: false };
+    const row = isUuid(deliveryId)
+      ? await this.database.webhookDelivery.findFirst({ where, ...DELIVERY })
+      : null;
+    if (row === null) {
+      throw unknownDelivery(deliveryId);
+    }
+    return toDelivery(webhook, row);
   }
 
   /**
-   * Queues a delivery again, for a day of attempts.
+   * Queues a delivery again, for three days of attempts.
    *
    * @throws ApiError `not_found`; `conflict` if it is pending, because it may be in flight, or in a state of
    *   a newer release.
    */
   async resend(id: string, deliveryId: string, actor: Actor): Promise<DeliveryRecord> {
     return inTransaction(this.database, async (transaction) => {
-      const webhook = await this.find(id, transaction);
-      const where = { id: deliveryId, webhookId: id };
+      const webhook = await this.findStored(id, transaction);
+      const where = { id: deliveryId, webhookId: id, withheld: false };
       if (!isUuid(deliveryId) || (await transaction.webhookDelivery.count({ where })) === 0) {
-        throw new ApiError('not_found', `The webhook has no delivery with the id "${deliveryId}".`);
+        throw unknownDelivery(deliveryId);
       }
       const nextAttemptAt = new Date(await readServerTimeMs(transaction));
       const [delivery] = await transaction.webhookDelivery.updateManyAndReturn({
@@ -215,22 +260,49 @@ export class WebhookService {
     }
   }
 
-  /** Runs a change after other changes of webhooks, so that it misses none. */
   private change<Result>(work: (transaction: Prisma.TransactionClient) => Promise<Result>): Promise<Result> {
-    return inTransaction(this.database, async (transaction) => {
-      await transaction.$executeRaw`LOCK TABLE webhooks IN SHARE ROW EXCLUSIVE MODE`;
-      return work(transaction);
-    });
+    return changeWebhooks(this.database, work);
+  }
+
+  private findStored(id: string, database: Database = this.database): Promise<StoredWebhook> {
+    return requireRecord('webhook', id, (where) => database.webhook.findFirst({ where, ...WEBHOOK }));
+  }
+
+  private async shown(database: Database, stored: StoredWebhook[]): Promise<WebhookRecord[]> {
+    const webhooks = stored.map(({ retryAfterAt: _notShown, ...webhook }) => webhook);
+    return (await withDeliveryStatus(database, webhooks)).map((webhook) => ({
+      ...webhook,
+      paused: webhook.pausedAt !== null,
+    }));
+  }
+
+  private async shownOne(database: Database, stored: StoredWebhook): Promise<WebhookRecord> {
+    const [webhook] = await this.shown(database, [stored]);
+    return webhook as WebhookRecord;
   }
 }
 
-function toWebhook(stored: StoredWebhook): WebhookRecord {
-  return { ...stored, paused: stored.pausedAt !== null };
+async function requireQuota(transaction: Prisma.TransactionClient, quotaId: string | null): Promise<void> {
+  if (quotaId !== null && (await transaction.quota.count({ where: { id: quotaId } })) === 0) {
+    const message = `The request is invalid: quotaId: no quota has the id ${quotaId}.`;
+    throw new ApiError('invalid_request', message);
+  }
+}
+
+const unknownDelivery = (id: string) =>
+  new ApiError('not_found', `The webhook has no delivery with the id "${id}".`);
+
+/** Returns a delivery as it is shown: a pending one waits for what its receiver asked for. */
+function toDelivery({ retryAfterAt }: StoredWebhook, stored: DeliveryRecord): DeliveryRecord {
+  const { nextAttemptAt } = stored;
+  const waits = nextAttemptAt !== null && retryAfterAt !== null && nextAttemptAt < retryAfterAt;
+  return waits ? { ...stored, nextAttemptAt: retryAfterAt } : stored;
 }
 
 /** Returns what the append-only audit shows of a webhook. The rest of its URL may contain a secret. */
-function audited({ url, events, pausedAt }: StoredWebhook) {
-  return { url: new URL(url).origin, events, paused: pausedAt !== null };
+function audited({ url, events, quotaId, pausedAt }: StoredWebhook) {
+  const limited = quotaId !== null && { quotaId };
+  return { url: new URL(url).origin, events, ...limited, paused: pausedAt !== null };
 }
 
 const auditedDelivery = ({ id, eventType }: DeliveryRecord) => ({ deliveryId: id, eventType });

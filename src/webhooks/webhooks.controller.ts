@@ -19,7 +19,6 @@ import { AdminRead, AdminWrite } from '../openapi/operation.decorator.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
 import { Tag } from '../openapi/tag.decorator.js';
 import { respondWithPage } from '../http/responses/respond-with-page.js';
-import type { PageQuery } from '../schemas/uuid.js';
 import {
   CreateWebhookInput,
   DeliveryQuery,
@@ -49,14 +48,16 @@ export class WebhooksController {
   @Get()
   @AdminRead({
     summary: 'List webhooks',
-    description: 'Returns one page of the webhooks, without their secrets, oldest first.',
+    description:
+      'Returns one page of the webhooks, without their secrets, oldest first; with `quotaId` those that are ' +
+      'limited to that quota.',
   })
   @PageResponse(Webhook, 'A page of webhooks.')
   listWebhooks(
-    @Query({ schema: WebhookQuery }) query: PageQuery,
+    @Query({ schema: WebhookQuery }) query: WebhookQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WebhookRecord[]> {
-    const page = this.webhooks.page(query.limit, query.cursor);
+    const page = this.webhooks.page(query);
     return respondWithPage(reply, page, PATH, query, ({ id }) => id);
   }
 
@@ -65,7 +66,9 @@ export class WebhooksController {
   @ApiConflictResponse()
   @AdminWrite({
     summary: 'Create a webhook',
-    description: 'It receives events from then on. There may be 20.',
+    description:
+      'It receives events from then on. There may be 20. One with a `quotaId` receives only events of that ' +
+      'quota and of its keys.',
   })
   @Responses({
     status: 201,
@@ -96,7 +99,9 @@ export class WebhooksController {
   @AdminWrite({
     summary: 'Update a webhook',
     description:
-      'Changes its URL, its events, and whether it is paused. Pending deliveries are sent to the new URL.',
+      'Changes its URL, its events, and whether it is paused. Pending deliveries are sent to the new URL. The ' +
+      'service pauses a webhook whose receiver responds 410, or none of whose deliveries succeeds for three ' +
+      'days.',
   })
   @Responses({ status: 200, schema: Webhook, description: 'The updated webhook.' })
   updateWebhook(
@@ -141,7 +146,9 @@ export class WebhooksController {
   @ApiConflictResponse()
   @AdminWrite({
     summary: 'Send a test event',
-    description: 'Queues an event of the type `webhook.test` for this webhook, whatever its events.',
+    description:
+      'Queues an event of the type `webhook.test` for this webhook, whatever its events. It is sent once, ' +
+      'within seconds; the result is at `GET /admin/webhooks/{webhookId}/deliveries/{deliveryId}`.',
   })
   @Responses({ status: 201, schema: WebhookDelivery, description: 'The delivery, which is pending.' })
   testWebhook(@Param('webhookId') id: string, @CurrentActor() actor: Actor): Promise<DeliveryRecord> {
@@ -162,6 +169,21 @@ export class WebhooksController {
   ): Promise<DeliveryRecord[]> {
     const page = this.webhooks.deliveries(id, query);
     return respondWithPage(reply, page, `${PATH}/${id}/deliveries`, query, (last) => last.id);
+  }
+
+  @Get(':webhookId/deliveries/:deliveryId')
+  @WebhookId()
+  @Id('deliveryId', 'Identifier of the delivery.')
+  @AdminRead({
+    summary: 'Get a delivery',
+    description: 'Returns a delivery of the last 30 days, with the result of its last attempt.',
+  })
+  @Responses({ status: 200, schema: WebhookDelivery, description: 'The delivery.' })
+  getWebhookDelivery(
+    @Param('webhookId') id: string,
+    @Param('deliveryId') deliveryId: string,
+  ): Promise<DeliveryRecord> {
+    return this.webhooks.delivery(id, deliveryId);
   }
 
   @Post(':webhookId/deliveries/:deliveryId/resend')

@@ -1,7 +1,11 @@
+import { eventually } from '../support/eventually.js';
+import { issueKey } from '../support/keys/keys.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { expectNoSecrets } from '../support/service/secrets.js';
 import { animalStore } from '../support/service/terminal.js';
 
+/** Enough for a command to start on a machine with other work. */
+const COMMAND_MS = 20_000;
 const CREATE = ['create', '--url', 'https://ops.example/hook', '--events', 'key.revoked,quota.banned'];
 
 let database: TestDatabase;
@@ -81,10 +85,26 @@ describe('animal-store webhooks', () => {
     expect(await update('--resume')).toEqual(changed);
   });
 
-  it('sends a test event, and shows the response in the list of deliveries', async () => {
+  it('sends a test event, waits for the result, and shows the response in the list of deliveries', async () => {
     const { id } = await json(...CREATE);
-    const sent = await json('test', id, '--as', 'ann');
-    expect(sent).toMatchObject({ eventType: 'webhook.test', state: 'pending' });
+    const testing = webhooks('test', id, '--as', 'ann', '--json');
+    const failure = { state: 'failed', last_failure: 'The response was 400' };
+    // As a replica of the service does.
+    await eventually(async () => {
+      const rows = await database.query(
+        `UPDATE webhook_deliveries SET state = $1, last_failure = $2, next_attempt_at = NULL
+         WHERE webhook_id = $3 RETURNING 1`,
+        [...Object.values(failure), id],
+      );
+      expect(rows).toHaveLength(1);
+    }, COMMAND_MS);
+    const ended = await testing;
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    const sent = JSON.parse(ended.stdout) as Record<string, unknown>;
+    const lastFailure = failure.last_failure;
+    expect(sent).toMatchObject({ eventType: 'webhook.test', state: 'failed', lastFailure });
+    const shown = await json('show', id);
+    expect(shown.lastDelivery).toBeNull();
     const [event] = await database.query('SELECT actor, action FROM audit_events ORDER BY id DESC LIMIT 1');
     expect(event).toEqual({ actor: 'terminal:ann', action: 'webhook.tested' });
     const response = { responseStatus: 400, responseBody: '\u001B[2Jno' };
@@ -98,7 +118,29 @@ describe('animal-store webhooks', () => {
     expect(table).not.toContain('2Jno');
   });
 
+  it('creates a webhook that is limited to a quota, whose ending is enough, and lists those of a quota', async () => {
+    const { quotaId } = await issueKey(database);
+    const { secret: _secret, ...webhook } = await json(...CREATE, '--quota', quotaId.slice(-12));
+    expect(webhook.quotaId).toBe(quotaId);
+    expect(await json('list', '--quota', quotaId)).toEqual([webhook]);
+  });
+
+  it('shows the last result of a webhook in its list, in words', async () => {
+    const { id } = await json(...CREATE);
+    await database.query(
+      `INSERT INTO webhook_deliveries (
+         id, webhook_id, event_id, event_type, dedupe_key, payload, attempts, last_attempt_at, last_failure
+       )
+       VALUES (gen_random_uuid(), $1, gen_random_uuid(), 'key.revoked', 'z', '{}', 1, now(), 'No response')`,
+      [id],
+    );
+    const { stdout } = await webhooks('show', id);
+    expect(stdout).toMatch(/^last delivery +No response$/m);
+    expect(stdout).toMatch(/^next attempt at +\d{4}-/m);
+  });
+
   it.each([
+    ['create --url https://ops.example/ --events * --quota x', 1, 'There is no quota with the id "x"'],
     ['create --url ftp://ops.example/ --events key.revoked', 2, 'must be an http(s) address'],
     ['create --url https://ops.example/ --events key.stolen', 2, 'must be a list of one or more of'],
     ['create --url https://ops.example/', 2, '--events <types>'],

@@ -225,6 +225,7 @@ describe('the OpenAPI documents', () => {
       'key.suspended',
       'key.resumed',
       'key.deprecated_operation_called',
+      'webhook.paused',
       'webhook.test',
     ]);
     for (const [type, { post }] of Object.entries<Json>(webhooks)) {

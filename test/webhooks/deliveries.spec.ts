@@ -4,8 +4,10 @@ import type { z } from 'zod';
 import type { WebhookDelivery, WebhookWithSecret } from '../../src/webhooks/webhook.schemas.js';
 import { PrismaService } from '../../src/database/access/prisma.service.js';
 import { MetricsRegistry } from '../../src/process/metrics-registry.js';
+import { Logger } from '@nestjs/common';
+import { WebhookEventWatch } from '../../src/webhooks/event-watch.js';
 import { WebhookDeliverer } from '../../src/webhooks/webhook-deliverer.js';
-import { HOUR_MS } from '../support/time/clock.js';
+import { DAY_MS, HOUR_MS } from '../support/time/clock.js';
 import { useAdministration } from '../support/keys/administration.js';
 import { eventually, until } from '../support/eventually.js';
 import { expectError } from '../support/http/expectations.js';
@@ -17,7 +19,7 @@ const admin = useAdministration({ environment: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES
 const receiver = useReceiver();
 
 /** The longest waits between attempts. */
-const WAITS_SECONDS = [15, 60, 300, 900, 1800, 3600, 7200, 14_400, 21_600, 36_000];
+const WAITS_SECONDS = [20, 60, 300, 900, 1800, 3600, 7200, 14_400, 21_600, 36_000, 50_400, 72_000];
 
 afterEach(() => admin.store.database.query('DELETE FROM webhooks'));
 
@@ -58,6 +60,17 @@ const endWaits = () =>
     "UPDATE webhook_deliveries SET next_attempt_at = now() WHERE state = 'pending' AND last_failure IS " +
       'NOT NULL',
   );
+
+const THREE_DAYS = '3 days';
+/** Makes deliveries as if their first attempt was this long ago. */
+const beginAgo = (interval: string) =>
+  admin.store.database.query('UPDATE webhook_deliveries SET first_attempt_at = now() - $1::interval', [
+    interval,
+  ]);
+
+// oxlint-disable-next-line typescript/no-explicit-any
+const findWebhook = async ({ id }: { id: string }): Promise<any> =>
+  (await admin.send(`GET /admin/webhooks/${id}`)).json;
 
 const DELIVERED_TWICE = [{ state: 'delivered' }, { state: 'delivered' }];
 
@@ -137,7 +150,7 @@ describe('a delivery', () => {
     verify(webhook.secret, lastReceived());
   });
 
-  it('is repeated for a day, with growing waits, then fails; administrators may send it again', async () => {
+  it('is repeated for three days, with growing waits, then fails and may be sent again', async () => {
     receiver.respond = respondWith(500);
     const webhook = await createWebhook();
     const { id, eventId } = await sendEvent(webhook);
@@ -149,7 +162,17 @@ describe('a delivery', () => {
       expect(waitMs).toBeGreaterThanOrEqual(seconds * 800);
       await endWaits();
     }
-    await expectNewest(webhook, { state: 'failed', attempts: 11, lastFailure, nextAttemptAt: null });
+    const late = await expectNewest(webhook, { state: 'pending', attempts: 13, lastFailure });
+    admin.store.clock.travel(3 * DAY_MS - HOUR_MS);
+    await endWaits();
+    const { nextAttemptAt } = await expectNewest(webhook, { state: 'pending', attempts: 14, lastFailure });
+    // The last attempt is three days after the first.
+    const lastMs = Date.parse(nextAttemptAt ?? '') - Date.parse(late.lastAttemptAt ?? '');
+    expect(Math.abs(lastMs - 3 * DAY_MS)).toBeLessThan(HOUR_MS / 2);
+    admin.store.clock.travel(HOUR_MS);
+    await expectNewest(webhook, { state: 'failed', attempts: 15, lastFailure, nextAttemptAt: null });
+    await eventually(async () => expect(await findWebhook(webhook)).toMatchObject({ paused: true }));
+    await admin.send(`PATCH /admin/webhooks/${webhook.id}`, { paused: false });
     receiver.respond = respondWith(201);
     const resent = await admin.send(`POST /admin/webhooks/${webhook.id}/deliveries/${id}/resend`);
     expect([resent.status, resent.json]).toMatchObject([200, { id, state: 'pending', attempts: 0 }]);
@@ -157,6 +180,7 @@ describe('a delivery', () => {
     expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).toEqual(
       new Set([eventId]),
     );
+    admin.store.clock.travel(-3 * DAY_MS);
   });
 
   it('is counted by the outcome of each attempt, and as failed after the last failed one', async () => {
@@ -175,11 +199,12 @@ describe('a delivery', () => {
     receiver.respond = respondWith(500);
     const webhook = await createWebhook();
     await sendEvent(webhook);
-    await expectNewest(webhook, { state: 'pending', attempts: 1 });
-    const { length } = WAITS_SECONDS;
-    await admin.store.database.query('UPDATE webhook_deliveries SET attempts = $1', [length]);
+    await expectNewest(webhook, { state: 'pending', attempts: 1, responseStatus: 500 });
+    await beginAgo(THREE_DAYS);
     await endWaits();
-    await expectNewest(webhook, { state: 'failed', attempts: length + 1 });
+    await expectNewest(webhook, { state: 'failed', attempts: 2 });
+    await eventually(async () => expect(await findWebhook(webhook)).toMatchObject({ paused: true }));
+    await admin.send(`PATCH /admin/webhooks/${webhook.id}`, { paused: false });
     receiver.respond = respondWith(200);
     await sendEvent(webhook);
     await expectNewest(webhook, { state: 'delivered' });
@@ -333,16 +358,273 @@ describe('a delivery', () => {
 });
 
 describe('the delivery of a test event', () => {
-  it('is signed, and repeated after a failure, as that of any event', async () => {
-    receiver.respond = respondWith(503);
+  const test = async ({ id }: { id: string }): Promise<Delivery> =>
+    (await admin.send(`POST /admin/webhooks/${id}/test`)).json;
+  const find = ({ id: webhookId }: { id: string }, { id }: Delivery) =>
+    admin.send(`GET /admin/webhooks/${webhookId}/deliveries/${id}`);
+
+  it('is signed as that of any event, and has the result of its attempt', async () => {
     const webhook = await createWebhook();
-    const { json: sent } = await admin.send(`POST /admin/webhooks/${webhook.id}/test`);
-    await expectNewest(webhook, { id: sent.id, state: 'pending', attempts: 1, responseStatus: 503 });
-    receiver.respond = respondWith(204);
-    await endWaits();
-    await expectNewest(webhook, { id: sent.id, state: 'delivered', attempts: 2, responseStatus: 204 });
+    const sent = await test(webhook);
+    await expectNewest(webhook, { id: sent.id, state: 'delivered', attempts: 1, responseStatus: 204 });
+    expect(await find(webhook, sent)).toMatchObject({
+      status: 200,
+      json: { id: sent.id, state: 'delivered' },
+    });
     expect(verify(webhook.secret, lastReceived())).toEqual(sent.payload);
     expect(lastReceived().headers['webhook-id']).toBe(sent.eventId);
+  });
+
+  it('fails after its only attempt, and may be sent again', async () => {
+    receiver.respond = respondWith(503, { 'Retry-After': '1' });
+    const webhook = await createWebhook();
+    const sent = await test(webhook);
+    const failed = { state: 'failed', lastFailure: 'The response was 503', nextAttemptAt: null };
+    await expectNewest(webhook, { id: sent.id, attempts: 1, ...failed });
+    expect((await find(webhook, sent)).json).toMatchObject(failed);
+    expect((await findWebhook(webhook)).paused).toBe(false);
+    receiver.respond = respondWith(204);
+    await admin.send(`POST /admin/webhooks/${webhook.id}/deliveries/${sent.id}/resend`);
+    await expectNewest(webhook, { id: sent.id, state: 'delivered', attempts: 1 });
+    expect(receiver.received).toHaveLength(2);
+  });
+
+  it('fails without another attempt if the service ended during the first', async () => {
+    const webhook = await createWebhook();
+    await admin.store.database.query("UPDATE webhooks SET paused_at = now(), pause_reason = 'administrator'");
+    await admin.store.database.query(
+      `INSERT INTO webhook_deliveries (
+         id, webhook_id, event_id, event_type, dedupe_key, payload, attempts, next_attempt_at
+       )
+       VALUES (gen_random_uuid(), $1, gen_random_uuid(), 'webhook.test', 'a', '{}', 1, now() - interval '1 s')`,
+      [webhook.id],
+    );
+    await admin.store.database.query('UPDATE webhooks SET paused_at = NULL, pause_reason = NULL');
+    await admin.store.app.get(WebhookEventWatch).findEvents();
+    await expectNewest(webhook, { state: 'failed', lastFailure: 'The service ended during the attempt' });
+    expect(receiver.received).toStrictEqual([]);
+  });
+
+  it('is sent while the receiver wants no other request', async () => {
+    receiver.respond = respondWith(429, { 'Retry-After': '600' });
+    const webhook = await createWebhook();
+    await sendEvent(webhook);
+    await expectNewest(webhook, { state: 'pending', responseStatus: 429 });
+    receiver.respond = respondWith(204);
+    const sent = await test(webhook);
+    await expectNewest(webhook, { id: sent.id, state: 'delivered' });
+  });
+});
+
+describe('the delivery after a response with Retry-After', () => {
+  it.each<[number, string]>([
+    [429, 'seconds'],
+    [503, 'seconds'],
+    [429, 'a date'],
+  ])(
+    'waits as long, though its own wait is shorter, as all of the webhook do (%i, %s)',
+    async (status, form) => {
+      const until = new Date(Math.floor(admin.store.clock.now() / 1000) * 1000 + 2 * HOUR_MS);
+      const retryAfter = form === 'seconds' ? '7200' : until.toUTCString();
+      receiver.respond = respondWith(status, { 'Retry-After': retryAfter });
+      const webhook = await createWebhook();
+      const { id } = await sendEvent(webhook);
+      const { nextAttemptAt, lastAttemptAt } = await expectNewest(webhook, { id, responseStatus: status });
+      const waitMs = Date.parse(nextAttemptAt ?? '') - Date.parse(lastAttemptAt ?? '');
+      expect(Math.abs(waitMs - 2 * HOUR_MS)).toBeLessThan(30_000);
+      receiver.reset();
+      const later = await sendEvent(webhook);
+      expect(Date.parse(later.nextAttemptAt ?? '')).toBeGreaterThanOrEqual(Date.parse(nextAttemptAt ?? ''));
+      const deliverer = admin.store.app.get(WebhookDeliverer);
+      deliverer.runNow();
+      await deliverer['running'];
+      expect((await findWebhook(webhook)).nextAttemptAt).toBe(nextAttemptAt);
+      expect(receiver.received).toStrictEqual([]);
+      admin.store.clock.travel(2 * HOUR_MS + 1000);
+      await eventually(async () => expect(await listDeliveries(webhook)).toMatchObject(DELIVERED_TWICE));
+      admin.store.clock.travel(-2 * HOUR_MS - 1000);
+    },
+  );
+
+  it('is at most three days after the first attempt', async () => {
+    receiver.respond = respondWith(429, { 'Retry-After': '9999999' });
+    const webhook = await createWebhook();
+    await sendEvent(webhook);
+    const { nextAttemptAt, lastAttemptAt } = await expectNewest(webhook, { responseStatus: 429 });
+    const waitMs = Date.parse(nextAttemptAt ?? '') - Date.parse(lastAttemptAt ?? '');
+    expect(Math.abs(waitMs - 3 * DAY_MS)).toBeLessThan(10);
+  });
+
+  it('waits no longer than planned for a shorter one, another status, or after the URL is changed', async () => {
+    receiver.respond = respondWith(500, { 'Retry-After': '7200' });
+    const webhook = await createWebhook();
+    await sendEvent(webhook);
+    const first = await expectNewest(webhook, { attempts: 1, responseStatus: 500 });
+    expect(Date.parse(first.nextAttemptAt ?? '')).toBeLessThanOrEqual(
+      Date.parse(first.lastAttemptAt ?? '') + 20_000,
+    );
+    receiver.respond = respondWith(503, { 'Retry-After': '1' });
+    await endWaits();
+    const second = await expectNewest(webhook, { attempts: 2, responseStatus: 503 });
+    expect(Date.parse(second.nextAttemptAt ?? '')).toBeGreaterThanOrEqual(
+      Date.parse(second.lastAttemptAt ?? '') + 48_000,
+    );
+    receiver.respond = respondWith(503, { 'Retry-After': '7200' });
+    await admin.store.database.query('UPDATE webhooks SET retry_after_at = NULL');
+    await endWaits();
+    await expectNewest(webhook, { attempts: 3, responseStatus: 503 });
+    receiver.reset();
+    await admin.send(`PATCH /admin/webhooks/${webhook.id}`, { url: `${receiver.url}/other` });
+    await endWaits();
+    await expectNewest(webhook, { state: 'delivered', attempts: 4 });
+  });
+});
+
+describe('a webhook that the service pauses', () => {
+  /** Returns what the audit has of pauses, and the events of them that another webhook receives. */
+  async function pausesOf(webhook: { id: string }, other: { id: string }) {
+    const audited = await admin.store.database.query(
+      "SELECT actor, before, after FROM audit_events WHERE subject = $1 AND action = 'webhook.paused'",
+      [`webhook:${webhook.id}`],
+    );
+    const events = (await listDeliveries(other)).map(({ payload }) => payload);
+    return { audited, events };
+  }
+
+  it('is paused at once when its receiver responds 410, and said to be gone', async () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
+    receiver.respond = (response, { path }) => response.writeHead(path === '/hook' ? 410 : 204).end();
+    const [webhook, other] = [
+      await createWebhook(receiver.url, ['key.revoked', 'webhook.paused']),
+      await createWebhook(`${receiver.url}/other`, ['webhook.paused']),
+    ];
+    const { id } = await sendEvent(webhook);
+    const paused = await eventually(async () => {
+      const found = await findWebhook(webhook);
+      expect(found).toMatchObject({ paused: true, pauseReason: 'gone', nextAttemptAt: null });
+      return found;
+    });
+    expect(paused.lastDelivery).toMatchObject({ id, responseStatus: 410 });
+    const data = { webhookId: webhook.id, pausedAt: paused.pausedAt, pauseReason: 'gone' };
+    await eventually(async () =>
+      expect(await pausesOf(webhook, other)).toEqual({
+        audited: [
+          { actor: 'service', before: { paused: false }, after: { paused: true, pauseReason: 'gone' } },
+        ],
+        events: [{ type: 'webhook.paused', timestamp: expect.any(String), data }],
+      }),
+    );
+    expect(warn.mock.calls).toEqual([
+      [`The webhook ${webhook.id} is paused, because its receiver responded 410.`],
+    ]);
+    warn.mockRestore();
+    receiver.reset();
+    await admin.send(`PATCH /admin/webhooks/${webhook.id}`, { paused: false });
+    await endWaits();
+    await eventually(async () =>
+      expect(await findWebhook(webhook)).toMatchObject({
+        paused: false,
+        pauseReason: null,
+        lastDelivery: { id, state: 'delivered', responseStatus: 204 },
+      }),
+    );
+  });
+
+  it('is paused by a test event that gets 410', async () => {
+    receiver.respond = respondWith(410);
+    const webhook = await createWebhook();
+    await admin.send(`POST /admin/webhooks/${webhook.id}/test`);
+    await eventually(async () => expect(await findWebhook(webhook)).toMatchObject({ pauseReason: 'gone' }));
+  });
+
+  it('is paused once none of its deliveries has succeeded for three days', async () => {
+    receiver.respond = respondWith(500);
+    const webhook = await createWebhook();
+    const other = await createWebhook('http://127.0.0.1:1/', ['webhook.paused']);
+    await sendEvent(webhook);
+    await expectNewest(webhook, { state: 'pending', attempts: 1, responseStatus: 500 });
+    await beginAgo(THREE_DAYS);
+    await endWaits();
+    await expectNewest(webhook, { state: 'failed', attempts: 2 });
+    await eventually(async () =>
+      expect(await findWebhook(webhook)).toMatchObject({ pauseReason: 'failing' }),
+    );
+    const reason = { paused: true, pauseReason: 'failing' };
+    expect((await pausesOf(webhook, other)).audited).toMatchObject([{ actor: 'service', after: reason }]);
+    expect((await pausesOf(webhook, other)).events).toMatchObject([{ data: { webhookId: webhook.id } }]);
+  });
+
+  it('is not paused if another delivery succeeded meanwhile', async () => {
+    receiver.respond = respondWith(500);
+    const webhook = await createWebhook();
+    const { id } = await sendEvent(webhook);
+    await expectNewest(webhook, { state: 'pending', attempts: 1, responseStatus: 500 });
+    receiver.reset();
+    await sendEvent(webhook);
+    await expectNewest(webhook, { state: 'delivered' });
+    receiver.respond = respondWith(500);
+    await beginAgo(THREE_DAYS);
+    await endWaits();
+    await eventually(async () =>
+      expect(await findWebhook(webhook)).toMatchObject({ lastDelivery: { id, state: 'failed' } }),
+    );
+    await until(() => ![...admin.store.app.get(WebhookDeliverer)['inFlight'].values()].includes(webhook.id));
+    expect((await findWebhook(webhook)).paused).toBe(false);
+  });
+
+  it('gets its pending deliveries for three days more once it is resumed', async () => {
+    receiver.respond = respondWith(500);
+    const webhook = await createWebhook();
+    await sendEvent(webhook);
+    await expectNewest(webhook, { state: 'pending', attempts: 1, responseStatus: 500 });
+    await admin.send(`PATCH /admin/webhooks/${webhook.id}`, { paused: true });
+    await beginAgo('8 days');
+    await admin.send(`PATCH /admin/webhooks/${webhook.id}`, { paused: false });
+    await endWaits();
+    await expectNewest(webhook, { state: 'pending', attempts: 2, responseStatus: 500 });
+    expect((await findWebhook(webhook)).paused).toBe(false);
+  });
+
+  it('is not paused if its URL was changed during the attempt', async () => {
+    const responses: ServerResponse[] = [];
+    receiver.respond = (response) => void responses.push(response);
+    const webhook = await createWebhook();
+    await sendEvent(webhook);
+    await until(() => responses.length === 1);
+    await admin.send(`PATCH /admin/webhooks/${webhook.id}`, { url: `${receiver.url}/new` });
+    responses[0]?.writeHead(410).end();
+    await until(() => ![...admin.store.app.get(WebhookDeliverer)['inFlight'].values()].includes(webhook.id));
+    expect(await findWebhook(webhook)).toMatchObject({
+      paused: false,
+      lastDelivery: { responseStatus: 410 },
+    });
+  });
+});
+
+describe('the deliveries of a webhook that its list shows', () => {
+  it('are the last whose attempt ended, and when the next is sent', async () => {
+    const webhook = await createWebhook();
+    expect(await findWebhook(webhook)).toMatchObject({ lastDelivery: null, nextAttemptAt: null });
+    await sendEvent(webhook);
+    const { id, lastAttemptAt } = await expectNewest(webhook, { state: 'delivered' });
+    const succeeded = {
+      id,
+      eventType: 'key.revoked',
+      state: 'delivered',
+      attempts: 1,
+      lastAttemptAt,
+      nextAttemptAt: null,
+      lastFailure: null,
+      responseStatus: 204,
+    };
+    expect(await findWebhook(webhook)).toMatchObject({ lastDelivery: succeeded, nextAttemptAt: null });
+    receiver.respond = respondWith(500);
+    await sendEvent(webhook);
+    const failed = await expectNewest(webhook, { state: 'pending', responseStatus: 500 });
+    const { eventId: _id, payload: _payload, createdAt: _at, responseBody: _body, ...shown } = failed;
+    const { json } = await admin.send('GET /admin/webhooks');
+    expect(json).toMatchObject([{ lastDelivery: shown, nextAttemptAt: failed.nextAttemptAt }]);
+    expect(Object.keys(json[0].lastDelivery).toSorted()).toEqual(Object.keys(shown).toSorted());
   });
 });
 
@@ -370,7 +652,11 @@ describe('a paused webhook', () => {
   it('is sent pending deliveries at its new URL', async () => {
     const webhook = await createWebhook('http://127.0.0.1:1/');
     const { id } = await sendEvent(webhook);
-    await expectNewest(webhook, { state: 'pending', attempts: 1, responseStatus: null });
+    await expectNewest(webhook, {
+      state: 'pending',
+      attempts: 1,
+      lastFailure: expect.stringContaining('ECONNREFUSED'),
+    });
     const { status } = await admin.send(`PATCH /admin/webhooks/${webhook.id}`, { url: receiver.url });
     expect(status).toBe(200);
     await endWaits();
@@ -383,7 +669,7 @@ describe('a service with nothing to deliver', () => {
     const timers = jest.spyOn(globalThis, 'setTimeout');
     const run = jest.spyOn(admin.store.app.get(PrismaService).sql, 'query');
     await until(() => run.mock.calls.filter(([{ name }]) => name === 'claim-deliveries').length >= 2);
-    expect(timers.mock.calls.map(([, ms]) => ms)).not.toContain(10_000);
+    expect(timers.mock.calls.map(([, ms]) => ms)).not.toContain(15_000);
     jest.restoreAllMocks();
   });
 });

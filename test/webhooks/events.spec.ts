@@ -29,8 +29,8 @@ beforeEach(async () => {
   webhookId = await createWebhook(SUBSCRIPTIONS.filter((type) => type !== '*'));
 });
 
-async function createWebhook(events: readonly string[]): Promise<string> {
-  return (await admin.send('POST /admin/webhooks', { url: NOWHERE, events })).json.id;
+async function createWebhook(events: readonly string[], quotaId?: string): Promise<string> {
+  return (await admin.send('POST /admin/webhooks', { url: NOWHERE, events, quotaId })).json.id;
 }
 
 async function listDeliveries(id: string): Promise<z.infer<typeof WebhookDelivery>[]> {
@@ -240,6 +240,69 @@ describe('a webhook that subscribes to *', () => {
     await act(key, 'revoke');
     expect((await listEvents(id)).map(([type]) => type)).toEqual(['key.expiring', 'key.revoked']);
     expect(await listEvents(id)).toEqual(await listEvents());
+  });
+});
+
+describe('a webhook that is limited to a quota', () => {
+  it('receives the events of that quota and of its keys, and of no other', async () => {
+    const key = await admin.issue({ name: 'Ann' });
+    const id = await createWebhook(['*'], key.quotaId);
+    const further = await admin.issue({ quotaId: key.quotaId, plan: undefined });
+    const other = await admin.issue({ expiresAt: inFuture(DAY_MS).toISOString() });
+    await act(other, 'revoke');
+    await act(further, 'revoke');
+    for (const { quotaId } of [key, other]) {
+      await ban(admin.store.database, { quotaId }, inFuture(60_000));
+    }
+    await findEvents();
+    await admin.send(`PATCH /admin/webhooks/${webhookId}`, { paused: true });
+    expect(await listEvents(id)).toEqual([
+      ['key.revoked', expect.objectContaining({ keyId: further.id, quotaId: key.quotaId })],
+      ['quota.banned', expect.objectContaining({ quotaId: key.quotaId })],
+    ]);
+    for (const { quotaId } of [key, other]) {
+      await admin.send(`POST /admin/quotas/${quotaId}/unban`);
+    }
+  });
+
+  it('is not found events of other quotas, though no other webhook exists', async () => {
+    const key = await admin.issue();
+    await createWebhook(['*'], key.quotaId);
+    await admin.send(`DELETE /admin/webhooks/${webhookId}`);
+    await admin.issue({ expiresAt: inFuture(DAY_MS).toISOString() });
+    expect(await findEvents()).toBe(false);
+    await admin.store.database.query('UPDATE api_keys SET expires_at = NULL');
+  });
+
+  it('neither shows nor is sent what an earlier release queues for it of another quota', async () => {
+    const { quotaId } = await admin.issue();
+    const id = await createWebhook(['*'], quotaId);
+    const insert = (payload: object, key: string) =>
+      admin.store.database.query(
+        `INSERT INTO webhook_deliveries (id, webhook_id, event_id, event_type, dedupe_key, payload)
+         VALUES (gen_random_uuid(), $1, gen_random_uuid(), 'quota.banned', $2, $3)`,
+        [id, key, JSON.stringify(payload)],
+      );
+    await insert({ type: 'quota.banned', data: { quotaId: webhookId } }, 'a');
+    await insert({ type: 'quota.banned', data: { quotaId } }, 'b');
+    expect(await listDeliveries(id)).toMatchObject([{ payload: { data: { quotaId } } }]);
+    const rows = await admin.store.database.query(
+      'SELECT state, next_attempt_at, payload FROM webhook_deliveries WHERE withheld',
+    );
+    expect(rows).toEqual([{ state: 'delivered', next_attempt_at: null, payload: {} }]);
+  });
+});
+
+describe('the event webhook.paused', () => {
+  it('is queued for the other webhooks of every quota when an administrator pauses one', async () => {
+    const limited = await createWebhook(['*'], (await admin.issue()).quotaId);
+    const paused = await createWebhook(['*']);
+    const { json } = await admin.send(`PATCH /admin/webhooks/${paused}`, { paused: true });
+    await admin.send(`PATCH /admin/webhooks/${paused}`, { paused: true });
+    const data = { webhookId: paused, pausedAt: json.pausedAt, pauseReason: 'administrator' };
+    expect(await listEvents()).toEqual([['webhook.paused', data]]);
+    expect(await listEvents(paused)).toStrictEqual([]);
+    expect(await listEvents(limited)).toStrictEqual([]);
   });
 });
 

@@ -24,7 +24,7 @@ afterEach(() => jest.restoreAllMocks());
 
 describe('a POST to a name', () => {
   it('is sent to the address that the operating system has, and names the host', async () => {
-    expect(await postTo(['127.0.0.1'])).toEqual({ status: 204, body: '' });
+    expect(await postTo(['127.0.0.1'])).toEqual({ status: 204, retryAfter: null, body: '' });
     expect(dns.lookup).toHaveBeenCalledWith('receiver.example', { all: true });
     expect(receiver.received[0]?.headers).toMatchObject({
       host: `receiver.example:${receiver.port}`,
@@ -126,12 +126,12 @@ describe('a receiver', () => {
       response.writeProcessing();
       response.writeHead(200).end('here');
     };
-    expect(await postTo(['127.0.0.1'])).toEqual({ status: 200, body: 'here' });
+    expect(await postTo(['127.0.0.1'])).toEqual({ status: 200, retryAfter: null, body: 'here' });
   });
 
   it('is cut off if it floods what belongs to no body, with the beginning of the body', async () => {
     const start = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
     const outcome = await postToFlood(start, `1;${'a'.repeat(10_000)}\r\nb\r\n`);
-    expect(outcome).toEqual({ status: 200, body: expect.stringMatching(/^b{1,20}$/) });
+    expect(outcome).toEqual({ status: 200, retryAfter: null, body: expect.stringMatching(/^b{1,20}$/) });
   });
 });

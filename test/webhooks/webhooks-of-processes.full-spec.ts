@@ -150,7 +150,7 @@ describe('a replica that is stopped', () => {
 });
 
 describe('a receiver that hangs', () => {
-  it('fails after 10 s, and meanwhile delays no other receiver and no request', async () => {
+  it('fails after 15 s, and meanwhile delays no other receiver and no request', async () => {
     receiver.respond = (response, { path }) => {
       if (path !== '/hanging') {
         response.writeHead(204).end();
@@ -168,7 +168,7 @@ describe('a receiver that hangs', () => {
     expect(receiver.received.filter(({ path }) => path === '/hanging')).toHaveLength(1);
     await eventually(async () => {
       const failures = (await states()).filter(({ failure }) => failure !== null);
-      expect(failures).toContainEqual({ state: 'pending', failure: 'No response within 10 s' });
-    }, 15_000);
+      expect(failures).toContainEqual({ state: 'pending', failure: 'No response within 15 s' });
+    }, 20_000);
   });
 });

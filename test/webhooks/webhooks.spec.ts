@@ -38,9 +38,12 @@ describe('POST /admin/webhooks', () => {
     expect(secret).toMatch(SECRET);
     expect(shown).toEqual({
       ...INPUT,
+      quotaId: null,
       paused: false,
       pausedAt: null,
       pauseReason: null,
+      lastDelivery: null,
+      nextAttemptAt: null,
       previousSecretExpiresAt: null,
       createdAt: expect.any(String),
     });
@@ -57,8 +60,25 @@ describe('POST /admin/webhooks', () => {
     ]);
   });
 
+  it('returns 201 with the quota to which the webhook is limited, which its audit and a filter have', async () => {
+    const { quotaId } = await admin.issue();
+    await create();
+    const { status, json } = await admin.send('POST /admin/webhooks', { ...INPUT, quotaId });
+    expect([status, json.quotaId]).toEqual([201, quotaId]);
+    const { secret: _secret, ...shown } = json;
+    expect((await admin.send(`GET /admin/webhooks?quotaId=${quotaId}`)).json).toEqual([shown]);
+    expect((await admin.send(`GET /admin/webhooks?quotaId=${UNKNOWN_ID}`)).json).toStrictEqual([]);
+    expect((await change(json.id, { quotaId: UNKNOWN_ID })).json.quotaId).toBe(quotaId);
+    expectInvalid(await admin.send('GET /admin/webhooks?quotaId=x'), 'quotaId must be the id of a quota');
+    const after = { ...INPUT, url: 'https://ops.example', quotaId, paused: false };
+    expect(await listAuditEvents(json.id)).toMatchObject([{ action: 'webhook.created', after }]);
+  });
+
   it.each<[string, object, string]>([
     ['no URL', { events: ['key.revoked'] }, 'url is required'],
+    ['a quota that is no id', { ...INPUT, quotaId: 'x' }, 'quotaId must be the id of a quota'],
+    ['no quota', { ...INPUT, quotaId: null }, 'quotaId must be a string'],
+    ['an unknown quota', { ...INPUT, quotaId: UNKNOWN_ID }, `quotaId: no quota has the id ${UNKNOWN_ID}`],
     ['another scheme', { ...INPUT, url: 'ftp://ops.example/' }, URL_FAULT],
     ['a path alone', { ...INPUT, url: '/hook' }, URL_FAULT],
     ['credentials', { ...INPUT, url: 'https://user:secret@ops.example/' }, URL_FAULT],
@@ -294,6 +314,7 @@ describe('a request on a webhook that does not exist', () => {
     'POST /admin/webhooks/ID/rotate-secret',
     'POST /admin/webhooks/ID/test',
     'GET /admin/webhooks/ID/deliveries',
+    `GET /admin/webhooks/ID/deliveries/${UNKNOWN_ID}`,
     `POST /admin/webhooks/ID/deliveries/${UNKNOWN_ID}/resend`,
   ])('gets 404: %s', async (request) => {
     const body = request.startsWith('PATCH') ? {} : undefined;

@@ -15,6 +15,7 @@ export const ACTIONS: Record<string, string> = {
   'plan.updated': 'Changed a plan',
   'webhook.created': 'Created a webhook',
   'webhook.updated': 'Changed a webhook',
+  'webhook.paused': 'Paused a webhook',
   'webhook.secret_rotated': 'Rotated the secret of a webhook',
   'webhook.tested': 'Sent a test event',
   'webhook.deleted': 'Deleted a webhook',

@@ -16,6 +16,7 @@ export const EVENTS: Record<EventType, string> = {
   'key.revoked': 'A key is revoked',
   'key.suspended': 'A key is suspended',
   'key.resumed': 'A key is resumed',
+  'webhook.paused': 'Another webhook is paused',
   'key.deprecated_operation_called': 'A key calls an operation that will be removed within 30 days',
 };
 

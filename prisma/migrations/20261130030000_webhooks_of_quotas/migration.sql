@@ -1,0 +1,53 @@
+-- A webhook may be limited to one quota. The receiver may ask for a pause by Retry-After. The attempts of a delivery
+-- go on for three days from the first.
+ALTER TABLE "webhooks"
+    ADD COLUMN "quota_id" UUID,
+    ADD COLUMN "retry_after_at" TIMESTAMPTZ(3),
+    ADD CONSTRAINT "webhooks_quota_id_fkey" FOREIGN KEY ("quota_id") REFERENCES "quotas" ("id")
+        ON DELETE RESTRICT ON UPDATE CASCADE,
+    ADD CONSTRAINT "webhooks_retry_after_at_representable"
+        CHECK (isfinite("retry_after_at") AND "retry_after_at" < '10000-01-01 00:00+00');
+ALTER TABLE "webhook_deliveries"
+    ADD COLUMN "first_attempt_at" TIMESTAMPTZ(3),
+    ADD COLUMN "withheld" BOOLEAN NOT NULL DEFAULT false,
+    ADD CONSTRAINT "webhook_deliveries_first_attempt_at_representable"
+        CHECK (isfinite("first_attempt_at") AND "first_attempt_at" < '10000-01-01 00:00+00');
+
+-- The last release queues every event for every webhook. What is not of the quota of the webhook stays without its
+-- data, as if it was delivered: without a row, that release would find the event again and again.
+CREATE FUNCTION "withhold_other_quotas"() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    "quota" UUID;
+BEGIN
+    -- A restore may have an empty search path.
+    EXECUTE format('SELECT "quota_id" FROM %I."webhooks" WHERE "id" = $1', TG_TABLE_SCHEMA)
+        INTO "quota" USING NEW."webhook_id";
+    IF "quota"::text <> coalesce(NEW."payload" -> 'data' ->> 'quotaId', '') THEN
+        NEW."withheld" := true;
+        NEW."state" := 'delivered';
+        NEW."next_attempt_at" := NULL;
+        NEW."payload" := '{}';
+    END IF;
+    RETURN NEW;
+END
+$$;
+CREATE TRIGGER "webhook_deliveries_of_quota" BEFORE INSERT ON "webhook_deliveries"
+    FOR EACH ROW WHEN (NEW."event_type" <> 'webhook.test') EXECUTE FUNCTION "withhold_other_quotas"();
+
+-- The last release neither stores the first attempt, nor sends a test event only once.
+CREATE FUNCTION "complete_attempt"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF OLD."attempts" = 0 AND NEW."attempts" = 1 THEN
+        NEW."first_attempt_at" := NEW."last_attempt_at";
+    ELSIF
+        NEW."event_type" = 'webhook.test' AND NEW."state" = 'pending' AND NEW."last_failure" IS NOT NULL
+        AND NEW."attempts" = OLD."attempts"
+    THEN
+        NEW."state" := 'failed';
+        NEW."next_attempt_at" := NULL;
+    END IF;
+    RETURN NEW;
+END
+$$;
+CREATE TRIGGER "webhook_deliveries_attempt" BEFORE UPDATE ON "webhook_deliveries"
+    FOR EACH ROW EXECUTE FUNCTION "complete_attempt"();

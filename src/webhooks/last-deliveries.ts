@@ -1,0 +1,63 @@
+import type { Prisma } from '../database/generated/client.js';
+import type { Database } from '../database/access/in-transaction.js';
+
+const SELECT = {
+  id: true,
+  eventType: true,
+  state: true,
+  attempts: true,
+  lastAttemptAt: true,
+  nextAttemptAt: true,
+  lastFailure: true,
+  responseStatus: true,
+} as const;
+type LastDelivery = Prisma.WebhookDeliveryGetPayload<{ select: typeof SELECT }>;
+
+/** What a list of webhooks shows of the deliveries of each. */
+export interface DeliveryStatus {
+  /** The delivery whose attempt ended last; null if there is none. */
+  lastDelivery: LastDelivery | null;
+  /** When a pending delivery is sent next; null if none is pending, or the webhook is paused. */
+  nextAttemptAt: Date | null;
+}
+
+/** Returns webhooks with the status of their deliveries. */
+export async function withDeliveryStatus<Webhook extends { id: string }>(
+  database: Database,
+  webhooks: Webhook[],
+): Promise<(Webhook & DeliveryStatus)[]> {
+  const ids = webhooks.map(({ id }) => id);
+  const found = await database.$queryRaw<{ id: string; lastId: string | null; nextAttemptAt: Date | null }[]>`
+    SELECT
+      webhook.id, last.id AS "lastId",
+      CASE WHEN paused_at IS NULL AND next_attempt_at IS NOT NULL
+        THEN greatest(next_attempt_at, retry_after_at)
+      END AS "nextAttemptAt"
+    FROM
+      webhooks AS webhook
+      LEFT JOIN LATERAL (
+        SELECT id FROM webhook_deliveries
+        WHERE
+          webhook_id = webhook.id AND last_attempt_at IS NOT NULL
+          AND (state <> 'pending' OR last_failure IS NOT NULL)
+        ORDER BY last_attempt_at DESC
+        LIMIT 1
+      ) AS last ON true
+      LEFT JOIN LATERAL (
+        SELECT next_attempt_at FROM webhook_deliveries
+        WHERE webhook_id = webhook.id AND state = 'pending'
+        ORDER BY next_attempt_at
+        LIMIT 1
+      ) AS next ON true
+    WHERE webhook.id = ANY (${ids}::uuid[])`;
+  const lastIds = found.flatMap(({ lastId }) => lastId ?? []);
+  const deliveries = await database.webhookDelivery.findMany({
+    where: { id: { in: lastIds } },
+    select: SELECT,
+  });
+  return webhooks.map((webhook) => {
+    const { lastId, nextAttemptAt = null } = found.find(({ id }) => id === webhook.id) ?? {};
+    const lastDelivery = deliveries.find(({ id }) => id === lastId) ?? null;
+    return { ...webhook, lastDelivery, nextAttemptAt };
+  });
+}
