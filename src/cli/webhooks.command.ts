@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { INestApplicationContext } from '@nestjs/common';
 import { Option } from 'commander';
 import { z } from 'zod';
@@ -96,7 +96,7 @@ async function awaitOutcome(webhooks: WebhookService, webhookId: string, { id }:
   const endMs = performance.now() + OUTCOME_MS;
   let delivery = await webhooks.delivery(webhookId, id);
   while (delivery.state === 'pending' && performance.now() < endMs) {
-    await pause(POLL_MS);
+    await sleep(POLL_MS);
     delivery = await webhooks.delivery(webhookId, id);
   }
   return delivery;

@@ -4,9 +4,9 @@
 -- $1 webhooks that get no delivery now, $2 the maximum for every other webhook, $3 the seconds from each
 -- attempt to the next, $4 the seconds from the first attempt to the last, $5 the type of events with one
 -- attempt. The next attempt is planned before this one, so it follows even a crash, and other replicas keep
--- away meanwhile without a transaction that stays open. A fifth of the wait is random, so that deliveries that
--- failed together are not repeated together. SKIP LOCKED keeps concurrent claims from waiting for each other,
--- and from claiming the same rows.
+-- away meanwhile without a transaction that stays open. A fifth of the wait is random, so that deliveries
+-- that failed together are not repeated together. SKIP LOCKED keeps concurrent claims from waiting for each
+-- other, and from claiming the same rows.
 WITH clock AS MATERIALIZED (
   SELECT statement_timestamp() AS now
 ),

@@ -1,6 +1,6 @@
--- Finds events that no transaction causes and that were not queued before, of the types and quotas that webhooks
--- receive, at most 250, which are inserted for 20 webhooks well within the timeout of a statement: the type,
--- the subject, the data.
+-- Finds events that no transaction causes and that were not queued before, of the types and quotas that
+-- webhooks receive, at most 250, which are inserted for 20 webhooks well within the timeout of a statement:
+-- the type, the subject, the data.
 --
 -- $1 whether PostgreSQL counts requests: another store cannot be searched, so that usage tells the use of a
 -- day, $2 the end of each ban by bucket, $3 the removal of each deprecated operation, both as JSON, $4 the

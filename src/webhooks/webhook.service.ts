@@ -153,10 +153,9 @@ export class WebhookService {
   async delete(id: string, actor: Actor): Promise<WebhookRecord> {
     return this.change(async (transaction) => {
       const old = await this.findStored(id, transaction);
-      const deleted = await this.shownOne(transaction, old);
       await transaction.webhook.deleteMany({ where: { id } });
       await recordAuditEvent(transaction, actor, 'webhook.deleted', old, audited(old), {});
-      return deleted;
+      return this.shownOne(transaction, old);
     });
   }
 

@@ -85,7 +85,7 @@ describe('animal-store webhooks', () => {
     expect(await update('--resume')).toEqual(changed);
   });
 
-  it('sends a test event, waits for the result, and shows the response in the list of deliveries', async () => {
+  it('sends a test event, waits for its result, and lists it with the deliveries', async () => {
     const { id } = await json(...CREATE);
     const testing = webhooks('test', id, '--as', 'ann', '--json');
     const failure = { state: 'failed', last_failure: 'The response was 400' };
@@ -118,7 +118,7 @@ describe('animal-store webhooks', () => {
     expect(table).not.toContain('2Jno');
   });
 
-  it('creates a webhook that is limited to a quota, whose ending is enough, and lists those of a quota', async () => {
+  it('creates a webhook for a quota, of whose id the ending is enough, and lists those of it', async () => {
     const { quotaId } = await issueKey(database);
     const { secret: _secret, ...webhook } = await json(...CREATE, '--quota', quotaId.slice(-12));
     expect(webhook.quotaId).toBe(quotaId);

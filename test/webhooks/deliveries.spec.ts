@@ -396,7 +396,7 @@ describe('the delivery of a test event', () => {
       `INSERT INTO webhook_deliveries (
          id, webhook_id, event_id, event_type, dedupe_key, payload, attempts, next_attempt_at
        )
-       VALUES (gen_random_uuid(), $1, gen_random_uuid(), 'webhook.test', 'a', '{}', 1, now() - interval '1 s')`,
+       VALUES (gen_random_uuid(), $1, gen_random_uuid(), 'webhook.test', 'a', '{}', 1, now() - interval '1s')`,
       [webhook.id],
     );
     await admin.store.database.query('UPDATE webhooks SET paused_at = NULL, pause_reason = NULL');
@@ -424,8 +424,8 @@ describe('the delivery after a response with Retry-After', () => {
   ])(
     'waits as long, though its own wait is shorter, as all of the webhook do (%i, %s)',
     async (status, form) => {
-      const until = new Date(Math.floor(admin.store.clock.now() / 1000) * 1000 + 2 * HOUR_MS);
-      const retryAfter = form === 'seconds' ? '7200' : until.toUTCString();
+      const end = new Date(Math.floor(admin.store.clock.now() / 1000) * 1000 + 2 * HOUR_MS);
+      const retryAfter = form === 'seconds' ? '7200' : end.toUTCString();
       receiver.respond = respondWith(status, { 'Retry-After': retryAfter });
       const webhook = await createWebhook();
       const { id } = await sendEvent(webhook);
@@ -455,7 +455,7 @@ describe('the delivery after a response with Retry-After', () => {
     expect(Math.abs(waitMs - 3 * DAY_MS)).toBeLessThan(10);
   });
 
-  it('waits no longer than planned for a shorter one, another status, or after the URL is changed', async () => {
+  it('waits as planned if that is shorter, of another status, or of another URL', async () => {
     receiver.respond = respondWith(500, { 'Retry-After': '7200' });
     const webhook = await createWebhook();
     await sendEvent(webhook);

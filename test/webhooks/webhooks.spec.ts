@@ -60,7 +60,7 @@ describe('POST /admin/webhooks', () => {
     ]);
   });
 
-  it('returns 201 with the quota to which the webhook is limited, which its audit and a filter have', async () => {
+  it('returns 201 with the quota that the webhook is limited to, as its audit and filter have', async () => {
     const { quotaId } = await admin.issue();
     await create();
     const { status, json } = await admin.send('POST /admin/webhooks', { ...INPUT, quotaId });

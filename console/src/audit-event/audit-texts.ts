@@ -61,7 +61,9 @@ const FIELDS: Record<string, Field> = {
   events: { label: 'Events', none: 'none' },
   deliveryId: { label: 'Delivery', none: 'none' },
   eventType: { label: 'Event', none: 'none' },
+  quotaId: { label: 'Events of quota', none: 'every quota' },
   paused: { label: 'Paused', none: 'no' },
+  pauseReason: { label: 'Why', none: 'none' },
   previousSecretExpiresAt: { label: 'Old secret', none: 'none' },
 };
 

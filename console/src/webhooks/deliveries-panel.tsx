@@ -7,6 +7,7 @@ import { EmptyState } from '../feedback/empty-state';
 import { Instant } from '../format/instant';
 import { UntrustedText } from '../format/untrusted-text';
 import { Panel } from '../layout/panel';
+import { Countdown } from '../feedback/countdown';
 import { serviceNowMs } from '../session/service-clock';
 import { useStore } from '../session/session';
 import { type Column, DataTable } from '../table/data-table';
@@ -17,9 +18,11 @@ import { DELIVERY_STATES } from './deliveries-search';
 import { DeliveryDrawer } from './delivery-drawer';
 import { DeliveryState } from './delivery-state';
 import { eventText } from './event-texts';
+import { isSentSoon } from './is-sent-soon';
+import { sendTest } from './send-test';
 import { WebhookButton } from './webhook-button';
 
-const SOON_MS = 60_000;
+const IN_FLIGHT_MS = 60_000;
 const route = getRouteApi('/admin/webhooks/$id');
 
 /**
@@ -32,7 +35,8 @@ export function DeliveriesPanel({ webhook }: { webhook: Webhook }) {
   const { state, ...page } = route.useSearch();
   const [openId, setOpenId] = useState<string>();
   // The button that opened a delivery gets the focus back only if its cell is not rendered anew.
-  const columns = useMemo(() => columnsFor(webhook, store, setOpenId), [webhook, store]);
+  const { id, paused } = webhook;
+  const columns = useMemo(() => columnsFor({ id, paused }, store, setOpenId), [id, paused, store]);
   const pages = useCursorPages<WebhookDelivery>({
     queryKey: ['webhooks', 'deliveries', webhook.id, state],
     isChanging: (delivery) => !webhook.paused && isChanging(delivery),
@@ -56,7 +60,7 @@ export function DeliveriesPanel({ webhook }: { webhook: Webhook }) {
           <WebhookButton
             size="sm"
             disabled={webhook.paused}
-            send={() => store.admin.webhooks.test(webhook.id)}
+            send={() => sendTest(store, webhook.id)}
             // To the first page of all deliveries, where the test is.
             onSent={() => void filter(undefined)}
             failure="The test event was not sent"
@@ -85,14 +89,14 @@ export function DeliveriesPanel({ webhook }: { webhook: Webhook }) {
 }
 
 /** Returns whether a delivery may be in flight, or is sent soon. */
-function isChanging({ nextAttemptAt, lastAttemptAt }: WebhookDelivery): boolean {
-  const nowMs = serviceNowMs();
-  const isInFlight = lastAttemptAt !== null && Date.parse(lastAttemptAt) > nowMs - SOON_MS;
-  return nextAttemptAt !== null && (isInFlight || Date.parse(nextAttemptAt) < nowMs + SOON_MS);
+function isChanging(delivery: WebhookDelivery): boolean {
+  const { nextAttemptAt, lastAttemptAt } = delivery;
+  const isInFlight = lastAttemptAt !== null && Date.parse(lastAttemptAt) > serviceNowMs() - IN_FLIGHT_MS;
+  return isSentSoon(delivery) || (nextAttemptAt !== null && isInFlight);
 }
 
 function columnsFor(
-  webhook: Webhook,
+  webhook: Pick<Webhook, 'id' | 'paused'>,
   store: AnimalStore,
   open: (id: string) => void,
 ): Column<WebhookDelivery>[] {
@@ -113,27 +117,26 @@ function columnsFor(
         </Anchor>
       ),
     },
-    { id: 'queued', header: 'Queued', cell: ({ row }) => <Instant at={row.original.createdAt} /> },
+    { id: 'queued', header: 'Queued', cell: ({ row }) => <Instant at={row.original.createdAt} toSecond /> },
     { id: 'state', header: 'State', cell: ({ row }) => <DeliveryState state={row.original.state} /> },
     { id: 'response', header: 'Response', cell: ({ row }) => row.original.responseStatus ?? '—' },
     {
       id: 'attempts',
       header: 'Attempts',
-      cell: ({ row: { original } }) => <Attempts delivery={original} isPaused={webhook.paused} />,
-    },
-    {
-      id: 'resend',
-      header: 'Again',
-      cell: ({ row: { original } }) =>
-        original.state !== 'pending' && (
-          <WebhookButton
-            size="compact-sm"
-            send={() => store.admin.webhooks.resendDelivery(webhook.id, original.id)}
-            failure="It was not sent again"
-          >
-            Send again
-          </WebhookButton>
-        ),
+      cell: ({ row: { original } }) => (
+        <Group gap="sm" wrap="nowrap" justify="space-between">
+          <Attempts delivery={original} isPaused={webhook.paused} />
+          {original.state !== 'pending' && (
+            <WebhookButton
+              size="compact-sm"
+              send={() => store.admin.webhooks.resendDelivery(webhook.id, original.id)}
+              failure="It was not sent again"
+            >
+              Send again
+            </WebhookButton>
+          )}
+        </Group>
+      ),
     },
   ];
 }
@@ -150,7 +153,7 @@ function Attempts({ delivery: { attempts, lastFailure, nextAttemptAt }, isPaused
         {attempts}
         {nextAttemptAt !== null && attempts > 0 && !isPaused && (
           <>
-            , the next <Instant at={nextAttemptAt} />
+            , next try in <Countdown untilMs={Date.parse(nextAttemptAt)} />
           </>
         )}
       </Text>

@@ -49,11 +49,11 @@ function Delivery({ delivery }: { delivery: WebhookDelivery }) {
         )}
         <Fact label="Attempts">{attempts}</Fact>
         <Fact label="Queued">
-          <Instant at={createdAt} />
+          <Instant at={createdAt} toSecond />
         </Fact>
         {lastAttemptAt !== null && (
           <Fact label="Last sent">
-            <Instant at={lastAttemptAt} />
+            <Instant at={lastAttemptAt} toSecond />
           </Fact>
         )}
         <Fact label="webhook-id">{eventId}</Fact>

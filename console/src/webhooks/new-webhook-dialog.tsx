@@ -1,3 +1,4 @@
+import { TextInput } from '@mantine/core';
 import type { WebhookWithSecret } from 'animal-store-client';
 import { FormDialog } from '../form/form-dialog';
 import { useSubmission } from '../form/use-submission';
@@ -10,13 +11,14 @@ interface NewWebhookDialogProps {
   onClose: () => void;
 }
 
-/** The form for the URL of a new webhook and the events that it receives. */
+/** The form for the URL of a new webhook, its events, and the quota that it is limited to. */
 export function NewWebhookDialog({ onSent, ...dialog }: NewWebhookDialogProps) {
   const store = useStore();
   const { form, ...submission } = useSubmission({
-    initialValues: { url: '', events: '' },
+    initialValues: { url: '', events: '', quotaId: '' },
     validate: webhookErrors,
-    send: (values) => store.admin.webhooks.create(toWebhook(values)),
+    send: ({ quotaId, ...values }) =>
+      store.admin.webhooks.create({ ...toWebhook(values), ...(quotaId !== '' && { quotaId }) }),
     onSent,
   });
   return (
@@ -32,6 +34,14 @@ export function NewWebhookDialog({ onSent, ...dialog }: NewWebhookDialogProps) {
       submission={submission}
     >
       <WebhookFields form={form} />
+      <TextInput
+        {...form.getInputProps('quotaId')}
+        label="Only events of a quota"
+        description="Its id, from the page of one of its keys. Leave empty for every quota."
+        placeholder="Every quota"
+        autoComplete="off"
+        spellCheck={false}
+      />
     </FormDialog>
   );
 }

@@ -4,6 +4,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import type { Webhook } from 'animal-store-client';
 import { Loaded } from '../feedback/loaded';
 import { Instant } from '../format/instant';
+import { UntrustedText } from '../format/untrusted-text';
 import { Fact } from '../layout/fact';
 import { Page } from '../layout/page';
 import { Panel } from '../layout/panel';
@@ -11,6 +12,8 @@ import { TextLink } from '../layout/text-link';
 import { useStore } from '../session/session';
 import { DeliveriesPanel } from './deliveries-panel';
 import { eventText } from './event-texts';
+import { isFailing } from './is-failing';
+import { isSentSoon } from './is-sent-soon';
 import { WebhookActions } from './webhook-actions';
 import { webhookQuery } from './webhook-query';
 import { WebhookState } from './webhook-state';
@@ -19,9 +22,10 @@ import { WebhookState } from './webhook-state';
 const PAUSE_REASONS: Record<string, string> = {
   administrator: 'by an administrator',
   gone: 'because the receiver responded with 410',
-  failing: 'because no delivery succeeded for days',
+  failing: 'because no delivery succeeded for three days',
 };
 
+const RELOAD_MS = 2000;
 const route = getRouteApi('/admin/webhooks/$id');
 
 /** One webhook: what it receives, what was delivered, and what can be done with it. */
@@ -31,7 +35,10 @@ export function WebhookPage() {
 }
 
 function OneWebhook({ id }: { id: string }) {
-  const query = useQuery(webhookQuery(useStore(), id));
+  const query = useQuery({
+    ...webhookQuery(useStore(), id),
+    refetchInterval: ({ state: { data } }) => (data && isSentSoon(data) ? RELOAD_MS : false),
+  });
   if (query.data === null) {
     return (
       <Page title="There is no such webhook" description="It may have been deleted.">
@@ -42,7 +49,7 @@ function OneWebhook({ id }: { id: string }) {
   const webhook = query.data;
   return (
     <Page
-      title="Webhook"
+      title={webhook?.url ?? 'Webhook'}
       description={<TextLink to="/admin/webhooks">Webhooks</TextLink>}
       {...(webhook !== undefined && {
         badge: <WebhookState webhook={webhook} />,
@@ -64,11 +71,20 @@ function OneWebhook({ id }: { id: string }) {
 }
 
 function FactsPanel({ webhook }: { webhook: Webhook }) {
-  const { url, events, pausedAt, pauseReason, createdAt, previousSecretExpiresAt } = webhook;
+  const { events, quotaId, lastDelivery, pausedAt, pauseReason, createdAt, previousSecretExpiresAt } =
+    webhook;
   return (
     <Panel title="About">
       <Stack gap={6}>
-        <Fact label="URL">{url}</Fact>
+        <Fact label="Events of">
+          {quotaId === null ? (
+            'every quota'
+          ) : (
+            <TextLink to="/admin/keys" search={{ quotaId }} title={quotaId}>
+              Quota …{quotaId.slice(-8)}
+            </TextLink>
+          )}
+        </Fact>
         <Fact label="Events">
           {events.map((type) => (
             <Text key={type} size="sm">
@@ -76,10 +92,20 @@ function FactsPanel({ webhook }: { webhook: Webhook }) {
             </Text>
           ))}
         </Fact>
+        {lastDelivery !== null && (
+          <Fact label="Last result">
+            {eventText(lastDelivery.eventType)}, <Instant at={lastDelivery.lastAttemptAt} toSecond />:{' '}
+            {isFailing(webhook) ? (
+              <UntrustedText>{lastDelivery.lastFailure ?? ''}</UntrustedText>
+            ) : (
+              `delivered with ${lastDelivery.responseStatus}`
+            )}
+          </Fact>
+        )}
         {pausedAt !== null && (
           <Fact label="Paused">
-            since <Instant at={pausedAt} />, {PAUSE_REASONS[pauseReason ?? ''] ?? pauseReason}. No events are
-            queued for it, and pending deliveries wait.
+            since <Instant at={pausedAt} toSecond />, {PAUSE_REASONS[pauseReason ?? ''] ?? pauseReason}. No
+            events are queued for it, and pending deliveries wait.
           </Fact>
         )}
         <Fact label="Created">

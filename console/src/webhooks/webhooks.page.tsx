@@ -13,6 +13,7 @@ import { useStore } from '../session/session';
 import { type Column, DataTable } from '../table/data-table';
 import { useCursorPages } from '../table/use-cursor-pages';
 import { eventText } from './event-texts';
+import { isSentSoon } from './is-sent-soon';
 import { NewWebhookDialog } from './new-webhook-dialog';
 import { useWebhookRefresh } from './webhook-query';
 import { WebhookSecretDialog } from './webhook-secret-dialog';
@@ -39,11 +40,43 @@ const COLUMNS: Column<Webhook>[] = [
     ),
   },
   {
+    id: 'quota',
+    header: 'Events of',
+    cell: ({ row: { original } }) =>
+      original.quotaId === null ? (
+        'Every quota'
+      ) : (
+        <TextLink to="/admin/keys" search={{ quotaId: original.quotaId }} title={original.quotaId}>
+          Quota …{original.quotaId.slice(-8)}
+        </TextLink>
+      ),
+  },
+  {
+    id: 'last',
+    header: 'Last result',
+    cell: ({ row: { original } }) => <LastResult webhook={original} />,
+  },
+  {
     id: 'created',
     header: 'Created',
     cell: ({ row: { original } }) => <Instant at={original.createdAt} dateOnly />,
   },
 ];
+
+function LastResult({ webhook: { lastDelivery } }: { webhook: Webhook }) {
+  if (lastDelivery === null) {
+    return 'None yet';
+  }
+  const { state, responseStatus, lastAttemptAt } = lastDelivery;
+  return (
+    <>
+      {state === 'delivered' ? 'Delivered' : 'Failed'}: {responseStatus ?? 'no response'}
+      <Text size="xs" c="dimmed">
+        <Instant at={lastAttemptAt} toSecond />
+      </Text>
+    </>
+  );
+}
 
 /** Lists the webhooks, and creates one. */
 export function WebhooksPage() {
@@ -55,6 +88,7 @@ export function WebhooksPage() {
   const pages = useCursorPages({
     queryKey: ['webhooks', 'list'],
     load: (cursor, signal) => store.admin.webhooks.list({ limit: 20, ...(cursor && { cursor }) }, { signal }),
+    isChanging: isSentSoon,
   });
   const forgetCreated = () => {
     setCreated(null);
@@ -81,7 +115,7 @@ export function WebhooksPage() {
           label="Webhooks"
           columns={COLUMNS}
           pages={pages}
-          minWidth={760}
+          minWidth={960}
           empty={
             <EmptyState icon={IconWebhook} title="No webhooks yet">
               Create one to send events to a program of yours.
