@@ -72,6 +72,7 @@ describe('the page of one webhook of the console', () => {
       const page = await open(`/admin/webhooks/${await create()}`, { scheme, width });
       await page.getByText('No deliveries').waitFor();
       await page.getByRole('button', { name: 'Send a test event' }).click();
+      await page.getByText('The test event was delivered').waitFor();
       await page.getByRole('cell', { name: 'A test event' }).waitFor();
       await page.getByRole('cell', { name: 'delivered' }).waitFor();
       await page.getByRole('cell', { name: '202', exact: true }).waitFor();
@@ -140,6 +141,64 @@ describe('the page of one webhook of the console', () => {
     receiver.reset();
     await page.getByRole('button', { name: 'Send again' }).click();
     await page.getByRole('cell', { name: 'delivered' }).waitFor();
+  });
+
+  it.each(APPEARANCES)(
+    'shows on list and page that the last attempt failed, and when the next is made (%s, %s)',
+    async (scheme, width) => {
+      receiver.respond = respondWith(500);
+      await create();
+      await revokeKey();
+      await eventually(async () =>
+        expect(
+          await store.database.query('SELECT 1 FROM webhook_deliveries WHERE last_failure IS NOT NULL'),
+        ).toHaveLength(1),
+      );
+      const page = await open('/admin/webhooks', { scheme, width });
+      await page.getByText('failing: 500').waitFor();
+      await page.getByText(/^Next try in \d+ s$/).waitFor();
+      await expectSound(page);
+      await page.getByRole('link', { name: receiver.url }).click();
+      await page.getByRole('heading', { name: receiver.url, level: 1 }).waitFor();
+      await page.getByText('failing: 500').waitFor();
+      await page.getByText(/^Next try in \d+ s$/).waitFor();
+      await page.getByText('The response was 500').first().waitFor();
+      await expectSound(page);
+      expect(await page.getByText('active').count()).toBe(0);
+    },
+  );
+
+  it('shows why the service paused the webhook, on list and page', async () => {
+    receiver.respond = respondWith(410);
+    const id = await create();
+    const page = await open(`/admin/webhooks/${id}`);
+    await page.getByRole('button', { name: 'Send a test event' }).click();
+    await page.getByText('The test event was not delivered').waitFor();
+    await page.getByText(/because the receiver responded with 410\. No events are queued/).waitFor();
+    await page.getByText('paused: gone').waitFor();
+    await expectSound(page);
+    await page.goto(`${store.url}/console/admin/webhooks`);
+    await page.getByRole('cell', { name: 'paused: gone' }).waitFor();
+    await page.goto(`${store.url}/console/admin/audit`);
+    await page.getByRole('cell', { name: 'Paused a webhook' }).waitFor();
+  });
+
+  it('creates a webhook that is limited to a quota, and says beside the field what is wrong', async () => {
+    const { quotaId } = await store.issue();
+    const page = await open('/admin/webhooks', { scheme: 'dark', width: 'phone' });
+    await page.getByRole('button', { name: 'New webhook' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('URL').fill(receiver.url);
+    await dialog.getByLabel('All events').check();
+    await dialog.getByLabel('Only events of a quota').fill('mine');
+    await dialog.getByRole('button', { name: 'Create webhook' }).click();
+    await dialog.getByText('Must be the id of a quota').waitFor();
+    await expectSound(page);
+    await dialog.getByLabel('Only events of a quota').fill(quotaId);
+    await dialog.getByRole('button', { name: 'Create webhook' }).click();
+    await page.getByRole('button', { name: 'I have copied it' }).click();
+    await page.getByRole('cell', { name: `Quota …${quotaId.slice(-8)}` }).waitFor();
+    await expectSound(page);
   });
 
   it('shows that a delivery in flight ends, also of a service whose clock is a minute ahead', async () => {

@@ -396,7 +396,8 @@ describe('the delivery of a test event', () => {
       `INSERT INTO webhook_deliveries (
          id, webhook_id, event_id, event_type, dedupe_key, payload, attempts, next_attempt_at
        )
-       VALUES (gen_random_uuid(), $1, gen_random_uuid(), 'webhook.test', 'a', '{}', 1, now() - interval '1s')`,
+       VALUES (gen_random_uuid(), $1, gen_random_uuid(), 'webhook.test', 'a', '{}', 1,
+         now() - interval '1 s')`,
       [webhook.id],
     );
     await admin.store.database.query('UPDATE webhooks SET paused_at = NULL, pause_reason = NULL');
@@ -598,6 +599,38 @@ describe('a webhook that the service pauses', () => {
       paused: false,
       lastDelivery: { responseStatus: 410 },
     });
+  });
+});
+
+describe('an attempt of an earlier release', () => {
+  const attempt = (set: string) =>
+    admin.store.database.query(`UPDATE webhook_deliveries SET ${set} RETURNING first_attempt_at, state`);
+
+  beforeEach(async () => {
+    await insertDeliveries(admin.store.database, 'http://127.0.0.1:1/', 1);
+    await admin.store.database.query("UPDATE webhooks SET paused_at = now(), pause_reason = 'gone'");
+    await attempt("state = 'pending', attempts = 0, last_failure = NULL, first_attempt_at = NULL");
+  });
+
+  it('begins the three days of a delivery that is sent first, or again', async () => {
+    const [first] = await attempt("attempts = 1, last_attempt_at = '2027-01-01'");
+    expect(first?.['first_attempt_at']).toEqual(new Date('2027-01-01'));
+    const [second] = await attempt("attempts = 2, last_attempt_at = '2027-01-02'");
+    expect(second?.['first_attempt_at']).toEqual(new Date('2027-01-01'));
+    await attempt('attempts = 0');
+    const [again] = await attempt("attempts = 1, last_attempt_at = '2027-02-01'");
+    expect(again?.['first_attempt_at']).toEqual(new Date('2027-02-01'));
+  });
+
+  it('is the only one of a test event', async () => {
+    await attempt("event_type = 'webhook.test', attempts = 1, last_attempt_at = now()");
+    expect(await attempt("last_failure = 'The response was 500'")).toMatchObject([{ state: 'failed' }]);
+    expect(await attempt("state = 'pending', attempts = 0")).toMatchObject([{ state: 'pending' }]);
+  });
+
+  it('leaves a delivery of any other event pending', async () => {
+    await attempt('attempts = 1, last_attempt_at = now()');
+    expect(await attempt("last_failure = 'The response was 500'")).toMatchObject([{ state: 'pending' }]);
   });
 });
 

@@ -1,0 +1,27 @@
+// Prints what needs attention in the limits of a key, and exits with 1 if anything does. Run it once a minute:
+// GET /v1/rate-limit is not counted.
+
+import { AnimalStore } from 'animal-store-client';
+
+/** The share of a window that should remain. */
+const RESERVE = 0.2;
+
+const store = new AnimalStore({
+  baseUrl: process.env.ANIMAL_STORE_URL ?? 'http://127.0.0.1:3000/v1',
+  apiKey: process.env.ANIMAL_STORE_KEY,
+});
+const { plan, windows, denialsUntilBan, bannedUntil } = await store.rateLimit.get();
+
+const short = windows.filter(({ limit, remaining }) => remaining < RESERVE * limit);
+const warnings = short.map(({ name, limit, remaining, reset }) => {
+  const end = new Date(Number(reset) * 1000).toISOString();
+  return `${remaining} of ${limit} requests remain in this ${name}, until ${end}. Slow down, or ask for more.`;
+});
+if (bannedUntil !== null) {
+  warnings.push(`Banned until ${bannedUntil}. Wait for Retry-After of each 429.`);
+} else if (denialsUntilBan !== null && denialsUntilBan <= RESERVE * Number(windows[0].limit)) {
+  warnings.push(`${denialsUntilBan} more denied requests in this minute start a ban.`);
+}
+
+console.log(warnings.length === 0 ? `Plan ${plan}: no limit is near.` : warnings.join('\n'));
+process.exitCode = warnings.length === 0 ? 0 : 1;
