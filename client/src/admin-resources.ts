@@ -28,6 +28,8 @@ export type Key = Schemas['Key'];
 export type KeyDeprecatedOperationCalledEvent = Schemas['KeyDeprecatedOperationCalledEvent'];
 /** A key without a successor expires within 14 days. Sent once for each key and expiry. */
 export type KeyExpiringEvent = Schemas['KeyExpiringEvent'];
+/** A suspended key was resumed. */
+export type KeyResumedEvent = Schemas['KeyResumedEvent'];
 /** A key was revoked. */
 export type KeyRevokedEvent = Schemas['KeyRevokedEvent'];
 /** A successor of a key was issued. */
@@ -36,6 +38,8 @@ export type KeyRotatedEvent = Schemas['KeyRotatedEvent'];
 export type KeyRotation = Schemas['KeyRotation'];
 /** The API key that replaces another. */
 export type KeySuccessor = Schemas['KeySuccessor'];
+/** A key was suspended: requests with it get 401 until it is resumed. */
+export type KeySuspendedEvent = Schemas['KeySuspendedEvent'];
 /** A change of a key. What is left out stays; null removes the note, or a restriction. */
 export type KeyUpdate = Schemas['KeyUpdate'];
 /** The requests of one key for one operation in one UTC minute, hour or day. */
@@ -50,9 +54,9 @@ export type NewKey = Schemas['NewKey'];
 export type NewWebhook = Schemas['NewWebhook'];
 /** The requests for one operation in a range of time. */
 export type OperationUsage = Schemas['OperationUsage'];
-/** A plan and its limits. */
+/** A plan with its limits, and the longest life of its keys. */
 export type Plan = Schemas['Plan'];
-/** The limits of a plan. They apply to every quota on it without own limits. What is left out stays; a new plan needs both. */
+/** The settings of a plan. Its limits apply to every quota on it without own limits. What is left out stays; a new plan needs both limits. */
 export type PlanUpdate = Schemas['PlanUpdate'];
 /** A quota: a plan and limits, which up to 20 valid keys share with the counts and the ban. */
 export type Quota = Schemas['Quota'];
@@ -77,6 +81,8 @@ export type UsageTotals = Schemas['UsageTotals'];
 export type Webhook = Schemas['Webhook'];
 /** An event for one webhook. */
 export type WebhookDelivery = Schemas['WebhookDelivery'];
+/** A webhook was paused. Sent to the other webhooks, unless they are limited to a quota. */
+export type WebhookPausedEvent = Schemas['WebhookPausedEvent'];
 /** An administrator sent a test event to this webhook alone. */
 export type WebhookTestEvent = Schemas['WebhookTestEvent'];
 /** A change of a webhook. What is left out stays. */
@@ -144,7 +150,7 @@ export class AdminKeysResource {
     );
   }
 
-  /** Update a key. Changes the name of a key, the note on it, what it may do, and from which networks. What the body leaves out stays, and null removes the note or a restriction. It applies on every replica within a second. The plan and the limits are those of its quota. A restriction also applies to keys that holders issued by it or its predecessors; lifting it does not. */
+  /** Update a key. Changes the name of a key, the note on it, what it may do, and from which networks, and suspends or resumes it. What the body leaves out stays, and null removes the note or a restriction. It applies on every replica within a second. The plan and the limits are those of its quota. A restriction also applies to keys that holders issued by it or its predecessors; lifting it does not. A suspension applies to this key alone. */
   update(keyId: string, body: KeyUpdate, options: CallOptions = {}): ApiPromise<Key> {
     return this.connection.call(
       options,
@@ -152,7 +158,7 @@ export class AdminKeysResource {
     );
   }
 
-  /** Rotate a key. Issues a successor on the same quota. Both keys work until the overlap ends. */
+  /** Rotate a key. Issues a successor on the same quota. Both keys work until the overlap ends. Meanwhile, a repeated request replaces a successor that was never used; once it was used, it fails (409). */
   rotate(keyId: string, body: KeyRotation = {}, options: CallOptions = {}): ApiPromise<KeySuccessor> {
     return this.connection.call(
       options,
@@ -198,7 +204,7 @@ export class AdminQuotasResource {
   /** @internal */
   constructor(private readonly connection: Connection<paths>) {}
 
-  /** Get a quota. Returns the plan of a quota, its limits, and its ban, if any. */
+  /** Get a quota. Returns the plan of a quota, its limits, its external id, and its ban, if any. */
   get(quotaId: string, options: CallOptions = {}): ApiPromise<Quota> {
     return this.connection.call(
       options,
@@ -206,7 +212,7 @@ export class AdminQuotasResource {
     );
   }
 
-  /** Update a quota. Changes the plan of a quota and its own limits, for all its keys. What the body leaves out stays, and null removes an own limit. It applies on every replica within a second, and keeps the counts. */
+  /** Update a quota. Changes the plan of a quota, its own limits and its external id, for all its keys. What the body leaves out stays, and null removes an own limit or the external id. It applies on every replica within a second, and keeps the counts. */
   update(quotaId: string, body: QuotaUpdate, options: CallOptions = {}): ApiPromise<Quota> {
     return this.connection.call(
       options,
@@ -259,7 +265,7 @@ export class AdminPlansResource {
     );
   }
 
-  /** Set a plan. Sets the limits of a plan, and creates it if it does not exist. A limit that the body leaves out stays; a new plan needs both. The limits apply within a second. */
+  /** Set a plan. Sets the limits of a plan, and creates it if it does not exist. What the body leaves out stays; a new plan needs both limits. The limits apply within a second. `maxKeyLifetimeDays` bounds the expiry of keys that are issued or rotated from then on; existing keys keep theirs, even if their plan changes. */
   set(plan: string, body: PlanUpdate, options: CallOptions = {}): ApiPromise<Plan> {
     return this.connection.call(
       options,
@@ -273,31 +279,75 @@ export class AdminUsageResource {
   /** @internal */
   constructor(private readonly connection: Connection<paths>) {}
 
-  /** List usage by key. Returns one page of the usage of all keys, newest first, by key and operation. Requests appear within a second. Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400. `for await` iterates over this page and all after it. */
+  /** List usage by key. Returns one page of the usage of all keys, newest first, by key and operation. Requests appear within a second. Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400. With `Accept: text/csv`, the page is CSV (RFC 4180), whose columns are named as the fields. `for await` iterates over this page and all after it. */
   list(query: ListUsageByKeyQuery = {}, options: CallOptions = {}): PagePromise<KeyUsage> {
     return this.connection.list(query, options, (client, page, sending) =>
       client.GET('/admin/usage', { params: { query: page }, ...sending }),
     );
   }
 
-  /** List usage totals. Returns one page of the requests of all keys, or of one key or quota, in each UTC minute, hour or day that had any, newest first. Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400. `for await` iterates over this page and all after it. */
+  /** Yields all of `usage.list` as CSV, page by page. Only the first text has the header line. */
+  listCsv(query: ListUsageByKeyQuery = {}, options: CallOptions = {}): AsyncGenerator<string, void, undefined> {
+    return this.connection.listCsv(query, options, (client, page, sending) =>
+      client.GET('/admin/usage', {
+        params: { query: page },
+        headers: { Accept: 'text/csv' },
+        ...sending,
+      }),
+    );
+  }
+
+  /** List usage totals. Returns one page of the requests of all keys, or of one key or quota, in each UTC minute, hour or day that had any, newest first. Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400. With `Accept: text/csv`, the page is CSV (RFC 4180), whose columns are named as the fields. `for await` iterates over this page and all after it. */
   totals(query: ListUsageTotalsQuery = {}, options: CallOptions = {}): PagePromise<UsageTotals> {
     return this.connection.list(query, options, (client, page, sending) =>
       client.GET('/admin/usage/totals', { params: { query: page }, ...sending }),
     );
   }
 
-  /** List the keys or quotas with the most requests. Returns one page of the requests of each key, or by choice of each quota, in the range, most requests first, then by id. While requests go on, an entry may move to a page that you have read; a range that has ended has each entry once. Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400. `for await` iterates over this page and all after it. */
+  /** Yields all of `usage.totals` as CSV, page by page. Only the first text has the header line. */
+  totalsCsv(query: ListUsageTotalsQuery = {}, options: CallOptions = {}): AsyncGenerator<string, void, undefined> {
+    return this.connection.listCsv(query, options, (client, page, sending) =>
+      client.GET('/admin/usage/totals', {
+        params: { query: page },
+        headers: { Accept: 'text/csv' },
+        ...sending,
+      }),
+    );
+  }
+
+  /** List the keys or quotas with the most requests. Returns one page of the requests of each key, or by choice of each quota, in the range, most requests first, then by id. While requests go on, an entry may move to a page that you have read; a range that has ended has each entry once. Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400. With `Accept: text/csv`, the page is CSV (RFC 4180), whose columns are named as the fields. `for await` iterates over this page and all after it. */
   top(query: ListTopUsageQuery = {}, options: CallOptions = {}): PagePromise<TopUsage> {
     return this.connection.list(query, options, (client, page, sending) =>
       client.GET('/admin/usage/top', { params: { query: page }, ...sending }),
     );
   }
 
-  /** List usage by operation. Returns one page of the requests of all keys, or of one key or quota, for each operation in the range, most requests first, then by name. While requests go on, an entry may move to a page that you have read; a range that has ended has each entry once. Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400. `for await` iterates over this page and all after it. */
+  /** Yields all of `usage.top` as CSV, page by page. Only the first text has the header line. */
+  topCsv(query: ListTopUsageQuery = {}, options: CallOptions = {}): AsyncGenerator<string, void, undefined> {
+    return this.connection.listCsv(query, options, (client, page, sending) =>
+      client.GET('/admin/usage/top', {
+        params: { query: page },
+        headers: { Accept: 'text/csv' },
+        ...sending,
+      }),
+    );
+  }
+
+  /** List usage by operation. Returns one page of the requests of all keys, or of one key or quota, for each operation in the range, most requests first, then by name. While requests go on, an entry may move to a page that you have read; a range that has ended has each entry once. Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400. With `Accept: text/csv`, the page is CSV (RFC 4180), whose columns are named as the fields. `for await` iterates over this page and all after it. */
   byOperation(query: ListUsageByOperationQuery = {}, options: CallOptions = {}): PagePromise<OperationUsage> {
     return this.connection.list(query, options, (client, page, sending) =>
       client.GET('/admin/usage/operations', { params: { query: page }, ...sending }),
+    );
+  }
+
+  /** Yields all of `usage.byOperation` as CSV, page by page. Only the first text has the header line. */
+  byOperationCsv(query: ListUsageByOperationQuery = {}, options: CallOptions = {}): AsyncGenerator<string, void, undefined> {
+    return this.connection.listCsv(query, options, (client, page, sending) =>
+      client.GET('/admin/usage/operations', {
+        params: { query: page },
+        headers: { Accept: 'text/csv' },
+        ...sending,
+      }),
     );
   }
 }
@@ -346,14 +396,14 @@ export class AdminWebhooksResource {
   /** @internal */
   constructor(private readonly connection: Connection<paths>) {}
 
-  /** List webhooks. Returns one page of the webhooks, without their secrets, oldest first. `for await` iterates over this page and all after it. */
+  /** List webhooks. Returns one page of the webhooks, without their secrets, oldest first; with `quotaId` those that are limited to that quota. `for await` iterates over this page and all after it. */
   list(query: ListWebhooksQuery = {}, options: CallOptions = {}): PagePromise<Webhook> {
     return this.connection.list(query, options, (client, page, sending) =>
       client.GET('/admin/webhooks', { params: { query: page }, ...sending }),
     );
   }
 
-  /** Create a webhook. It receives events from then on. There may be 20. */
+  /** Create a webhook. It receives events from then on. There may be 20. One with a `quotaId` receives only events of that quota and of its keys. */
   create(body: NewWebhook, options: CallOptions = {}): ApiPromise<WebhookWithSecret> {
     return this.connection.call(
       options,
@@ -370,7 +420,7 @@ export class AdminWebhooksResource {
     );
   }
 
-  /** Update a webhook. Changes its URL, its events, and whether it is paused. Pending deliveries are sent to the new URL. */
+  /** Update a webhook. Changes its URL, its events, and whether it is paused. Pending deliveries are sent to the new URL. The service pauses a webhook whose receiver responds 410, or none of whose deliveries succeeds for three days. */
   update(webhookId: string, body: WebhookUpdate, options: CallOptions = {}): ApiPromise<Webhook> {
     return this.connection.call(
       options,
@@ -395,7 +445,7 @@ export class AdminWebhooksResource {
     );
   }
 
-  /** Send a test event. Queues an event of the type `webhook.test` for this webhook, whatever its events. */
+  /** Send a test event. Queues an event of the type `webhook.test` for this webhook, whatever its events. It is sent once, within seconds; the result is at `GET /admin/webhooks/{webhookId}/deliveries/{deliveryId}`. */
   test(webhookId: string, options: CallOptions = {}): ApiPromise<WebhookDelivery> {
     return this.connection.call(
       options,
@@ -408,6 +458,14 @@ export class AdminWebhooksResource {
   deliveries(webhookId: string, query: ListWebhookDeliveriesQuery = {}, options: CallOptions = {}): PagePromise<WebhookDelivery> {
     return this.connection.list(query, options, (client, page, sending) =>
       client.GET('/admin/webhooks/{webhookId}/deliveries', { params: { path: { webhookId }, query: page }, ...sending }),
+    );
+  }
+
+  /** Get a delivery. Returns a delivery of the last 30 days, with the result of its last attempt. */
+  delivery(webhookId: string, deliveryId: string, options: CallOptions = {}): ApiPromise<WebhookDelivery> {
+    return this.connection.call(
+      options,
+      async (client, sending) => client.GET('/admin/webhooks/{webhookId}/deliveries/{deliveryId}', { params: { path: { webhookId, deliveryId } }, ...sending }),
     );
   }
 

@@ -157,7 +157,7 @@ export class KeyResource {
     );
   }
 
-  /** Rotate your key. Issues a successor of the key of the request, on the same quota, and shows it once. Both keys work until the overlap ends. It fails once the key, with its predecessors, was rotated 5 times within the UTC day. With `leaked`, the key ends at once, and so do its successors and what was issued by any of them; beyond 20 rotations within the UTC day, there is no new key (409). This works while the quota is banned, takes nothing from the windows, and has a limit of its own: 60 requests a minute for each key and address. The response is not stored, so `Idempotency-Key` is rejected. If you lose it, request another key from an administrator. Beta. */
+  /** Rotate your key. Issues a successor of the key of the request, on the same quota, and shows it once. Both keys work until the overlap ends. Meanwhile, a repeated request replaces a successor that was never used, in case its response was lost; once the successor was used, it fails (409). It also fails once the key, with its predecessors, was rotated 5 times within the UTC day. With `leaked`, the key ends at once, and so do its successors and what was issued by any of them; beyond 20 rotations within the UTC day, there is no new key (409). This works while the quota is banned, takes nothing from the windows, and has a limit of its own: 60 requests a minute for each key and address. The response is not stored, so `Idempotency-Key` is rejected. Beta. */
   rotate(body: CurrentKeyRotation = {}, options: CallOptions = {}): ApiPromise<CurrentKeySuccessor> {
     return this.connection.call(
       options,

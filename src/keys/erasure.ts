@@ -6,14 +6,15 @@ const ERASED = 'Erased';
 const AUDIT_FIELDS = ['name', 'note', 'allowedNetworks', 'externalId'];
 
 /**
- * Removes what describes the customer of a quota: names, notes and networks of its keys, the same in the
- * audit and in events for webhooks, its failed requests, and stored responses. Ids and counts stay.
+ * Removes what describes the customer of a quota: its external id, names, notes and networks of its keys, the
+ * same in the audit and in events for webhooks, its failed requests, and stored responses. Ids and counts stay.
  */
 export async function erasePersonalData(transaction: Prisma.TransactionClient, quotaId: string) {
   await transaction.$executeRaw`
     UPDATE api_keys
     SET name = ${ERASED}, note = NULL, allowed_networks = allowed_networks[1:0]
     WHERE quota_id = ${quotaId}::uuid`;
+  await transaction.$executeRaw`UPDATE quotas SET external_id = NULL WHERE id = ${quotaId}::uuid`;
   await transaction.$executeRaw`SELECT set_config('animal_store.audit_change', 'UPDATE', true)`;
   await transaction.$executeRaw`
     UPDATE audit_events

@@ -9,7 +9,7 @@ import { send } from '../support/http/http.js';
 import { useAdministration } from '../support/keys/administration.js';
 import { recordUsage } from '../support/keys/usage.js';
 
-const SECRETS = ["Ann's shop", 'calls on Mondays', '127.0.0.0/8', 'Renamed shop', 'Rex of Ann'];
+const SECRETS = ["Ann's shop", 'calls on Mondays', '127.0.0.0/8', 'Renamed shop', 'Rex of Ann', 'crm-of-ann'];
 
 const admin = useAdministration();
 
@@ -39,6 +39,7 @@ it('removes what describes a customer from every table, and leaves ids and other
     name: SECRETS[0],
     note: SECRETS[1],
     allowedNetworks: [SECRETS[2]],
+    externalId: SECRETS[5],
   });
   const call = (path: string, init = {}) => send(store.url + path, { key: key.key, ...init });
   const pet = { name: SECRETS[4], categoryId: 1 };
@@ -54,7 +55,13 @@ it('removes what describes a customer from every table, and leaves ids and other
     {
       type: 'key.expiring',
       subject: key.id,
-      data: { keyId: key.id, keyName: SECRETS[0]!, quotaId: key.quotaId, expiresAt: new Date() },
+      data: {
+        keyId: key.id,
+        keyName: SECRETS[0]!,
+        quotaId: key.quotaId,
+        externalId: SECRETS[5]!,
+        expiresAt: new Date(),
+      },
     },
   ]);
   await store.database.query('UPDATE webhook_deliveries SET response_body = $1', [SECRETS[0]]);
@@ -62,6 +69,7 @@ it('removes what describes a customer from every table, and leaves ids and other
     'api_keys',
     'audit_events',
     'failed_requests',
+    'quotas',
     'stored_responses',
     'webhook_deliveries',
   ]);
@@ -74,6 +82,7 @@ it('removes what describes a customer from every table, and leaves ids and other
     ...before,
     name: 'Erased',
     note: null,
+    externalId: null,
     allowedNetworks: [],
     state: 'revoked',
     revokedAt: expect.any(String),
