@@ -1,5 +1,5 @@
-// Prints what needs attention in the limits of a key, and exits with 1 if anything does. Run it once a minute:
-// GET /v1/rate-limit is not counted.
+// Prints what needs attention in the limits of a key, and exits with 1 if anything does. Run it once a
+// minute: GET /v1/rate-limit is not counted.
 
 import { AnimalStore } from 'animal-store-client';
 
@@ -15,7 +15,8 @@ const { plan, windows, denialsUntilBan, bannedUntil } = await store.rateLimit.ge
 const short = windows.filter(({ limit, remaining }) => remaining < RESERVE * limit);
 const warnings = short.map(({ name, limit, remaining, reset }) => {
   const end = new Date(Number(reset) * 1000).toISOString();
-  return `${remaining} of ${limit} requests remain in this ${name}, until ${end}. Slow down, or ask for more.`;
+  const left = `${remaining} of ${limit} requests remain in this ${name}, until ${end}`;
+  return `${left}. Slow down, or ask for more.`;
 });
 if (bannedUntil !== null) {
   warnings.push(`Banned until ${bannedUntil}. Wait for Retry-After of each 429.`);

@@ -7,7 +7,8 @@ const AUDIT_FIELDS = ['name', 'note', 'allowedNetworks', 'externalId'];
 
 /**
  * Removes what describes the customer of a quota: its external id, names, notes and networks of its keys, the
- * same in the audit and in events for webhooks, its failed requests, and stored responses. Ids and counts stay.
+ * same in the audit and in events for webhooks, its failed requests, and stored responses. Ids and counts
+ * stay.
  */
 export async function erasePersonalData(transaction: Prisma.TransactionClient, quotaId: string) {
   await transaction.$executeRaw`

@@ -34,7 +34,14 @@ const OTHERS = {
   prisma: ['finished_at', 'migration_name', 'rolled_back_at'],
   generators: ['LONG_OR_DOUBLE'],
   compose: ['stop_grace_period'],
-  examples: ['ADMIN_URL', 'RESTORED_URL', 'WEBHOOK_SECRET', 'pets_(title|id_seq)', 'what_it_does'],
+  examples: [
+    'ADMIN_URL',
+    'ANIMAL_STORE_KEY',
+    'RESTORED_URL',
+    'WEBHOOK_SECRET',
+    'pets_(title|id_seq)',
+    'what_it_does',
+  ],
   code: ['RESPONSE_HOOKS', 'LEVEL_FALLS_AFTER_MS', 'rate_limit_counters_pkey'],
   values: [
     'rate_limit_status',
