@@ -122,11 +122,14 @@ async function withNames(services: INestApplicationContext, entries: Entry[]): P
   return entries.map((entry) => ({ ...entry, keyName: names.get(entry.keyId ?? '') ?? null }));
 }
 
+/** Returns the entries as a table, with the external ids if there are any. */
 function entriesText(entries: Entry[]): string {
+  const haveExternalIds = entries.some(({ externalId: customer }) => typeof customer === 'string');
   return tableText(
     entries.map(({ keyId, keyName, quotaId, ...entry }) => ({
       from: entry.startsAt,
       ...(keyId === null ? { quota: quotaId } : { name: keyName, key: keyId && idCell(keyId) }),
+      'external id': haveExternalIds ? entry.externalId : undefined,
       plan: entry.plan,
       operation: entry.operation,
       deprecated: entry.deprecated === false ? null : entry.deprecated && 'yes',

@@ -186,8 +186,10 @@ export const CONVERSIONS: Record<string, Conversion> = {
         allowed_networks: nullIfEmpty(row['allowed_networks']),
         line_id: line[0]?.['id'] ?? null,
         generation: String(line.length - 1),
+        suspended_at: null,
       };
     }),
+  quotas: each((row) => ({ ...row, external_id: null })),
   rate_limit_counters: each((row) => ({
     ban_threshold: null,
     ...rename(row, {
