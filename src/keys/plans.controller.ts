@@ -57,8 +57,8 @@ export class PlansController {
     description:
       'Sets the limits of a plan, and creates it if it does not exist. What the body leaves out stays; a ' +
       'new plan needs both limits. The limits apply within a second. `maxKeyLifetimeDays` bounds the ' +
-      'expiry of keys that are issued or rotated from then on; existing keys keep theirs, even if their plan ' +
-      'changes.',
+      'expiry of keys that are issued or rotated from then on; existing keys keep theirs, even if their ' +
+      'plan changes.',
   })
   @Responses({ status: 200, schema: Plan, description: 'The changed plan.' })
   @Responses({ status: 201, schema: Plan, description: 'The new plan.', headers: ['Location'] })

@@ -77,7 +77,8 @@ export class AccountController {
       'never used, in case its response was lost; once the successor was used, it fails (409). ' +
       `It also fails once the key, with its predecessors, was rotated ${ROTATIONS_PER_DAY} times within ` +
       'the UTC day. With `leaked`, the key ends at once, and so do its successors and what was issued by ' +
-      `any of them; beyond ${SUCCESSORS_PER_DAY_MAX} rotations within the UTC day, there is no new key (409). ` +
+      `any of them; beyond ${SUCCESSORS_PER_DAY_MAX} rotations within the UTC day, there is no new key ` +
+      '(409). ' +
       'This works while the quota is banned, takes nothing from the windows, and has ' +
       `a limit of its own: ${REVOCATION_LIMIT.perMinute} requests a minute for each key and address. ` +
       'The response is not stored, ' +
