@@ -763,6 +763,7 @@ describe('animal-store on a terminal', () => {
       name: 'unasked',
       perMinute: 1,
       perDay: 2,
+      maxKeyLifetimeDays: null,
       warnings: [],
     });
   });
@@ -853,7 +854,7 @@ describe('a command', () => {
     ],
     [`quotas update ${NOBODY} --per-day 0`, NUMBER],
     [`quotas update ${NOBODY} --no-limits --per-day 5`, '--no-limits cannot be used with'],
-    ['plans set startup', 'give --per-minute or --per-day'],
+    ['plans set startup', 'give --per-minute, --per-day, '],
     ['audit list --limit 0', NUMBER],
     ['audit list --action key.lost', 'Allowed choices are key.issued'],
     ['keys list --sort age', 'Allowed choices are createdAt, -createdAt, name, -lastUsedAt, expiresAt'],

@@ -1,6 +1,8 @@
 -- A key whose successor was never used may be rotated again, which replaces that successor.
 ALTER TABLE "api_keys"
-    ADD COLUMN "first_used_at" TIMESTAMPTZ(3),
+    ADD COLUMN "first_used_at" TIMESTAMPTZ(3)
+        CONSTRAINT "api_keys_first_used_at_representable"
+            CHECK (isfinite("first_used_at") AND "first_used_at" < '10000-01-01 00:00+00'),
     ADD COLUMN "former_line_id" UUID;
 
 -- The longest life of a key of a plan. The trigger applies it to what the last release issues, which does not know
