@@ -147,7 +147,7 @@ describe('requests that failed', () => {
     }
   });
 
-  it('take 60 rows a minute of a flood by a quota or by clients without a key, and are all counted', async () => {
+  it('take 60 rows a minute of a flood by a quota, or without a key, and are all counted', async () => {
     admin.store.clock.travelTo(new Date(HALF_PAST.getTime() + 2 * MINUTE_MS));
     const narrow = await admin.store.issue({ plan: 'enterprise', perMinute: 5, perDay: 1000 });
     const flood = async (options: Init) => {

@@ -12,7 +12,7 @@ import { loggablePath, withoutKeys } from '../../http/rules/loggable.js';
 import { addressText } from '../../http/rules/network.js';
 import { Clock } from '../../process/clock.js';
 import { ENVIRONMENT, type Environment } from '../../process/settings/environment.js';
-import { FailedRequestBatch, STORED_PER_MINUTE_MAX } from '../rules/failed-request-batch.js';
+import { AddedRequests, FailedRequestBatch, STORED_PER_MINUTE_MAX } from '../rules/failed-request-batch.js';
 import { MESSAGE_MAX_LENGTH } from './failed-request.schemas.js';
 
 const RECORD = loadSql(import.meta.url, 'record-failed-requests');
@@ -31,7 +31,8 @@ export class FailedRequestRecorder extends PeriodicTask implements ResponseHook 
   private readonly id = randomUUID();
   /** The number of the batch in flight. */
   private number = 0;
-  private batch = new FailedRequestBatch();
+  private readonly added = new AddedRequests();
+  private batch = new FailedRequestBatch(this.added);
   private inFlight: FailedRequestBatch | null = null;
 
   constructor(
@@ -91,7 +92,7 @@ export class FailedRequestRecorder extends PeriodicTask implements ResponseHook 
   private async write(): Promise<boolean> {
     if (this.inFlight === null) {
       this.inFlight = this.batch;
-      this.batch = new FailedRequestBatch();
+      this.batch = new FailedRequestBatch(this.added);
       this.number += 1;
     }
     const { groups } = this.inFlight;

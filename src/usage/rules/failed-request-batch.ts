@@ -32,10 +32,34 @@ interface Group {
   requests: FailedRequestEntry[];
 }
 
+/** Counts the requests of the newest minute that were added to batches, by quota. */
+export class AddedRequests {
+  private minute = 0;
+  private readonly counts = new Map<string, number>();
+
+  get(name: string): number {
+    return this.counts.get(name) ?? 0;
+  }
+
+  add(name: string, minute: number): void {
+    if (minute > this.minute) {
+      this.minute = minute;
+      this.counts.clear();
+    }
+    // Beyond the maximum, and of an earlier minute, each batch counts its own.
+    if (minute === this.minute && (this.counts.size < GROUPS_MAX || this.counts.has(name))) {
+      this.counts.set(name, this.get(name) + 1);
+    }
+  }
+}
+
 /** Requests that failed, by quota and minute. */
 export class FailedRequestBatch {
   private readonly byMinute = new Map<string, Group>();
   private size = 0;
+
+  /** @param added of all batches of a recorder, so that a flood is described once a minute. */
+  constructor(private readonly added: AddedRequests) {}
 
   get groups(): Group[] {
     return [...this.byMinute.values()];
@@ -56,8 +80,10 @@ export class FailedRequestBatch {
     }
     this.byMinute.set(name, group);
     group.total += 1;
-    if (group.requests.length < STORED_PER_MINUTE_MAX && this.size < REQUESTS_MAX) {
+    const added = Math.max(group.requests.length, this.added.get(name));
+    if (added < STORED_PER_MINUTE_MAX && this.size < REQUESTS_MAX) {
       group.requests.push(describe());
+      this.added.add(name, minute);
       this.size += 1;
     }
     return true;
