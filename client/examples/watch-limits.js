@@ -15,8 +15,7 @@ const { plan, windows, denialsUntilBan, bannedUntil } = await store.rateLimit.ge
 const short = windows.filter(({ limit, remaining }) => remaining < RESERVE * limit);
 const warnings = short.map(({ name, limit, remaining, reset }) => {
   const end = new Date(Number(reset) * 1000).toISOString();
-  const left = `${remaining} of ${limit} requests remain in this ${name}, until ${end}`;
-  return `${left}. Slow down, or ask for more.`;
+  return `${remaining} of ${limit} requests remain in this ${name}, until ${end}. Slow down.`;
 });
 if (bannedUntil !== null) {
   warnings.push(`Banned until ${bannedUntil}. Wait for Retry-After of each 429.`);
