@@ -86,7 +86,7 @@ export const EVENTS = {
     },
   ),
   'webhook.paused': event(
-    'A webhook was paused. Sent to the other webhooks, unless they are limited to a quota.',
+    'A webhook was paused. Sent to the other webhooks that are not limited to a quota.',
     {
       webhookId: uuid('Identifier of the webhook.'),
       pausedAt: dateTime('When it was paused.'),

@@ -142,6 +142,8 @@ const webhooks = each(({ paused, ...row }) => ({
   events: canonical((JSON.parse(row['events'] ?? '') as string[]).map(renameEvent)),
   paused_at: paused === 'true' ? (expect.any(String) as string) : null,
   pause_reason: paused === 'true' ? 'administrator' : null,
+  quota_id: null,
+  retry_after_at: null,
 }));
 
 const THRESHOLDS: Record<string, number> = { 'quota.day_limit_80': 80, 'quota.day_limit_reached': 100 };
@@ -165,6 +167,8 @@ const webhookDeliveries: Conversion = (rows) =>
     return {
       response_status: null,
       response_body: null,
+      first_attempt_at: null,
+      withheld: 'false',
       ...row,
       event_type: renameEvent(type ?? ''),
       dedupe_key: `${renameEvent(type ?? '')}${key?.slice(type?.length)}`,
