@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 
@@ -26,9 +27,19 @@ const preloadFont: Plugin = {
   },
 };
 
+/** The reference page has the same colours. */
+const shareTokens: Plugin = {
+  name: 'share-tokens',
+  apply: 'build',
+  buildStart() {
+    const source = readFileSync(new URL('src/tokens.css', import.meta.url));
+    this.emitFile({ type: 'asset', fileName: 'assets/tokens.css', source });
+  },
+};
+
 export default defineConfig(({ command }) => ({
   base: command === 'build' ? './' : '/console/',
-  plugins: [react(), preloadFont, replaceRoot],
+  plugins: [react(), preloadFont, replaceRoot, shareTokens],
   resolve: {
     alias: { 'animal-store-client': new URL('../client/src/index.ts', import.meta.url).pathname },
   },

@@ -1,7 +1,7 @@
 import type { OperationObject, ResponseObject } from '@nestjs/swagger';
 import { z } from 'zod';
 import { type ErrorCode, statusOfCode, usualMessages } from '../http/routes/catalogue.js';
-import { roleForPath } from '../auth/rules/role.js';
+import { type Scope, SCOPES } from '../auth/rules/scope.js';
 import type { Stability } from '../deprecation/rules/lifecycle.js';
 import { openEnum } from '../schemas/open-enum.js';
 import { plainText } from '../schemas/text-schemas.js';
@@ -30,13 +30,17 @@ export function readStability(operation: OperationObject): Stability {
   return (operation as OperationObject & { 'x-stability': Stability })['x-stability'];
 }
 
+/** Returns the scope that `@Operation()` declares of the operation; undefined if it needs none. */
+export const readScope = (operation: OperationObject): string | undefined =>
+  operation.security?.[0]?.['apiKey']?.[0];
+
 /** An error response, and the operations that have it: all without `appliesTo`. */
 interface ErrorResponse {
   description: string;
   /** They have the same status. */
   codes: [ErrorCode, ...ErrorCode[]];
-  /** Instead of the message in `EXAMPLES`. */
-  example?: string;
+  /** Instead of the messages in `EXAMPLES`. */
+  examples?: Partial<Record<ErrorCode, string>>;
   headers?: readonly HeaderKey[];
   appliesTo?: (operation: OperationObject, method: string, path: string) => boolean;
 }
@@ -48,7 +52,6 @@ const QUOTE =
 const EXAMPLES: Partial<Record<ErrorCode, string>> = {
   ...usualMessages,
   invalid_api_key: 'The API key is unknown.',
-  insufficient_scope: 'This API key lacks the scope pets:write, which the operation needs.',
   address_not_allowed:
     'This API key may not be used from the address 198.51.100.7. An administrator can allow its network.',
   not_found: 'No animal has the id 7.',
@@ -75,12 +78,33 @@ const takesIdempotencyKey = ({ parameters = [] }: OperationObject) =>
 const takesParameters = (location: 'query' | 'path') => (operation: OperationObject) =>
   operation.parameters?.some((parameter) => 'in' in parameter && parameter.in === location) === true;
 
+/** Returns the response to a key that may not use the operations with this scope. */
+function restricted(scope: Scope): ErrorResponse {
+  const isForAdministrators = scope.startsWith('admin:');
+  const role = isForAdministrators ? 'its role is not `admin`, ' : '';
+  const codes = ['insufficient_scope', 'address_not_allowed'] as const;
+  return {
+    description:
+      `The API key is valid, but ${role}it lacks the scope \`${scope}\`, ` +
+      'or it may not be used from this address.',
+    codes: isForAdministrators ? ['forbidden', ...codes] : [...codes],
+    examples: { insufficient_scope: `This API key lacks the scope ${scope}, which the operation needs.` },
+    headers: ['ScopeChallenge'],
+    appliesTo: (operation) => readScope(operation) === scope,
+  };
+}
+
+/** Returns `PetsRead` for `pets:read`. */
+function pascalCase(scope: Scope): string {
+  return scope.replaceAll(/(?:^|:)(.)/g, (_match, letter: string) => letter.toUpperCase());
+}
+
 /** By their names among the components of a document. */
 const ERROR_RESPONSES: Record<string, ErrorResponse> = {
   InvalidParameter: {
     description: 'A query parameter is invalid. The message names every invalid parameter.',
     codes: ['invalid_request'],
-    example: 'The request is invalid: limit must be an integer from 1 to 100.',
+    examples: { invalid_request: 'The request is invalid: limit must be an integer from 1 to 100.' },
     appliesTo: takesParameters('query'),
   },
   InvalidBody: {
@@ -88,13 +112,13 @@ const ERROR_RESPONSES: Record<string, ErrorResponse> = {
       'The body is not JSON, lacks a required field, or has an invalid field. ' +
       'The message names every missing or invalid field.',
     codes: ['invalid_request'],
-    example: 'The request is invalid: name is required; categoryId is required.',
+    examples: { invalid_request: 'The request is invalid: name is required; categoryId is required.' },
     appliesTo: takesBody,
   },
   InvalidRequest: {
     description: 'The request has several `Authorization` headers.',
     codes: ['invalid_request'],
-    example: 'Send one Authorization header, with one API key.',
+    examples: { invalid_request: 'Send one Authorization header, with one API key.' },
     headers: ['WWW-Authenticate'],
     appliesTo: (operation) => !takesParameters('query')(operation) && !takesBody(operation),
   },
@@ -103,19 +127,12 @@ const ERROR_RESPONSES: Record<string, ErrorResponse> = {
     codes: ['missing_api_key', 'invalid_api_key'],
     headers: ['WWW-Authenticate'],
   },
-  Forbidden: {
-    description: 'The API key is valid, but its role is not `admin`, or it is restricted.',
-    codes: ['forbidden', 'insufficient_scope', 'address_not_allowed'],
-    headers: ['ScopeChallenge'],
-    appliesTo: (_operation, _method, path) => roleForPath(path) === 'admin',
-  },
+  ...Object.fromEntries(SCOPES.map((scope) => [`Lacks${pascalCase(scope)}`, restricted(scope)])),
   Restricted: {
-    description:
-      'The API key is valid, but it may not be used from this address, or lacks the scope of the ' +
-      'operation, if it has one.',
-    codes: ['insufficient_scope', 'address_not_allowed'],
+    description: 'The API key is valid, but it may not be used from this address.',
+    codes: ['address_not_allowed'],
     headers: ['ScopeChallenge'],
-    appliesTo: (_operation, _method, path) => roleForPath(path) === 'client',
+    appliesTo: (operation) => readScope(operation) === undefined,
   },
   NotFound: {
     description: 'There is no resource with this identifier.',
@@ -126,7 +143,7 @@ const ERROR_RESPONSES: Record<string, ErrorResponse> = {
   NotOffered: {
     description: 'The operation is experimental, and not offered in this environment.',
     codes: ['not_found'],
-    example: 'This operation is experimental, and not offered in this environment.',
+    examples: { not_found: 'This operation is experimental, and not offered in this environment.' },
     appliesTo: (operation) => readStability(operation) === 'experimental',
   },
   Conflict: {
@@ -181,11 +198,11 @@ const ERROR_RESPONSES: Record<string, ErrorResponse> = {
 
 /** Every error response, with its status and its component in a document. */
 export const errorResponses = Object.entries(ERROR_RESPONSES).map(
-  ([name, { description, codes, example, headers = [], appliesTo = () => true }]) => {
+  ([name, { description, codes, examples: own, headers = [], appliesTo = () => true }]) => {
     const status = statusOfCode[codes[0]];
     const examples = codes.map((code) => [
       code,
-      { value: { code, message: example ?? EXAMPLES[code], status } },
+      { value: { code, message: own?.[code] ?? EXAMPLES[code], status } },
     ]);
     const component: ResponseObject = {
       description,

@@ -1,5 +1,5 @@
 import type { OperationObject, ResponseObject, ResponsesObject } from '@nestjs/swagger';
-import { errorResponses, readStability } from './error-responses.js';
+import { errorResponses, readScope, readStability } from './error-responses.js';
 import { type HeaderKey, referToHeaders } from './headers.js';
 
 const OF_EVERY_RESPONSE: HeaderKey[] = [
@@ -26,6 +26,9 @@ const PROMISES = {
   experimental: 'It may change or be removed without notice. It is available only if `EXPERIMENTAL` is on.',
 };
 
+/** Instead of a promise, for an operation whose removal is announced. */
+const UNTIL_REMOVED = 'It does not change until it is removed.';
+
 /** Returns the operation with what its declarations imply: description, shared headers and errors. */
 export function completeOperation(operation: OperationObject, method: string, path: string): OperationObject {
   const stability = readStability(operation);
@@ -48,11 +51,11 @@ export function completeOperation(operation: OperationObject, method: string, pa
   for (const { name, status } of errors) {
     responses[status] = { $ref: `#/components/responses/${operation.deprecated ? DEPRECATED : ''}${name}` };
   }
-  const scope = operation.security?.[0]?.['apiKey']?.[0];
+  const scope = readScope(operation);
   const paragraphs = [
     operation.description,
     scope !== undefined && `**Scope: \`${scope}\`.**`,
-    `**Stability: ${stability}.** ${PROMISES[stability]}`,
+    `**Stability: ${stability}.** ${operation.deprecated ? UNTIL_REMOVED : PROMISES[stability]}`,
   ];
   const description = paragraphs.filter(Boolean).join('\n\n');
   return { ...operation, description, responses };

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import {
   accessibilityFaults,
@@ -61,16 +61,27 @@ const run = promisify(execFile);
     return response.locator('tbody .response-col_status').first().innerText();
   }
 
+  /** Opens an operation, if it is not: the first is. */
+  async function openOperation(each: Locator): Promise<void> {
+    const control = each.locator('.opblock-summary-control');
+    if ((await control.getAttribute('aria-expanded')) === 'false') {
+      await control.click();
+    }
+    await each.locator('.responses-table').waitFor();
+  }
+
   /** Opens the operations with these names, all without any. */
   async function openOperations(page: Page, ids: readonly string[]): Promise<void> {
     await page.locator('.opblock').first().waitFor();
     const opened =
       ids.length > 0 ? ids.map((id) => operation(page, id)) : await page.locator('.opblock').all();
     for (const each of opened) {
-      await each.locator('.opblock-summary-control').click();
-      await each.locator('.responses-table').waitFor();
+      await openOperation(each);
     }
-    await page.locator('summary').click();
+    const closed = page.locator('details:not([open]) > summary');
+    while ((await closed.count()) > 0) {
+      await closed.first().click();
+    }
   }
 
   it.each([
@@ -82,9 +93,83 @@ const run = promisify(execFile);
     expect(await page.locator('.opblock').count()).toBe(new ApiDocument([file]).operations.length);
     // The style sheet is loaded.
     expect(await page.evaluate("getComputedStyle(document.querySelector('.opblock')).borderRadius")).toBe(
-      '4px',
+      '14px',
     );
     expect(complaints).toStrictEqual([]);
+  });
+
+  it('shows the key, all operations, and the first with its curl on the first screen', async () => {
+    const { page } = await open('');
+    await page.setViewportSize({ width: 1280, height: 860 });
+    const shown = [
+      page.getByLabel('API key, kept for this tab only'),
+      page.getByRole('link', { name: 'List animals' }),
+      page.getByRole('link', { name: 'Revoke an issued key' }),
+      operation(page, 'listPets').locator('.request-snippets .code'),
+      operation(page, 'listPets').getByRole('button', { name: 'Execute' }),
+    ];
+    for (const each of shown) {
+      await each.waitFor();
+      const { y, height } = (await each.boundingBox())!;
+      expect(y + height).toBeLessThan(860);
+    }
+    expect(await page.locator('.request-snippets .code').innerText()).toBe(
+      `curl -i '${store.url}/v1/pets?limit=20' \\\n  -H "Authorization: Bearer $ANIMAL_STORE_KEY"`,
+    );
+    expect(await page.getByText('Requests per minute', { exact: true }).isVisible()).toBe(false);
+    await page.getByText('About: keys, limits').click();
+    expect(await page.getByRole('cell', { name: 'Business' }).isVisible()).toBe(true);
+    const links = page.getByRole('navigation', { name: 'Operations' }).getByRole('link');
+    expect(await links.count()).toBe(new ApiDocument(['openapi.json']).operations.length);
+  });
+
+  it('shows the key field first on a phone', async () => {
+    const { page } = await open('', { width: 'phone' });
+    const field = page.getByLabel('API key, kept for this tab only');
+    await field.waitFor();
+    expect((await field.boundingBox())!.y).toBeLessThan(
+      (await page.getByRole('heading').first().boundingBox())!.y,
+    );
+  });
+
+  it('opens an operation from the list, and shows its request as it is entered', async () => {
+    const { page, complaints } = await open('');
+    await page.getByRole('link', { name: 'Get an animal' }).click();
+    const shown = operation(page, 'getPet');
+    await shown.locator('.request-snippets').waitFor();
+    expect(new URL(page.url()).hash).toBe('#/pets/getPet');
+    await until(() => page.evaluate<boolean>('scrollY > 0'));
+    await shown.getByRole('textbox', { name: 'petId' }).fill('');
+    await until(async () =>
+      (await shown.locator('.request-snippets').innerText()).includes('/v1/pets/{petId}'),
+    );
+    await shown.getByRole('textbox', { name: 'petId' }).fill(GREATEST);
+    await until(async () =>
+      (await shown.locator('.request-snippets').innerText()).includes(`/v1/pets/${GREATEST}`),
+    );
+    expect(complaints).toStrictEqual([]);
+  });
+
+  it('shows the fields of bodies open, and the list of all schemas closed', async () => {
+    const { page } = await open('#/pets/createPet');
+    const fields = operation(page, 'createPet').locator('.fields').first();
+    await fields.getByText("The animal's name.").waitFor();
+    expect(await fields.getByText('categoryId').first().isVisible()).toBe(true);
+    expect(await page.locator('section.models .model-container, section.models article').count()).toBe(0);
+  });
+
+  it.each(['light', 'dark'] as const)('has the colours and the font of the console: %s', async (scheme) => {
+    const styles = async (folder: '/docs' | '/console', current: string) => {
+      const { page } = await browser.open('', { folder, scheme });
+      await page.locator(current).first().waitFor();
+      return page.evaluate<
+        string[]
+      >(`[document.body, document.querySelector('${current}')].flatMap((each) => {
+        const { backgroundColor, color, fontFamily } = getComputedStyle(each);
+        return [backgroundColor, color, fontFamily];
+      })`);
+    };
+    expect(await styles('/docs', 'h1')).toStrictEqual(await styles('/console', 'h1'));
   });
 
   it('sends requests to this server with a key that is entered once, and kept for the tab only', async () => {
@@ -209,12 +294,9 @@ const run = promisify(execFile);
   it('describes the headers of every response once', async () => {
     const { page } = await open('');
     await page.locator('.opblock').first().waitFor();
-    const height = () => page.evaluate<number>('document.documentElement.scrollHeight');
-    const before = await height();
     const list = operation(page, 'listPets');
-    await list.locator('.opblock-summary-control').click();
     await list.locator('.responses-table').waitFor();
-    expect((await height()) - before).toBeLessThan(3500);
+    expect((await list.boundingBox())?.height).toBeLessThan(3500);
     expect(await page.locator('td', { hasText: /^X-RateLimit-Limit$/ }).count()).toBe(1);
     expect(await list.getByRole('row', { name: /^Retry-After/ }).innerText()).toMatch(/429, 503/);
     expect(await list.getByRole('row', { name: /^X-/ }).count()).toBe(0);

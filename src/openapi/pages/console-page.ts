@@ -56,7 +56,7 @@ function readFiles(): StaticDocument[] {
     path: `${PATH}/assets/${name}`,
     content: read(`assets/${name}`),
     // A font or icon of another release does no harm.
-    ...(!name.endsWith('.js') && { headers: { 'Cache-Control': 'public, max-age=604800' } }),
+    ...(/\.(woff2|svg)$/.test(name) && { headers: { 'Cache-Control': 'public, max-age=604800' } }),
   }));
 }
 

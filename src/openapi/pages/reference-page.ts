@@ -6,7 +6,7 @@ import type { StaticDocument } from './static-document.js';
 const { resolve } = createRequire(import.meta.url);
 /** The style sheet of the page, and what sets up Swagger UI. The policy forbids inline scripts and styles. */
 const OWN_FILES = new URL('reference/', import.meta.url);
-const SWAGGER_UI_FILES = ['swagger-ui.css', 'favicon-32x32.png', 'swagger-ui-bundle.js'];
+const SWAGGER_UI_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js'];
 
 /**
  * Returns the page, in which links are relative, because a proxy may have put a prefix before its path. It is
@@ -20,12 +20,15 @@ const html = (folder: string) => `<!doctype html>
     <meta name="google" content="notranslate" />
     <title>Animal Store: reference</title>
     <link rel="stylesheet" href="${folder}swagger-ui.css" />
+    <link rel="stylesheet" href="${folder}../console/assets/tokens.css" />
     <link rel="stylesheet" href="${folder}reference.css" />
-    <link rel="icon" type="image/png" href="${folder}favicon-32x32.png" sizes="32x32" />
+    <script src="${folder}scheme.js"></script>
+    <link rel="icon" type="image/svg+xml" href="${folder}../console/assets/icon.svg" />
   </head>
   <body>
     <header>
       <nav aria-label="Documents">
+        <img src="${folder}../console/assets/icon.svg" alt="" />
         <a href="?">Store</a>
         <a href="?document=administration">Administration</a>
         <a href="${folder}../console">Console</a>

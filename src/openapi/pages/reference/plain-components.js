@@ -15,6 +15,30 @@ export const plainComponents = ({ React, getComponent }) => ({
         React.createElement('span', null, text),
     ExamplesSelect: labelled(() => 'Example'),
     JsonSchemaForm: labelled(({ description }) => description),
+    // The fields are below the example, so the tabs that choose between them are hidden.
+    modelExample: (ModelExample) => (props) => {
+      const fields = React.useRef(null);
+      React.useEffect(() => {
+        for (const button of fields.current?.querySelectorAll('button') ?? []) {
+          // That of a list's items has no text.
+          button.ariaLabel = button.textContent === '' ? 'Items' : null;
+        }
+      });
+      return React.createElement(
+        React.Fragment,
+        null,
+        React.createElement(ModelExample, props),
+        !isOfError(props.specPath) &&
+          React.createElement(
+            'div',
+            { className: 'fields', ref: fields },
+            React.createElement(getComponent('ModelWrapper'), {
+              ...props,
+              fullPath: props.specPath.toJS(),
+            }),
+          ),
+      );
+    },
     RequestBodyEditor: labelled(() => 'Request body'),
     responses: (Responses) => (props) => {
       const element = React.useRef(null);
@@ -53,6 +77,9 @@ export const plainComponents = ({ React, getComponent }) => ({
     Webhooks: () => () => null,
   },
 });
+
+/** Returns whether a part of the document describes an error, which all have the same fields. */
+const isOfError = (path) => /^[45]/.test(path.get(path.indexOf('responses') + 1));
 
 /** Returns a wrapper that gives the field of a component a name. */
 function labelled(nameOf) {

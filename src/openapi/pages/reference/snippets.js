@@ -1,30 +1,97 @@
 import { clientMethod } from './client-method.js';
 
-/** The languages of snippets, as Swagger UI takes them. */
-export const LANGUAGES = {
-  curl: { title: 'curl', syntax: 'bash' },
-  javascript: { title: 'JavaScript', syntax: 'javascript' },
-  python: { title: 'Python', syntax: 'python' },
+/** The languages of programs: how the highlighter calls them, and what writes a request as one. */
+const LANGUAGES = {
+  curl: ['bash', curl],
+  JavaScript: ['javascript', (request, document) => clientCall(request, document) ?? fetchCall(request)],
+  Python: ['python', python],
 };
 
-/** Writes a request as a program, which has no key: it reads that from `ANIMAL_STORE_KEY`. */
-export const snippets = ({ specSelectors }) => ({
-  fn: {
-    requestSnippetGenerator_curl: (request) => curl(readRequest(request)),
-    requestSnippetGenerator_javascript: (request) => {
-      const sent = readRequest(request);
-      return clientCall(sent, specSelectors.specJson()) ?? fetchCall(sent);
+/**
+ * Shows the request of an operation before it is sent, as a program without a key: it reads that from
+ * `ANIMAL_STORE_KEY`.
+ */
+export const snippets = ({ React, getComponent }) => {
+  const create = React.createElement;
+  return {
+    components: {
+      RequestSnippets: ({ path, method, operation, ...system }) => {
+        const [language, setLanguage] = React.useState('curl');
+        const [syntax, write] = LANGUAGES[language];
+        const request = readRequest(system, { path, method, operation });
+        const program = write(request, system.specSelectors.specJson());
+        return create(
+          'section',
+          { className: 'request-snippets', 'aria-label': `Request of ${request.method} ${path}` },
+          create(
+            'div',
+            { className: 'languages' },
+            Object.keys(LANGUAGES).map((name) =>
+              create(
+                'button',
+                {
+                  key: name,
+                  type: 'button',
+                  className: 'btn',
+                  'aria-pressed': name === language,
+                  onClick: () => setLanguage(name),
+                },
+                name,
+              ),
+            ),
+            create(getComponent('CopyToClipboardBtn', true), { textToCopy: program }),
+          ),
+          create(getComponent('SyntaxHighlighter', true), { language: syntax }, program),
+        );
+      },
     },
-    requestSnippetGenerator_python: (request) => python(readRequest(request)),
-  },
-});
+    wrapComponents: {
+      execute:
+        (Execute) =>
+        ({ path, method, operation, ...props }) =>
+          create(
+            React.Fragment,
+            null,
+            // Until its references are resolved, the operation is empty.
+            operation.size > 0 && create(getComponent('RequestSnippets', true), { path, method, operation }),
+            create(Execute, { path, method, operation, ...props }),
+          ),
+      // Swagger UI shows it after the request was sent.
+      curl: () => () => null,
+    },
+  };
+};
 
-/** Returns what a snippet repeats of a request: all but the key and what a program accepts anyway. */
-function readRequest(request) {
-  const headers = Object.entries(request.get('headers')?.toJS() ?? {}).filter(
-    ([name]) => !/^(authorization|accept)$/i.test(name),
-  );
-  return { method: request.get('method'), url: request.get('url'), headers, body: request.get('body') };
+/**
+ * Returns the request that Execute would send, with all that a program repeats: not the key, and not what
+ * it accepts anyway.
+ */
+function readRequest({ fn, specSelectors, oas3Selectors }, { path, method, operation }) {
+  const parameters = specSelectors.parameterValues([path, method]).toJS();
+  for (const parameter of operation.get('parameters') ?? []) {
+    if (parameter.get('in') === 'path') {
+      // The name stands for an identifier that was not entered.
+      parameters[`path.${parameter.get('name')}`] ||= `{${parameter.get('name')}}`;
+    }
+  }
+  const body = oas3Selectors.requestBodyValue(path, method) ?? undefined;
+  const { url, headers } = fn.buildRequest({
+    spec: specSelectors.specJsonWithResolvedSubtrees().toJS(),
+    contextUrl: specSelectors.url(),
+    server: oas3Selectors.selectedServer(),
+    operationId: operation.get('operationId'),
+    pathName: path,
+    method,
+    parameters,
+    requestBody: body,
+    requestContentType: oas3Selectors.requestContentType(path, method),
+  });
+  return {
+    method: method.toUpperCase(),
+    url: url.replaceAll('%7B', '{').replaceAll('%7D', '}'),
+    headers: Object.entries(headers).filter(([name]) => !/^accept$/i.test(name)),
+    body,
+  };
 }
 
 function curl({ method, url, headers, body }) {
