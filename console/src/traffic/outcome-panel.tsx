@@ -95,8 +95,8 @@ function Chart({ totals, search, range, onSearch }: ChartProps) {
         bars={toBars(totals, period, fromMs, untilMs)}
         onSelect={select}
       />
-      {/* The range is no key, because it moves while a reader types. */}
-      <RangeFields key={JSON.stringify(search)} range={range} onSearch={onSearch} />
+      {/* While the range of an address loads, the chart still has the range before; the fields do not. */}
+      <RangeFields key={JSON.stringify(search)} range={toRange(search, serviceNowMs())} onSearch={onSearch} />
     </>
   );
 }
