@@ -221,9 +221,10 @@ describe('a chart of requests in the console', () => {
   });
 
   it.each([
-    [100, 'Limit 100'],
-    [1000, 'Limit 1,000 (above this scale)'],
-  ])('has the limit as a line, whose label says if it is far above the bars (%i)', async (perDay, label) => {
+    [100, 'Limit 100', 1],
+    [1000, 'Limit 1,000 (above this scale)', 0],
+  ])('has the limit as a line, and only a label if it is far above the bars (%i)', async (...given) => {
+    const [perDay, label, lines] = given;
     const { key } = await store.issue({ plan: 'enterprise', perMinute: 100, perDay });
     await sendMany(30, '/v1/pets', key);
     await store.app.get(UsageRecorder).flush();
@@ -231,6 +232,6 @@ describe('a chart of requests in the console', () => {
     await page.getByText('30 days').click();
     const chart = page.getByRole('figure');
     await chart.getByText(label, { exact: true }).waitFor();
-    expect(await chart.locator('.recharts-reference-line line').count()).toBe(1);
+    expect(await chart.locator('.recharts-reference-line line').count()).toBe(lines);
   });
 });

@@ -4,9 +4,9 @@ import { ReferenceArea } from 'recharts';
 import { useState } from 'react';
 import { compactText, numberText } from '../format/number';
 import { CHART_HEIGHT } from './chart-height';
-import { type LimitLine, placeLimitLine } from './limit-line';
+import { placeLimitLine } from './limit-line';
 import { OUTCOMES } from './outcomes';
-import { type Bar, countRequests } from './periods';
+import { type Bar, countRequests, PERIOD_MS } from './periods';
 
 const SERIES = OUTCOMES.map(({ name, label, color }) => ({ name, label, color }));
 
@@ -36,7 +36,15 @@ export function OutcomeChart({ label, bars, limit = null, onSelect }: OutcomeCha
     setDrag(null);
   };
   return (
-    <figure aria-label={label} style={{ margin: 0 }}>
+    <figure aria-label={label} style={{ margin: 0, position: 'relative' }}>
+      {line !== null && line.y === null && (
+        <Text size="xs" c="dimmed" pos="absolute" top={0} right={8}>
+          {line.label}
+        </Text>
+      )}
+      <Text size="xs" c="dimmed" pos="absolute" bottom={0} left={0} visibleFrom="md">
+        {zoneText(bars)}
+      </Text>
       <BarChart
         h={CHART_HEIGHT}
         data={bars}
@@ -49,11 +57,15 @@ export function OutcomeChart({ label, bars, limit = null, onSelect }: OutcomeCha
         tickLine="none"
         strokeDasharray="0"
         valueFormatter={compactText}
-        xAxisProps={{ minTickGap: 28, tickFormatter: (startMs: number) => labels.get(startMs) ?? '' }}
-        yAxisProps={{ allowDecimals: false, width: 44, ...toAxisProps(line?.ticks) }}
+        xAxisProps={{
+          minTickGap: 28,
+          interval: 'equidistantPreserveStart',
+          tickFormatter: (startMs: number) => labels.get(startMs) ?? '',
+        }}
+        yAxisProps={{ allowDecimals: false, width: 44 }}
         barProps={{ isAnimationActive: false, radius: 1 }}
         maxBarWidth={28}
-        referenceLines={line === null ? [] : [toReferenceLine(line)]}
+        referenceLines={line === null || line.y === null ? [] : [toReferenceLine(line.y, line.label)]}
         tooltipAnimationDuration={0}
         tooltipProps={{
           content: ({ payload }) => <BarTooltip bar={payload[0]?.payload as Bar | undefined} />,
@@ -84,19 +96,15 @@ export function OutcomeChart({ label, bars, limit = null, onSelect }: OutcomeCha
   );
 }
 
-/** Returns an axis that ends at the last of its ticks. */
-function toAxisProps(ticks: number[] | undefined) {
-  return ticks === undefined ? {} : { ticks, domain: [0, ticks.at(-1) ?? 0] };
+/** Says in which zone the times of the axis are; a day is one of UTC. */
+function zoneText([first, second]: Bar[]): string {
+  const isDays =
+    first !== undefined && second !== undefined && second.startMs - first.startMs >= PERIOD_MS.day;
+  return isDays ? 'Days in UTC' : `Times in ${Intl.DateTimeFormat().resolvedOptions().timeZone}`;
 }
 
-function toReferenceLine({ y, label, ticks }: LimitLine) {
-  return {
-    y,
-    label,
-    color: 'var(--console-muted)',
-    ifOverflow: 'extendDomain' as const,
-    ...(ticks !== undefined && { strokeDasharray: '5 4' }),
-  };
+function toReferenceLine(y: number, label: string) {
+  return { y, label, color: 'var(--console-muted)', ifOverflow: 'extendDomain' as const };
 }
 
 function rangeAt(index: unknown): { from: number; to: number } | null {

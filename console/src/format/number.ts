@@ -6,9 +6,9 @@ export function numberText(value: number | bigint): string {
   return grouped.format(value);
 }
 
-/** Returns a short form for an axis, such as "1.2K". */
+/** Returns a short form for an axis, such as "12.5K", but the digits of a number that is short. */
 export function compactText(value: number): string {
-  return compact.format(value);
+  return (value < 10_000 ? grouped : compact).format(value);
 }
 
 /** Returns the number and the noun, such as "1 request" or "1,200 requests". */
