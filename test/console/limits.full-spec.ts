@@ -55,6 +55,8 @@ describe('a page of the console over the limit', () => {
     await signIn(page, key);
     await page.getByRole('heading', { name: 'Banned' }).waitFor();
     await page.getByText('Requests during the ban do not extend it').waitFor();
+    await page.getByText('Each further ban lasts longer than the one before').waitFor();
+    expect(await page.getByText('Full again in').count()).toBe(0);
     await page.getByText('This key is banned').first().waitFor({ state: 'detached' });
     await expectSound(page);
     store.clock.travel(MINUTE_MS);

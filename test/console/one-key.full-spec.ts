@@ -77,12 +77,14 @@ describe("a key's page of the console", () => {
     await page.getByText('No key matches').waitFor();
   });
 
-  it('tells a ban once', async () => {
-    const { id } = await issueBanned('Banned once');
+  it('says in its header that a key is banned, instead of active', async () => {
+    const { id } = await issueBanned('Now denied');
     const page = await open(`/admin/keys/${id}`);
     await page.getByRole('heading', { name: 'Banned', exact: true }).waitFor();
     await page.getByText('Last used', { exact: true }).waitFor();
-    expect(await page.getByText('Banned', { exact: true }).count()).toBe(1);
+    // The other one is the title of the panel with the end of the ban.
+    expect(await page.getByText('Banned', { exact: true }).count()).toBe(2);
+    expect(await page.getByText('active', { exact: true }).count()).toBe(0);
   });
 
   it.each([
@@ -93,6 +95,8 @@ describe("a key's page of the console", () => {
     await store.database.query(`UPDATE api_keys SET ${change} WHERE id = $1`, [id]);
     const page = await open(`/admin/keys/${id}`);
     await page.getByRole('alert').getByText(title).waitFor();
+    await page.getByText('No other keys').waitFor();
+    expect(await page.getByRole('button', { name: /^(Change plan|Issue another key)$/ }).count()).toBe(0);
     await page.getByText(/requests with this key get 401/).waitFor();
     await page.getByText('Last used', { exact: true }).waitFor();
     expect(await page.getByText(/left$/).count()).toBe(0);
@@ -300,6 +304,9 @@ describe("the panel of a key's page that tries limits", () => {
     await page.emulateMedia({ colorScheme: 'dark' });
     await showOn(page, 'phone');
     await press(page, 'Try limits');
+    // Another plan than the key's is chosen at first.
+    expect(await panel(page).getByLabel('Plan').inputValue()).toBe('pro');
+    await panel(page).getByLabel('Plan').selectOption('free');
     await press(page, 'Show what they would have denied');
     await panel(page)
       .getByText(/: 10 of 70 requests/)

@@ -15,9 +15,12 @@ export function KeyBadges({ apiKey }: { apiKey: Pick<Key, 'state' | 'bannedUntil
   const { state, bannedUntil, role } = apiKey;
   return (
     <Group gap={6} className="one-line-group">
-      <Badge variant="dot" color={COLORS[state] ?? 'gray.6'} tt="capitalize" fw={550}>
-        {state}
-      </Badge>
+      {/* A banned key is not shown as active. */}
+      {(bannedUntil === null || state !== 'active') && (
+        <Badge variant="dot" color={COLORS[state] ?? 'gray.6'} tt="capitalize" fw={550}>
+          {state}
+        </Badge>
+      )}
       {bannedUntil !== null && (
         <Tooltip
           label={

@@ -62,8 +62,7 @@ function LoadedKey({ apiKey, children }: { apiKey: KeyWithUsage; children: React
   return (
     <Page
       title={apiKey.name}
-      // The limits below have the ban.
-      badge={<KeyBadges apiKey={{ ...apiKey, bannedUntil: null }} />}
+      badge={<KeyBadges apiKey={apiKey} />}
       description={
         <Group component="span" gap="xs">
           <TextLink to="/admin/keys" inherit>

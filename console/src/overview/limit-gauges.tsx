@@ -51,6 +51,7 @@ function renderGauges(status: RateLimitStatus, onEnd: () => void) {
         limit={limit}
         remaining={remaining}
         resetMs={reset * 1000}
+        isBanned={status.bannedUntil !== null}
         onReset={onEnd}
       />
     )),

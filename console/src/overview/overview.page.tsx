@@ -22,6 +22,15 @@ export function OverviewPage() {
     <Page title="Overview" description="The limits and the use of your API key">
       <Stack gap="lg">
         <LimitGauges query={status} onEnd={() => void status.refetch()} />
+        {typeof status.data?.bannedUntil === 'string' && (
+          <Panel title="Why this happened">
+            <Text size="sm">
+              Too many requests followed a 429 within one minute. Each further ban lasts longer than the one
+              before, and every 24 hours without a ban take one step back. To avoid the next, wait for
+              Retry-After after each 429, and spread your requests over the minute.
+            </Text>
+          </Panel>
+        )}
         {isBanned ? (
           <Panel title="Did you send these requests?">
             <Stack gap="sm" align="flex-start">

@@ -9,13 +9,15 @@ interface WindowGaugeProps {
   remaining: number;
   /** When the window ends, in milliseconds since the Unix epoch, by the service's clock. */
   resetMs: number;
+  /** While the quota is banned, a full window lets no request through. */
+  isBanned: boolean;
   onReset: () => void;
 }
 
 const NEARLY_USED = 0.1;
 
 /** Shows how much of one window remains, and when it is full again. */
-export function WindowGauge({ title, limit, remaining, resetMs, onReset }: WindowGaugeProps) {
+export function WindowGauge({ title, limit, remaining, resetMs, isBanned, onReset }: WindowGaugeProps) {
   const share = remaining / limit;
   const color = share === 0 ? 'red.7' : share <= NEARLY_USED ? 'orange.7' : 'forest.6';
   return (
@@ -35,7 +37,13 @@ export function WindowGauge({ title, limit, remaining, resetMs, onReset }: Windo
           aria-label={`${title}: requests left`}
         />
         <Text size="sm" c="dimmed">
-          Full again in <Countdown key={resetMs} untilMs={resetMs} onEnd={onReset} />
+          {isBanned ? (
+            'Not usable until the ban ends'
+          ) : (
+            <>
+              Full again in <Countdown key={resetMs} untilMs={resetMs} onEnd={onReset} />
+            </>
+          )}
         </Text>
       </Stack>
     </Panel>
