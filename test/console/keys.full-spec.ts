@@ -159,7 +159,7 @@ describe('the dialog that issues a key', () => {
     await facts(page).getByText('203.0.113.0/24', { exact: true }).waitFor();
   });
 
-  it('asks for a plan, and for a permission if they are selected, with its actions in view', async () => {
+  it('shows at once that name, plan and a permission are missing, with its actions in view', async () => {
     const page = await open('/admin/keys');
     await page.setViewportSize({ width: 1280, height: 860 });
     await page.getByRole('button', { name: 'Issue key' }).click();
@@ -175,6 +175,9 @@ describe('the dialog that issues a key', () => {
     await action.click();
     await dialog.getByText('Select at least one permission').waitFor();
     await dialog.getByText('Choose a plan', { exact: true }).last().waitFor();
+    await dialog.getByText('Must not be blank').waitFor();
+    await page.locator('input:focus').fill('Shop');
+    await action.click();
     await page.locator('select:focus').selectOption('pro');
     await action.click();
     expect(await page.locator('input:focus').getAttribute('value')).toBe('pets:read');

@@ -67,7 +67,7 @@ export function KeyActions({ apiKey }: { apiKey: KeyWithUsage }) {
   return (
     <>
       <ScopedButton {...button('label')}>Rename</ScopedButton>
-      <ScopedButton {...button('plan')}>Change plan</ScopedButton>
+      {isLive(apiKey) && <ScopedButton {...button('plan')}>Change plan</ScopedButton>}
       {isLive(apiKey) && <ScopedButton {...button('restrict')}>Restrict</ScopedButton>}
       {apiKey.bannedUntil !== null && <ScopedButton {...button('unban')}>Lift ban</ScopedButton>}
       {isLive(apiKey) && (

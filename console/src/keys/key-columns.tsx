@@ -19,7 +19,11 @@ function isOnQuotaAbove({ row, table }: RowContext): boolean {
 
 /** The columns of the list of keys. */
 export const KEY_COLUMNS: Column<KeyWithUsage>[] = [
-  { id: 'name', header: 'Name', cell: ({ row }) => <Name apiKey={row.original} /> },
+  {
+    id: 'name',
+    header: 'Name',
+    cell: (context) => <Name apiKey={context.row.original} isBelow={isOnQuotaAbove(context)} />,
+  },
   {
     id: 'plan',
     header: 'Plan',
@@ -67,10 +71,11 @@ export const KEY_COLUMNS: Column<KeyWithUsage>[] = [
   },
 ];
 
-function Name({ apiKey }: { apiKey: KeyWithUsage }) {
+/** Shows the name of a key, indented below another on its quota. */
+function Name({ apiKey, isBelow }: { apiKey: KeyWithUsage; isBelow: boolean }) {
   const { id, externalId, note } = apiKey;
   return (
-    <Stack gap={2} maw={220} className="name-cell">
+    <Stack gap={2} maw={220} className="name-cell" pl={isBelow ? 'md' : 0}>
       <KeyLink id={id} apiKey={apiKey} />
       {externalId !== null && (
         <Text size="xs" truncate title={`External id ${externalId}`}>

@@ -83,7 +83,7 @@ export function KeysPage() {
           <DataTable
             label="Keys"
             columns={KEY_COLUMNS}
-            pages={pages}
+            pages={{ ...pages, items: search.sort === undefined ? byQuota(pages.items) : pages.items }}
             minWidth={880}
             pageSize={{
               value: Number(search.limit ?? PAGE_SIZES[0]),
@@ -110,6 +110,12 @@ export function KeysPage() {
       <NewKeyDialog issued={issued} onClose={forgetIssued} />
     </Page>
   );
+}
+
+/** Returns the keys of a page with those of one quota together, at the place of the first. */
+function byQuota(keys: KeyWithUsage[]): KeyWithUsage[] {
+  const place = ({ quotaId }: KeyWithUsage) => keys.findIndex((each) => each.quotaId === quotaId);
+  return keys.toSorted((one, other) => place(one) - place(other));
 }
 
 function NoKeys({ filtered }: { filtered: boolean }) {

@@ -1,8 +1,6 @@
 import { Group, ScrollArea, Skeleton, Stack, Text } from '@mantine/core';
-import { IconKey } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import type { Key, KeyWithUsage } from 'animal-store-client';
-import { EmptyState } from '../feedback/empty-state';
 import { Loaded } from '../feedback/loaded';
 import { MaskedKey } from '../format/masked-key';
 import { Panel } from '../layout/panel';
@@ -23,15 +21,15 @@ export function QuotaKeysPanel({ apiKey }: { apiKey: KeyWithUsage }) {
     <Panel
       title="Other keys on the quota"
       description="They share its limits, its counts and its ban"
-      actions={<IssueOnQuota apiKey={apiKey} />}
+      actions={isValid(apiKey) && <IssueOnQuota apiKey={apiKey} />}
       h="100%"
     >
       <Loaded query={query} skeleton={<Skeleton height={160} radius="md" />}>
         {(keys) =>
           keys.every((each) => each.id === apiKey.id) ? (
-            <EmptyState icon={IconKey} title="No other keys">
-              After a rotation, the new key appears here. You can also issue another key on this quota.
-            </EmptyState>
+            <Text size="sm" c="dimmed">
+              No other keys
+            </Text>
           ) : (
             <Stack gap="sm">
               <Text size="sm" c="dimmed">
@@ -40,6 +38,7 @@ export function QuotaKeysPanel({ apiKey }: { apiKey: KeyWithUsage }) {
               <ScrollArea.Autosize
                 mah={LIST_MAX_HEIGHT}
                 type="auto"
+                scrollbars="y"
                 offsetScrollbars="present"
                 viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': 'Keys by state' }}
               >

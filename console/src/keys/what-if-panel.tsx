@@ -38,18 +38,19 @@ export function WhatIfPanel({ apiKey }: { apiKey: Pick<Key, 'quotaId' | 'plan'> 
 }
 
 interface LimitsFormProps {
-  /** The name of the plan that is chosen at first. */
+  /** The name of the plan of the key. Another is chosen at first. */
   plan: string;
   plans: Plan[];
   onTry: (tried: GetWhatIfQuery) => void;
 }
 
 function LimitsForm({ plan, plans, onTry }: LimitsFormProps) {
-  const [chosen, setChosen] = useState(plan);
   const planNamed = (name: string) => plans.find((each) => each.name === name);
+  const [first] = useState(() => otherPlan(plans, plan));
+  const [chosen, setChosen] = useState(first);
   const form = useForm({
     mode: 'uncontrolled',
-    initialValues: { plan, perMinute: '', perDay: '' },
+    initialValues: { plan: first, perMinute: '', perDay: '' },
     validate: (values) => quotaErrors(values, planNamed(values.plan)),
     onValuesChange: (values) => setChosen(values.plan),
   });
@@ -67,6 +68,17 @@ function LimitsForm({ plan, plans, onTry }: LimitsFormProps) {
       </Stack>
     </form>
   );
+}
+
+/** Returns the name of the next larger plan, else of another one; its own if there is no other. */
+function otherPlan(plans: Plan[], name: string): string {
+  const limitOf = ({ perMinute }: Plan) => perMinute ?? 0;
+  const own = plans.find((each) => each.name === name);
+  const others = plans
+    .filter((each) => each.name !== name && each.perMinute !== null)
+    .toSorted((one, other) => limitOf(one) - limitOf(other));
+  const larger = others.find((each) => own !== undefined && limitOf(each) > limitOf(own));
+  return (larger ?? others.at(-1))?.name ?? name;
 }
 
 function TriedLimits({ quotaId, tried }: { quotaId: string; tried: GetWhatIfQuery }) {

@@ -35,15 +35,16 @@ export function WhatIfResult({ whatIf }: { whatIf: WhatIf }) {
         <Fact
           key={maxDeniedRatio}
           label={
-            maxDeniedRatio === 0 ? 'Denies no request' : `Denies at most ${percent.format(maxDeniedRatio)}`
+            maxDeniedRatio === 0
+              ? 'Smallest plan that denies none'
+              : `Smallest plan that denies at most ${percent.format(maxDeniedRatio)}`
           }
         >
           {plan ?? 'No plan'}
         </Fact>
       ))}
       <Text size="sm" c="dimmed">
-        The plans are the smallest that would have denied no more requests than that. Requests that were
-        repeated after a 429 count again. Bans are ignored.
+        Requests that were repeated after a 429 count again. Bans are ignored.
       </Text>
     </Stack>
   );

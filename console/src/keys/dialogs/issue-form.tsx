@@ -46,6 +46,7 @@ export function IssueForm({ plans = [], sibling, onClose, onIssued }: IssueFormP
       expiresAt: '',
     },
     validate: (given) => ({
+      ...(given.name.trim() === '' && { name: 'Must not be blank' }),
       ...(sibling === undefined && quotaErrors(given, planNamed(given.plan))),
       ...restrictionErrors(given, choicesFor(given)),
       ...expiryError(given),
