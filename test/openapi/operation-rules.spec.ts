@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { ApiDocument, type Operation } from '../support/http/document.js';
 
 const { operations } = new ApiDocument();
@@ -21,9 +22,32 @@ const WITHOUT_ETAG: Record<string, string> = {
   getFailedRequest: 'Another request may have the same id.',
 };
 
+interface DocumentedOperation {
+  security: { apiKey: string[] }[];
+  responses: Record<string, { $ref: string }>;
+}
+
 const takesIdempotencyKey = ({ parameters }: Operation) =>
   parameters.some(({ name }) => name === 'Idempotency-Key');
 const hasEtag = ({ responses }: Operation) => 'ETag' in (responses['200']?.headers ?? {});
+
+describe('each operation', () => {
+  it.each(['openapi.json', 'admin-openapi.json'])(
+    'names its own scope in the example of its 403 (%s)',
+    (file) => {
+      const { paths, components } = JSON.parse(readFileSync(file, 'utf8')) as {
+        paths: Record<string, Record<string, DocumentedOperation>>;
+        components: { responses: Record<string, unknown> };
+      };
+      for (const { security, responses } of Object.values(paths).flatMap((item) => Object.values(item))) {
+        const [scope] = security[0]?.apiKey ?? [];
+        const name = responses['403']?.$ref.split('/').at(-1) ?? '';
+        const named = JSON.stringify(components.responses[name]).match(/lacks the scope \w+:\w+/g) ?? [];
+        expect([...new Set(named)]).toEqual(scope === undefined ? [] : [`lacks the scope ${scope}`]);
+      }
+    },
+  );
+});
 
 describe('the operations of clients', () => {
   it('take an Idempotency-Key on each POST, or say here why not', () => {
