@@ -108,15 +108,15 @@ describe('the page of plans of the console', () => {
     const body = { perMinute: 100, perDay: 1000 };
     await send(`${store.url}/admin/plans/starter`, { method: 'PUT', key: admin.key, body });
     const page = await open('/admin/plans', { scheme: 'dark' });
-    const saveButton = page.locator('button:focus', { hasText: 'Save…' });
+    const saveButton = page.locator('button:focus', { hasText: 'Save' });
     const dialog = page.getByRole('dialog', { name: 'Change the limits of starter?' });
     await page.getByRole('link', { name: 'starter', exact: true }).click();
     await page.getByLabel('Requests per day').fill('many');
-    await page.getByRole('button', { name: 'Save…' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Enter a whole number of requests').waitFor();
     await page.locator('input:focus').fill('1000');
     await page.getByLabel('Requests per minute').fill('0');
-    await page.getByRole('button', { name: 'Save…' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
     await dialog.getByRole('button', { name: 'Change limits' }).click();
     await page.getByText(/^Must be .*1/).waitFor();
     await page.locator('input:focus').fill('200');
@@ -171,7 +171,7 @@ describe('the drawer of a plan of the console', () => {
   it('confirms no change of another plan after the reader goes back', async () => {
     const page = await open('/admin/plans');
     await page.getByRole('link', { name: 'pro', exact: true }).click();
-    await page.getByRole('button', { name: 'Save…' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('dialog', { name: 'Change the limits of pro?' }).waitFor();
     await page.goBack();
     await page.getByRole('link', { name: 'free', exact: true }).click();

@@ -36,7 +36,11 @@ export function ShareTable({ header, shares, empty }: ShareTableProps) {
       </EmptyState>
     );
   }
-  const headers = [header, 'Share', 'Requests', 'Denied'].map((title) => ({ id: title, label: title }));
+  const headers = [header, 'Share', 'Requests', 'Denied'].map((title, index) => ({
+    id: title,
+    label: title,
+    align: index > 1 ? ('right' as const) : ('left' as const),
+  }));
   return (
     <CardTable label={label} headers={headers} minWidth={480}>
       {shares.map((share) => (
@@ -65,8 +69,12 @@ function Row({ header, share, part }: { header: string; share: Share; part: numb
           </Text>
         </Group>
       </CardCell>
-      <CardCell label="Requests">{numberText(requests)}</CardCell>
-      <CardCell label="Denied">{numberText(denied)}</CardCell>
+      <CardCell label="Requests" ta="right">
+        {numberText(requests)}
+      </CardCell>
+      <CardCell label="Denied" ta="right">
+        {numberText(denied)}
+      </CardCell>
     </Table.Tr>
   );
 }

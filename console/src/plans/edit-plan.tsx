@@ -66,7 +66,7 @@ export function EditPlan({ plan, isConfirming, setConfirming }: EditPlanProps) {
         <LifetimeField form={form} />
         <Group justify="flex-end">
           <ScopedButton scope="admin:write" ref={saveButton} type="submit">
-            Save…
+            Save
           </ScopedButton>
         </Group>
       </Stack>

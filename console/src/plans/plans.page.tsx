@@ -1,5 +1,6 @@
 import { Text } from '@mantine/core';
 import { IconPlus, IconStack2 } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { Plan } from 'animal-store-client';
 import { useState } from 'react';
@@ -43,8 +44,13 @@ const COLUMNS: Column<Plan>[] = [
     header: 'Keys',
     id: 'keys',
     cell: ({ row: { original } }) => (
-      <TextLink to="/admin/keys" search={{ plan: original.name }} size="sm">
-        Keys on {original.name}
+      <TextLink
+        to="/admin/keys"
+        search={{ plan: original.name }}
+        size="sm"
+        aria-label={`Keys on ${original.name}`}
+      >
+        <KeyCount plan={original.name} />
       </TextLink>
     ),
   },
@@ -82,6 +88,7 @@ export function PlansPage() {
           columns={COLUMNS}
           pages={pages}
           minWidth={560}
+          numbers={['perMinute', 'perDay', 'keys']}
           empty={
             <EmptyState icon={IconStack2} title="No plans yet" action={newPlan}>
               A key needs a plan. Create one with its limits.
@@ -96,6 +103,16 @@ export function PlansPage() {
       />
     </Page>
   );
+}
+
+/** Shows how many keys are on a plan, those that have ended included. */
+function KeyCount({ plan }: { plan: string }) {
+  const store = useStore();
+  const { data } = useQuery({
+    queryKey: ['keys', 'count', plan],
+    queryFn: ({ signal }) => store.admin.keys.list({ plan, limit: 1 }, { signal }),
+  });
+  return data?.total === undefined ? 'Show' : numberText(data.total);
 }
 
 function Limit({ value }: { value: number | null }) {

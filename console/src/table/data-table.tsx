@@ -22,6 +22,8 @@ interface DataTableProps<Item extends RowData> {
   /** Opens a row. The first column must have a button or link that does the same for the keyboard. */
   onRowClick?: (item: Item) => void;
   minWidth?: number;
+  /** The ids of the columns that are aligned at the right, as numbers are. */
+  numbers?: readonly string[];
   pageSize?: PageSize;
 }
 
@@ -34,7 +36,7 @@ interface PageSize {
 
 /** A table of one page of a list, with the buttons to the next and the previous page. */
 export function DataTable<Item extends RowData>(props: DataTableProps<Item>) {
-  const { label, columns, pages, empty, onRowClick, minWidth = 640, pageSize } = props;
+  const { label, columns, pages, empty, onRowClick, minWidth = 640, numbers = [], pageSize } = props;
   const { query, items } = pages;
   const table = useTable({ features, columns, data: items });
   const viewport = useRef<HTMLDivElement>(null);
@@ -56,9 +58,11 @@ export function DataTable<Item extends RowData>(props: DataTableProps<Item>) {
   if (isLoading) {
     return <LoadingTable />;
   }
+  const alignmentOf = (id: string) => (numbers.includes(id) ? ('right' as const) : ('left' as const));
   const headers = table.getFlatHeaders().map((header) => ({
     id: header.id,
     label: <table.FlexRender header={header} />,
+    align: alignmentOf(header.id),
   }));
   return (
     <>
@@ -79,7 +83,11 @@ export function DataTable<Item extends RowData>(props: DataTableProps<Item>) {
             style={onRowClick === undefined ? undefined : { cursor: 'pointer' }}
           >
             {row.getAllCells().map((cell) => (
-              <CardCell key={cell.id} label={textOf(cell.column.columnDef.header)}>
+              <CardCell
+                key={cell.id}
+                label={textOf(cell.column.columnDef.header)}
+                ta={alignmentOf(cell.column.id)}
+              >
                 <table.FlexRender cell={cell} />
               </CardCell>
             ))}

@@ -1,7 +1,5 @@
 import { Group, Stack, Text } from '@mantine/core';
-import { IconCircleCheck } from '@tabler/icons-react';
 import { Countdown } from '../feedback/countdown';
-import { EmptyState } from '../feedback/empty-state';
 import { KeyLink } from '../keys/key-link';
 import { useStore } from '../session/session';
 import { TextLink } from '../layout/text-link';
@@ -20,7 +18,9 @@ export function BansPanel() {
     <ReportPanel title="Banned now" report={report} loading={120}>
       {({ items, nextCursor }) =>
         items.length === 0 ? (
-          <EmptyState icon={IconCircleCheck} title="No key is banned" />
+          <Text size="sm" c="dimmed">
+            No key is banned
+          </Text>
         ) : (
           <Stack gap="sm">
             {items.map((apiKey) => (
