@@ -22,7 +22,11 @@ import type { AuditSearch } from './audit-search';
 const route = getRouteApi('/admin/audit');
 
 const COLUMNS: Column<AuditEvent>[] = [
-  { header: 'Time', id: 'createdAt', cell: ({ row: { original } }) => <Instant at={original.createdAt} /> },
+  {
+    header: 'Time',
+    id: 'createdAt',
+    cell: ({ row: { original } }) => <Instant at={original.createdAt} toSecond />,
+  },
   {
     header: 'Actor',
     id: 'actor',

@@ -2,13 +2,6 @@ import { Text, Tooltip } from '@mantine/core';
 
 const local = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
-const toTheSecond = new Intl.DateTimeFormat(undefined, {
-  month: 'short',
-  day: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-});
 const localDate = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 
 interface InstantProps {
@@ -18,7 +11,7 @@ interface InstantProps {
   none?: string;
   /** Leaves the time of day to the tooltip. */
   dateOnly?: boolean;
-  /** Shows the seconds, and leaves the year to the tooltip: for times of the last days. */
+  /** Shows the seconds too, of what happens within a minute. */
   toSecond?: boolean;
   /** What is shown instead of the date and the time of day, which the tooltip then has too. */
   text?: string;
@@ -34,11 +27,11 @@ export function Instant({ at, none = 'Never', dateOnly = false, toSecond = false
     );
   }
   const date = new Date(at);
-  const shown = text ?? (toSecond ? toTheSecond.format(date) : undefined);
+  const timeFormat = toSecond ? exact : local;
   return (
-    <Tooltip label={shown === undefined ? utcText(date) : `${exact.format(date)} (${utcText(date)})`}>
+    <Tooltip label={text === undefined ? utcText(date) : `${exact.format(date)} (${utcText(date)})`}>
       <time dateTime={at} tabIndex={0}>
-        {shown ?? (dateOnly ? localDate : local).format(date)}
+        {text ?? (dateOnly ? localDate : timeFormat).format(date)}
       </time>
     </Tooltip>
   );
