@@ -16,9 +16,9 @@ which it expires.`;
 const LIMITS = `\
 **Limits.** The service counts requests per UTC minute and per UTC day. Every response reports the limits in
 \`X-RateLimit-*\` and in \`RateLimit\`. A request over a limit gets 429: wait for \`Retry-After\`; after
-repeated 429s, wait longer each time. A key that keeps sending without waiting is banned for a while; the
-message of each 429 says how many more denials start a ban. More requests in flight than a client's share
-of a server get 429 \`too_many_concurrent_requests\`: send fewer at once.`;
+repeated 429s, wait longer each time. A key that is denied as often within a minute as its limit per minute
+is banned for a while; the message of each 429 says how many more denials start a ban. More requests in
+flight than a client's share of a server get 429 \`too_many_concurrent_requests\`: send fewer at once.`;
 
 const count = (limit: number | null) => limit?.toLocaleString('en-US') ?? 'custom';
 const PLANS = [

@@ -1,31 +1,19 @@
 import { z } from 'zod';
+import { orRequired } from './text-schemas.js';
 
 export const MIN_INT64 = -(2n ** 63n);
 const MAX = 2n ** 63n - 1n;
+const RANGE = `an integer from ${MIN_INT64} to ${MAX}`;
+const MESSAGE = `must be ${RANGE}, without quotes, fraction or exponent`;
 
-/** The schema of an int64 of a JSON body. */
-export const int64 = integerOfBody(MIN_INT64, MAX);
-
-/** Returns the schema of an integer of a JSON body, where integers are bigints. */
-export function integerOfBody(minimum: bigint | number, maximum: bigint | number) {
-  const range = `from ${minimum} to ${maximum}`;
-  const message = `must be an integer ${range}, written as digits`;
-  return z
-    .bigint({
-      error: ({ input }) => {
-        if (input === undefined) {
-          return 'is required';
-        }
-        return typeof input === 'string' ? `must be a JSON integer, not a string, ${range}` : message;
-      },
-    })
-    .refine((value) => value >= minimum && value <= maximum, message);
-}
+/** The schema of an int64 of a JSON body, where integers are bigints. */
+export const int64 = z
+  .bigint(orRequired(MESSAGE))
+  .refine((value) => value >= MIN_INT64 && value <= MAX, MESSAGE);
 
 /** The parameter is repeated to give up to `max` values, each of which counts once. */
 export function int64sParameter(max: number) {
-  const range = `from ${MIN_INT64} to ${MAX}`;
-  const message = `must be given at most ${max} times, each time as an integer ${range}, written as digits`;
+  const message = `must be given at most ${max} times, each time as ${RANGE}, written as digits`;
   return z
     .union([z.string(), z.string().array()])
     .transform((given, context) => {

@@ -147,7 +147,7 @@ describe('the page of animals of the console', () => {
     await page.getByText('Must not be blank').waitFor();
     expect(await readDescription(page, 'name')).toContain('Must not be blank');
     expect(await readDescription(page, 'categoryId')).toContain(
-      'Must be an integer from -9223372036854775808 to 9223372036854775807, written as digits',
+      'Must be an integer from -9223372036854775808 to 9223372036854775807, without quotes',
     );
     await until(async () => (await focused(page)) === 'name');
     await page.getByLabel('Category id').fill('');

@@ -84,7 +84,7 @@ describe('the page of orders of the console', () => {
     await page.getByText('No animal has the id 7').waitFor();
     await page.getByLabel('Quantity').fill('0');
     await place(page);
-    await page.getByText('Must be an integer from 1 to 2147483647, written as digits').waitFor();
+    await page.getByText('Must be an integer from 1 to 2147483647, without quotes').waitFor();
   });
 
   it('says that experimental operations are off if they are', async () => {

@@ -134,7 +134,7 @@ function wrongParameters(entry: Schema, name: string, schema: Schema): Wrong[] {
     const [least, greatest] = findRange(schema);
     const beyond = [least - 1n, least - 2n, greatest + 1n].map(String);
     const wrong = '1%20 1.0 1e1 %2B5 0x5 ten %zz %D9%A5 99999999999999999999'.split(' ');
-    const fault = `must be an integer from ${least} to ${greatest}(, written as digits)?`;
+    const fault = `must be an integer from ${least} to ${greatest}`;
     return [[fault, ['', ...beyond, ...wrong, ...(least > 0n ? ['05'] : [])]]];
   }
   if (format === 'date-time') {
@@ -184,8 +184,7 @@ function wrongFields(field: Schema): Wrong {
       '[5]',
       '{"value":"5","isLosslessNumber":true}',
     ];
-    const range = `from ${least} to ${greatest}`;
-    const fault = `must be (an integer ${range}, written as digits|a JSON integer, not a string, ${range})`;
+    const fault = `must be an integer from ${least} to ${greatest}, without quotes, fraction or exponent`;
     return [fault, [...beyond, ...wrong]];
   }
   if (type === 'array') {

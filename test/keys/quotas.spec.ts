@@ -193,8 +193,8 @@ describe('PATCH /admin/quotas/{quotaId}', () => {
     [{ perMinute: null, perDay: 5 }, 'perMinute is required: a quota has both own limits or neither'],
     [
       { perMinute: 0, perDay: '5' },
-      'perMinute must be an integer from 1 to 2147483647, written as digits; ' +
-        'perDay must be a JSON integer, not a string, from 1 to 2147483647',
+      'perMinute must be an integer from 1 to 2147483647, without quotes, fraction or exponent; ' +
+        'perDay must be an integer from 1 to 2147483647, without quotes, fraction or exponent',
     ],
   ])(
     'returns 400 and changes nothing for limits that do not go together or are invalid: %j',

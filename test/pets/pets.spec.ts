@@ -99,7 +99,8 @@ describe('POST /v1/pets', () => {
     expectInvalid(
       await create('{"status":"lost","categoryId":1.5,"name":""}'),
       'name must not be blank; categoryId must be an integer from -9223372036854775808 to ' +
-        '9223372036854775807, written as digits; status must be one of available, pending, sold',
+        '9223372036854775807, without quotes, fraction or exponent; ' +
+        'status must be one of available, pending, sold',
     );
   });
 
