@@ -52,9 +52,10 @@ export const snippets = ({ React, getComponent }) => {
           create(
             React.Fragment,
             null,
+            // What grows as it is entered is below the button, which would move away from a click.
+            create(Execute, { path, method, operation, ...props }),
             // Until its references are resolved, the operation is empty.
             operation.size > 0 && create(getComponent('RequestSnippets', true), { path, method, operation }),
-            create(Execute, { path, method, operation, ...props }),
           ),
       // Swagger UI shows it after the request was sent.
       curl: () => () => null,
