@@ -81,7 +81,7 @@ export type UsageTotals = Schemas['UsageTotals'];
 export type Webhook = Schemas['Webhook'];
 /** An event for one webhook. */
 export type WebhookDelivery = Schemas['WebhookDelivery'];
-/** A webhook was paused. Sent to the other webhooks, unless they are limited to a quota. */
+/** A webhook was paused. Sent to the other webhooks that are not limited to a quota. */
 export type WebhookPausedEvent = Schemas['WebhookPausedEvent'];
 /** An administrator sent a test event to this webhook alone. */
 export type WebhookTestEvent = Schemas['WebhookTestEvent'];
