@@ -21,7 +21,7 @@ export function QuotaKeysPanel({ apiKey }: { apiKey: KeyWithUsage }) {
     <Panel
       title="Other keys on the quota"
       description="They share its limits, its counts and its ban"
-      actions={isValid(apiKey) && <IssueOnQuota apiKey={apiKey} />}
+      actions={isLive(apiKey) && <IssueOnQuota apiKey={apiKey} />}
       h="100%"
     >
       <Loaded query={query} skeleton={<Skeleton height={160} radius="md" />}>

@@ -1,6 +1,6 @@
 import { Group, SegmentedControl } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import type { CurrentKey, Usage } from 'animal-store-client';
+import type { Usage } from 'animal-store-client';
 import { useState } from 'react';
 import type { Period } from '../charts/periods';
 import { RangeChart, RangeChartPlaceholder } from '../charts/range-chart';

@@ -191,9 +191,12 @@ export const CONVERSIONS: Record<string, Conversion> = {
         line_id: line[0]?.['id'] ?? null,
         generation: String(line.length - 1),
         suspended_at: null,
+        first_used_at: null,
+        former_line_id: null,
       };
     }),
   quotas: each((row) => ({ ...row, external_id: null })),
+  plans: each((row) => ({ ...row, max_key_lifetime_days: null })),
   rate_limit_counters: each((row) => ({
     ban_threshold: null,
     ...rename(row, {
