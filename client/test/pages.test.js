@@ -136,3 +136,16 @@ describe('orders.list', () => {
     assert.deepEqual(await store.orders.list({ status: 'delivered' }), { items: [], nextCursor: null });
   });
 });
+
+describe('requests.list', () => {
+  it('has the failed requests of the quota, and how many of them were not kept', async () => {
+    const store = await connect();
+    const { requestId } = await store.requests.get('unknown').catch((error) => error);
+    let page;
+    do {
+      page = await store.requests.list();
+    } while (page.items.length === 0);
+    assert.equal(page.items[0].requestId, requestId);
+    assert.equal(page.missing, 0);
+  });
+});
