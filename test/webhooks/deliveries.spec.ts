@@ -470,10 +470,10 @@ describe('the delivery after a response with Retry-After', () => {
     expect(Date.parse(second.nextAttemptAt ?? '')).toBeGreaterThanOrEqual(
       Date.parse(second.lastAttemptAt ?? '') + 48_000,
     );
-    receiver.respond = respondWith(503, { 'Retry-After': '7200' });
+    receiver.respond = respondWith(429, { 'Retry-After': '7200' });
     await admin.store.database.query('UPDATE webhooks SET retry_after_at = NULL');
     await endWaits();
-    await expectNewest(webhook, { attempts: 3, responseStatus: 503 });
+    await expectNewest(webhook, { attempts: 3, responseStatus: 429 });
     receiver.reset();
     await admin.send(`PATCH /admin/webhooks/${webhook.id}`, { url: `${receiver.url}/other` });
     await endWaits();
