@@ -14,14 +14,15 @@ const { plan, windows, denialsUntilBan, bannedUntil } = await store.rateLimit.ge
 
 const short = windows.filter(({ limit, remaining }) => remaining < RESERVE * limit);
 const warnings = short.map(({ name, limit, remaining, reset }) => {
-  const end = new Date(Number(reset) * 1000).toISOString();
+  const end = new Date(reset * 1000).toISOString();
   return `${remaining} of ${limit} requests remain in this ${name}, until ${end}. Slow down.`;
 });
 if (bannedUntil !== null) {
   warnings.push(`Banned until ${bannedUntil}. Wait for Retry-After of each 429.`);
-} else if (denialsUntilBan !== null && denialsUntilBan <= RESERVE * Number(windows[0].limit)) {
+} else if (denialsUntilBan !== null && denialsUntilBan <= RESERVE * windows[0].limit) {
   warnings.push(`${denialsUntilBan} more denied requests in this minute start a ban.`);
 }
 
-console.log(warnings.length === 0 ? `Plan ${plan}: no limit is near.` : warnings.join('\n'));
-process.exitCode = warnings.length === 0 ? 0 : 1;
+const isFine = warnings.length === 0;
+process.stdout.write(`${isFine ? `Plan ${plan}: no limit is near.` : warnings.join('\n')}\n`);
+process.exitCode = isFine ? 0 : 1;

@@ -1,5 +1,5 @@
 /** Statuses whose `Retry-After` says when the receiver wants the next request. */
-const OBEYED: readonly number[] = [429, 503];
+const OBEYED: ReadonlySet<number> = new Set([429, 503]);
 const DATE_FORM = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /**
@@ -14,7 +14,7 @@ export function retryAfterMs(
   nowMs: number,
   maxMs: number,
 ): number | null {
-  if (retryAfter === null || !OBEYED.includes(status)) {
+  if (retryAfter === null || !OBEYED.has(status)) {
     return null;
   }
   const untilMs = /^\d+$/.test(retryAfter) ? nowMs + Number(retryAfter) * 1000 : dateMs(retryAfter);
