@@ -1,4 +1,4 @@
-import { Text } from '@mantine/core';
+import { Text, VisuallyHidden } from '@mantine/core';
 import { IconPlus, IconStack2 } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -44,13 +44,9 @@ const COLUMNS: Column<Plan>[] = [
     header: 'Keys',
     id: 'keys',
     cell: ({ row: { original } }) => (
-      <TextLink
-        to="/admin/keys"
-        search={{ plan: original.name }}
-        size="sm"
-        aria-label={`Keys on ${original.name}`}
-      >
+      <TextLink to="/admin/keys" search={{ plan: original.name }} size="sm">
         <KeyCount plan={original.name} />
+        <VisuallyHidden> keys on {original.name}</VisuallyHidden>
       </TextLink>
     ),
   },
