@@ -256,7 +256,7 @@ describe('the longest life of a key', () => {
   it.each([0, 3651, '90', 1.5])('returns 400 for %j days', async (maxKeyLifetimeDays) => {
     expectInvalid(
       await putInVain(plan, { maxKeyLifetimeDays }),
-      'maxKeyLifetimeDays must be an integer from 1 to 3650, written as digits',
+      'maxKeyLifetimeDays must be an integer from 1 to 3650, without quotes, fraction or exponent',
     );
   });
 

@@ -35,7 +35,7 @@ describe('each operation', () => {
   it.each(['openapi.json', 'admin-openapi.json'])(
     'names its own scope in the example of its 403 (%s)',
     (file) => {
-      const { paths, components } = JSON.parse(readFileSync(file, 'utf8')) as {
+      const { paths, components } = JSON.parse(readFileSync(`docs/${file}`, 'utf8')) as {
         paths: Record<string, Record<string, DocumentedOperation>>;
         components: { responses: Record<string, unknown> };
       };

@@ -168,9 +168,9 @@ describe('usage as CSV', () => {
   const COUNTS = 'requests,denied,2xx,3xx,4xx,5xx';
 
   it.each([
-    ['/admin/usage', `startsAt,keyId,quotaId,operation,deprecated,${COUNTS},lastRequestAt`],
+    ['/admin/usage', `startsAt,keyId,quotaId,externalId,operation,deprecated,${COUNTS},lastRequestAt`],
     ['/admin/usage/totals', `startsAt,${COUNTS}`],
-    ['/admin/usage/top', `keyId,keyName,prefix,lastFour,quotaId,plan,${COUNTS},lastRequestAt`],
+    ['/admin/usage/top', `keyId,keyName,prefix,lastFour,quotaId,externalId,plan,${COUNTS},lastRequestAt`],
     ['/admin/usage/operations', `operation,deprecated,${COUNTS},lastRequestAt`],
   ])('is the page of %s with a header line, and the same links', async (path, header) => {
     const target = `${path}?limit=2&since=${day('2027-02-01')}`;

@@ -7,6 +7,8 @@ ALTER TABLE "webhooks"
         ON DELETE RESTRICT ON UPDATE CASCADE,
     ADD CONSTRAINT "webhooks_retry_after_at_representable"
         CHECK (isfinite("retry_after_at") AND "retry_after_at" < '10000-01-01 00:00+00');
+-- There are at most 20 webhooks.
+CREATE INDEX "webhooks_quota_id_idx" ON "webhooks" ("quota_id");
 ALTER TABLE "webhook_deliveries"
     ADD COLUMN "first_attempt_at" TIMESTAMPTZ(3),
     ADD COLUMN "withheld" BOOLEAN NOT NULL DEFAULT false,
