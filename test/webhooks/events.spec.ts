@@ -336,7 +336,7 @@ describe('many events for all webhooks that there may be', () => {
     );
     const { key } = await admin.store.issue(UNLIMITED);
     let batches = 0;
-    let finding = true;
+    const progress = { finding: true };
     const findAll = async (store: TestApplication) => {
       while (await findEvents(store)) {
         batches += 1;
@@ -344,13 +344,13 @@ describe('many events for all webhooks that there may be', () => {
     };
     const statuses: number[] = [];
     const sendRequests = async () => {
-      while (finding) {
+      while (progress.finding) {
         statuses.push((await send(`${admin.store.url}/v1/pets`, { key })).status);
       }
     };
     const requests = sendRequests();
     await Promise.all([admin.store, replica].map(findAll));
-    finding = false;
+    progress.finding = false;
     await requests;
     expect(new Set(statuses)).toEqual(new Set([200]));
     expect(statuses.length).toBeGreaterThan(batches);
