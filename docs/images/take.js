@@ -20,7 +20,7 @@ const PAGES = [
   { name: 'console-key', path: '/console/admin/keys/ID', role: 'administrator', scheme: 'light' },
   { name: 'console-plans', path: '/console/admin/plans', role: 'administrator', scheme: 'light' },
   { name: 'console-audit', path: '/console/admin/audit', role: 'administrator', scheme: 'light' },
-  { name: 'reference', path: '/docs', role: 'shop', scheme: 'light', act: scrollToOperations },
+  { name: 'reference', path: '/docs', role: 'shop', scheme: 'light' },
 ];
 
 const dataFolder = await mkdtemp(path.join(tmpdir(), 'animal-store-pictures-'));
@@ -45,7 +45,7 @@ try {
   await rm(dataFolder, { recursive: true, force: true });
 }
 
-async function take(browser, url, keys, { name, path: address, role, scheme, act }) {
+async function take(browser, url, keys, { name, path: address, role, scheme }) {
   const context = await browser.newContext({
     viewport: { width: 1280, height: 860 },
     colorScheme: scheme,
@@ -62,15 +62,8 @@ async function take(browser, url, keys, { name, path: address, role, scheme, act
   }
   await page.goto(`${url}${address.replace('ID', keys.shop.id)}`);
   await page.waitForLoadState('networkidle');
-  await act?.(page);
   await page.waitForTimeout(500);
   await page.screenshot({ path: path.join(folder, `${name}.png`), style: '* { scrollbar-width: none }' });
   await context.close();
 }
 
-async function scrollToOperations(page) {
-  await page
-    .locator('.opblock-tag')
-    .first()
-    .evaluate((tag) => tag.scrollIntoView());
-}
