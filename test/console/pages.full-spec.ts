@@ -154,7 +154,7 @@ describe('a table of the console on a phone', () => {
     [
       '/admin/webhooks/WEBHOOK',
       'Deliveries of this webhook',
-      ['Queued', 'Event', 'State', 'Attempts', 'Again'],
+      ['Queued', 'Event', 'State', 'Attempts'],
     ],
     ['/admin/requests', 'Failed requests', ['Time', 'Request', 'Response', 'Key', 'Took', 'Address']],
     ['/admin/audit', 'Audit entries', ['Time', 'Actor', 'Action', 'Subject', 'Change']],

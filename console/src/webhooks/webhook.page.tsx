@@ -48,7 +48,9 @@ function OneWebhook({ id }: { id: string }) {
   }
   const webhook = query.data;
   return (
+    // With its title, which may need several lines, the page is another one: nothing that a reader saw moves.
     <Page
+      key={webhook?.id}
       title={webhook?.url ?? 'Webhook'}
       description={<TextLink to="/admin/webhooks">Webhooks</TextLink>}
       {...(webhook !== undefined && {
