@@ -66,4 +66,3 @@ async function take(browser, url, keys, { name, path: address, role, scheme }) {
   await page.screenshot({ path: path.join(folder, `${name}.png`), style: '* { scrollbar-width: none }' });
   await context.close();
 }
-

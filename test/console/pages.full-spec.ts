@@ -151,11 +151,7 @@ const PAGES: [name: string, path: string, loaded: Step, ...further: Step[]][] = 
 describe('a table of the console on a phone', () => {
   it.each([
     ['/admin/keys', 'Keys', ['Plan', 'State', 'Last 24 hours', 'Last used', 'Expires']],
-    [
-      '/admin/webhooks/WEBHOOK',
-      'Deliveries of this webhook',
-      ['Queued', 'Event', 'State', 'Attempts'],
-    ],
+    ['/admin/webhooks/WEBHOOK', 'Deliveries of this webhook', ['Queued', 'Event', 'State', 'Attempts']],
     ['/admin/requests', 'Failed requests', ['Time', 'Request', 'Response', 'Key', 'Took', 'Address']],
     ['/admin/audit', 'Audit entries', ['Time', 'Actor', 'Action', 'Subject', 'Change']],
   ] as const)('shows each row as a card with the names of the columns (%s)', async (path, label, columns) => {
