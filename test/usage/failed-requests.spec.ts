@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
+import { encodeCursor } from '../../src/schemas/pagination.js';
 import { FailedRequestCleanup } from '../../src/usage/failed-requests/failed-request.cleanup.js';
 import { FailedRequestRecorder } from '../../src/usage/failed-requests/failed-request.recorder.js';
 import type { FailedRequestOfAll } from '../../src/usage/failed-requests/failed-request.schemas.js';
 import { eventually } from '../support/eventually.js';
+import { expectError, expectInvalid } from '../support/http/expectations.js';
 import { type Init, send } from '../support/http/http.js';
 import { useAdministration } from '../support/keys/administration.js';
 import { UNLIMITED } from '../support/keys/keys.js';
@@ -176,6 +178,22 @@ describe('requests that failed', () => {
     expect(json.map(({ status }: FailedRequestOfAll) => status)).toEqual([400, 404]);
     expect((await call(`/v1/requests/${headers['X-Request-Id']}`)).json.status).toBe(400);
   });
+
+  it('are not found by an id that no request can have', async () => {
+    for (const id of ['%00', 'a%0Ab', '%E2%80%AE']) {
+      expectError(await call(`/v1/requests/${id}`), 404, 'not_found');
+      expectInvalid(await admin.send(`GET /admin/requests?requestId=${id}`), /^requestId /);
+    }
+  });
+
+  it.each(['0000-01-01T00:00:00.000Z', '-000001-01-01T00:00:00.000Z', '+010000-01-01T00:00:00.000Z', 'x'])(
+    'are not listed from a cursor at %s, which the database cannot compare',
+    async (at) => {
+      const cursor = encodeCursor(`${at}|${randomUUID()}`);
+      expectInvalid(await call(`/v1/requests?cursor=${cursor}`), /^cursor /);
+      expectInvalid(await admin.send(`GET /admin/requests?cursor=${cursor}`), /^cursor /);
+    },
+  );
 
   it('have the message of their client, whatever refuses them', async () => {
     admin.store.clock.travelTo(new Date(HALF_PAST.getTime() + 4 * MINUTE_MS));

@@ -3,6 +3,7 @@ import { Prisma } from '../../database/generated/client.js';
 import { PrismaService } from '../../database/access/prisma.service.js';
 import { ApiError } from '../../http/routes/api-error.js';
 import { toPage } from '../../schemas/pagination.js';
+import { isPlainText } from '../../schemas/text-schemas.js';
 import { STORED_PER_MINUTE_MAX } from '../rules/failed-request-batch.js';
 import type { FailedRequestOfAll, FailedRequestOfAllQuery } from './failed-request.schemas.js';
 
@@ -49,10 +50,13 @@ export class FailedRequestRepository {
    * @throws ApiError `not_found`.
    */
   async find(requestId: string, quotaId?: string): Promise<FailedRequestOfAll> {
-    const row = await this.prisma.failedRequest.findFirst({
-      where: { requestId, ...(quotaId !== undefined && { quotaId }) },
-      orderBy: { requestedAt: 'desc' },
-    });
+    // PostgreSQL rejects a text with NUL.
+    const row = isPlainText(requestId)
+      ? await this.prisma.failedRequest.findFirst({
+          where: { requestId, ...(quotaId !== undefined && { quotaId }) },
+          orderBy: { requestedAt: 'desc' },
+        })
+      : null;
     const [request] = row === null ? [] : await this.withKeys([row]);
     if (request === undefined) {
       const message =

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { openEnum } from '../../schemas/open-enum.js';
-import { instantParameter } from '../../schemas/instant.js';
+import { instant, instantParameter } from '../../schemas/instant.js';
 import {
   cursorParameter,
   enumParameter,
@@ -82,8 +82,8 @@ export type FailedRequestOfAll = z.infer<typeof FailedRequestOfAll>;
 /** The position after a failed request: its time and identifier. */
 const readPosition = (position: string) => {
   const [at = '', id = ''] = position.split('|');
-  const requestedAt = new Date(at);
-  return Number.isNaN(requestedAt.getTime()) || !isUuid(id) ? null : { requestedAt, id };
+  const { success, data } = instant.safeParse(at);
+  return success && isUuid(id) ? { requestedAt: data, id } : null;
 };
 
 export const FailedRequestQuery = z.object({
