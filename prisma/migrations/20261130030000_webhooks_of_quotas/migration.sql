@@ -9,14 +9,15 @@ ALTER TABLE "webhooks"
         CHECK (isfinite("retry_after_at") AND "retry_after_at" < '10000-01-01 00:00+00');
 -- There are at most 20 webhooks.
 CREATE INDEX "webhooks_quota_id_idx" ON "webhooks" ("quota_id");
+-- The constraint is validated later, in a migration that does not block deliveries.
 ALTER TABLE "webhook_deliveries"
     ADD COLUMN "first_attempt_at" TIMESTAMPTZ(3),
     ADD COLUMN "withheld" BOOLEAN NOT NULL DEFAULT false,
     ADD CONSTRAINT "webhook_deliveries_first_attempt_at_representable"
-        CHECK (isfinite("first_attempt_at") AND "first_attempt_at" < '10000-01-01 00:00+00');
+        CHECK (isfinite("first_attempt_at") AND "first_attempt_at" < '10000-01-01 00:00+00') NOT VALID;
 
--- The last release queues every event for every webhook. What is not of the quota of the webhook stays without its
--- data, as if it was delivered: without a row, that release would find the event again and again.
+-- The last release queues every event for every webhook. Deliveries of other quotas are stored without data and
+-- marked as delivered: without a row, that release would find the event again and again.
 CREATE FUNCTION "withhold_other_quotas"() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     "quota" UUID;
