@@ -32,6 +32,9 @@ CREATE TABLE "failed_request_minutes" (
     CONSTRAINT "failed_request_minutes_pkey" PRIMARY KEY ("quota_id", "starts_at")
 );
 CREATE INDEX "failed_request_minutes_starts_at_idx" ON "failed_request_minutes" ("starts_at");
+-- The minutes in which more requests failed than are stored, which are few.
+CREATE INDEX "failed_request_minutes_missing_idx" ON "failed_request_minutes" ("starts_at")
+    WHERE "total" > least("offered", 60);
 
 -- Instants that a JavaScript date can represent, with a year of four digits.
 ALTER TABLE "failed_requests"

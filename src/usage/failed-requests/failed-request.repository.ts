@@ -98,14 +98,16 @@ export class FailedRequestRepository {
 
   /** Returns how many requests of the minutes within the range failed and are not stored. */
   private async countMissing(since?: Date, until?: Date, quotaId?: string): Promise<number> {
+    // A constant, because the condition of a parameter matches no partial index.
+    const stored = Prisma.raw(`least(offered, ${STORED_PER_MINUTE_MAX})`);
     const conditions = [
-      Prisma.sql`total > least(offered, ${STORED_PER_MINUTE_MAX})`,
+      Prisma.sql`total > ${stored}`,
       ...(since ? [Prisma.sql`starts_at > ${since}::timestamptz - interval '1 minute'`] : []),
       ...(until ? [Prisma.sql`starts_at < ${until}::timestamptz`] : []),
       ...(quotaId === undefined ? [] : [Prisma.sql`quota_id = ${quotaId}::uuid`]),
     ];
     const [row] = await this.prisma.$queryRaw<[{ missing: number }]>`
-      SELECT coalesce(sum(total - least(offered, ${STORED_PER_MINUTE_MAX})), 0)::float8 AS missing
+      SELECT coalesce(sum(total - ${stored}), 0)::float8 AS missing
       FROM failed_request_minutes WHERE ${Prisma.join(conditions, ' AND ')}`;
     return row.missing;
   }
