@@ -11,6 +11,7 @@ import { Clock } from '../process/clock.js';
 import { DatabaseClock } from '../database/access/database-clock.js';
 import { ApiError } from '../http/routes/api-error.js';
 import { PrismaService } from '../database/access/prisma.service.js';
+import { retryConflicts } from '../database/access/retry-conflicts.js';
 import { loadSql, namedStatement } from '../database/access/statement.js';
 import { ApiKeyChangeListener } from './api-key-change-listener.js';
 
@@ -166,7 +167,9 @@ export class ApiKeyCache implements MetricsSource {
    * or is replaced meanwhile.
    */
   private async recordFirstUse(ids: string[]): Promise<boolean[]> {
-    const recorded = new Set((await this.prisma.sql.query(RECORD_FIRST_USE, ids)).map(({ id }) => id));
+    // After a deadlock, a successor that was not recorded could still be replaced.
+    const rows = await retryConflicts(() => this.prisma.sql.query(RECORD_FIRST_USE, ids));
+    const recorded = new Set(rows.map(({ id }) => id));
     return ids.map((id) => recorded.has(id));
   }
 }
