@@ -96,6 +96,23 @@ describe('POST /v1/keys', () => {
     expect((await issueBy(holder, narrow)).json).toMatchObject(narrow);
   });
 
+  it('expires with the longest life of the plan if the holder expires later', async () => {
+    const plan = { perMinute: 100, perDay: 1000 };
+    await admin.send('PUT /admin/plans/short-lived', plan);
+    const expiresAt = new Date(admin.store.clock.now() + 30 * DAY_MS).toISOString();
+    const limits = { plan: 'short-lived', perMinute: undefined, perDay: undefined };
+    const holder = await issueHolder({ ...limits, expiresAt });
+    await admin.send('PUT /admin/plans/short-lived', { ...plan, maxKeyLifetimeDays: 7 });
+    const { status, json } = await issueBy(holder);
+    expect(status).toBe(201);
+    const daysUntilExpiry = (Date.parse(json.expiresAt) - admin.store.clock.now()) / DAY_MS;
+    expect(daysUntilExpiry).toBeCloseTo(7, 2);
+    expectInvalid(
+      await issueBy(holder, { expiresAt }),
+      /^expiresAt must not be after .* lives at most 7 days/,
+    );
+  });
+
   it('returns 400 that names every bound of the holder that the input exceeds', async () => {
     const expiresAt = new Date(admin.store.clock.now() + DAY_MS);
     const holder = await issueHolder({ allowedNetworks: ['127.0.0.0/8'], expiresAt });
@@ -196,6 +213,24 @@ describe('the hundred-and-first key that a holder issues in a UTC day', () => {
     const denied = await issueBy(holder);
     expectError(denied, 409, 'conflict', expect.stringMatching(/issued 100 keys today/));
     expect((await admin.send('POST /admin/keys', { name: 'x', quotaId: holder.quotaId })).status).toBe(201);
+  });
+});
+
+describe('a rotation of a key that a holder issued', () => {
+  it('does not count as a key that the holder issues, even if it is repeated', async () => {
+    const holder = await issueHolder();
+    const { json: key } = await issueBy(holder);
+    await admin.store.database.query(
+      `INSERT INTO api_keys (id, quota_id, name, hash, prefix, last_four, revoked_at, issuer_id)
+       SELECT gen_random_uuid(), $1, 'many', sha256(('z' || n)::bytea), 'ask_test_', '0000', now(), $2
+       FROM generate_series(1, 98) n`,
+      [holder.quotaId, holder.id],
+    );
+    for (let rotation = 0; rotation < 2; rotation += 1) {
+      expect((await call(key, 'POST /v1/key/rotate')).status).toBe(201);
+    }
+    expect((await issueBy(holder)).status).toBe(201);
+    expectError(await issueBy(holder), 409, 'conflict', expect.stringMatching(/issued 100 keys today/));
   });
 });
 

@@ -11,6 +11,7 @@ import { KeyReader } from '../key-reader.service.js';
 import { KeyService } from '../key.service.js';
 import { keyInvalidity, type KeyRecord } from '../key.view.js';
 import { furtherKeyBounds, issuableScopes } from '../rules/further-key.js';
+import { earliest, latestExpiry } from '../rules/key-lifetime.js';
 import type { NewFurtherKey } from './further-key.schemas.js';
 import type { IssuedKey, KeyWithUsage } from '../key.schemas.js';
 
@@ -43,7 +44,9 @@ export class FurtherKeyService {
     return inTransaction(this.database, async (transaction) => {
       const issuer = await lockKey(transaction, issuerId);
       const bounds = await requireBounds(transaction, issuer, given);
-      const expiresAt = bounds.expiresAt ?? undefined;
+      // The plan may have got a shorter life since the issuer was issued.
+      const latest = latestExpiry(issuer.quota.plan.maxKeyLifetimeDays, await readServerTimeMs(transaction));
+      const expiresAt = given.expiresAt ?? earliest(bounds.expiresAt, latest) ?? undefined;
       const input = { name, ...bounds, expiresAt, quotaId: issuer.quotaId, issuerId };
       return this.keys.within(transaction).issue(input, keyActor(issuerId));
     });
@@ -93,7 +96,8 @@ async function requireBounds(database: Database, issuer: KeyRecord, given: Omit<
 
 /** @throws ApiError `conflict` if `ISSUES_PER_DAY` keys were issued in the UTC day by keys of this line. */
 async function requireIssuesLeft(database: Database, { quotaId, lineId }: KeyRecord, nowMs: number) {
-  const issued = { quotaId, issuer: { lineId }, predecessorId: null };
+  // A successor has the issuer of its predecessor, even once another one replaced it.
+  const issued = { quotaId, issuer: { lineId }, predecessorId: null, formerLineId: null };
   if ((await countIssuedToday(database, issued, nowMs)) >= ISSUES_PER_DAY) {
     const message =
       `Your key, with its predecessors, issued ${ISSUES_PER_DAY} keys today. ` +
