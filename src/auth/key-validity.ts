@@ -8,7 +8,7 @@ import { Prisma } from '../database/generated/client.js';
  * A key that has not ended is live. A suspended key is live too, but not valid until it is resumed.
  */
 
-/** Returns how a key has ended at `nowMs`, or null if it is valid. */
+/** Returns how a key has ended at `nowMs`, or null if it is live. */
 export function findKeyEnd(isRevoked: boolean, expiresAt: Date | null, nowMs: number) {
   if (isRevoked) {
     return 'revoked';

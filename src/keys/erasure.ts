@@ -1,4 +1,6 @@
-import { Prisma } from '../database/generated/client.js';
+import type { Actor } from '../audit/audit.js';
+import type { Prisma } from '../database/generated/client.js';
+import { pauseWebhook } from '../webhooks/pause-webhook.js';
 
 /** The name of a key whose customer was erased. */
 const ERASED = 'Erased';
@@ -8,9 +10,21 @@ const AUDIT_FIELDS = ['name', 'note', 'allowedNetworks', 'externalId'];
 /**
  * Removes what describes the customer of a quota: its external id, names, notes and networks of its keys, the
  * same in the audit and in events for webhooks, its failed requests, and stored responses. Ids and counts
- * stay.
+ * stay. The webhooks that receive only its events are paused, because they may lead to the customer.
  */
-export async function erasePersonalData(transaction: Prisma.TransactionClient, quotaId: string) {
+export async function erasePersonalData(
+  transaction: Prisma.TransactionClient,
+  quotaId: string,
+  actor: Actor,
+) {
+  const webhooks = await transaction.webhook.findMany({
+    where: { quotaId },
+    orderBy: { id: 'asc' },
+    select: { id: true, url: true },
+  });
+  for (const webhook of webhooks) {
+    await pauseWebhook(transaction, webhook, 'administrator', actor);
+  }
   await transaction.$executeRaw`
     UPDATE api_keys
     SET name = ${ERASED}, note = NULL, allowed_networks = allowed_networks[1:0]

@@ -24,7 +24,7 @@ export const KEY_ARGS = {
 
 export type KeyRecord = Prisma.ApiKeyGetPayload<typeof KEY_ARGS> & Restrictions;
 
-/** Returns how a key has ended at `nowMs`, or null if it is valid. */
+/** Returns how a key has ended at `nowMs`, or null if it is live. */
 export const keyEnd = ({ revokedAt, expiresAt }: KeyRecord, nowMs: number) =>
   findKeyEnd(revokedAt !== null, expiresAt, nowMs);
 

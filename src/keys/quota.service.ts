@@ -56,8 +56,8 @@ export class QuotaService {
   }
 
   /**
-   * Revokes the keys of a quota, and removes what describes its customer; ids and counts stay. What its last
-   * requests are recorded as within the next second is removed by erasing it again.
+   * Revokes the keys of a quota, and removes what describes its customer; ids and counts stay.
+   * Failed requests that are recorded within the next second remain; erase the quota again to remove them.
    *
    * @throws ApiError `not_found`.
    */
@@ -66,7 +66,7 @@ export class QuotaService {
       const quota = await lockQuota(transaction, id);
       const bannedUntil = await this.counters.findBanEnd(quotaBucketKey(quota.id));
       // First, so that the events of the revocations have no names either.
-      await erasePersonalData(transaction, quota.id);
+      await erasePersonalData(transaction, quota.id, actor);
       const revokedKeys = await KeyService.revokeAll(transaction, quota.id, actor);
       await recordAuditEvent(transaction, actor, 'quota.erased', quota, null, { revokedKeys });
       return this.view(transaction, quota, bannedUntil);

@@ -1,4 +1,4 @@
-import { recordAuditEvent, SERVICE } from '../audit/audit.js';
+import { type Actor, recordAuditEvent, SERVICE } from '../audit/audit.js';
 import type { Prisma } from '../database/generated/client.js';
 import { type Database, inTransaction } from '../database/access/in-transaction.js';
 import { readServerTimeMs } from '../database/access/server-time.js';
@@ -30,13 +30,15 @@ export function queuePause(
 }
 
 /**
- * Pauses a webhook because of what its receiver did, unless it is paused already, or has another URL by now.
- * Returns whether it did.
+ * Pauses a webhook, unless it is paused already, or has another URL by now. Returns whether it did.
+ *
+ * @param actor by default the service, because of what the receiver did.
  */
 export async function pauseWebhook(
   transaction: Prisma.TransactionClient,
   { id, url }: { id: string; url: string },
   pauseReason: PauseReason,
+  actor: Actor = SERVICE,
 ): Promise<boolean> {
   const pausedAt = new Date(await readServerTimeMs(transaction));
   const where = { id, url, pausedAt: null };
@@ -45,7 +47,7 @@ export async function pauseWebhook(
     return false;
   }
   const after = { paused: true, pauseReason };
-  await recordAuditEvent(transaction, SERVICE, 'webhook.paused', { id }, { paused: false }, after);
+  await recordAuditEvent(transaction, actor, 'webhook.paused', { id }, { paused: false }, after);
   await queuePause(transaction, id, pausedAt, pauseReason);
   return true;
 }

@@ -118,6 +118,35 @@ it('can be repeated, and rejects a quota that is not there', async () => {
   await expect(erase({ quotaId: crypto.randomUUID() })).rejects.toMatchObject({ code: 'not_found' });
 });
 
+it('pauses the webhooks that receive only events of the quota', async () => {
+  const key = await admin.issue();
+  const create = async (limit: object) => {
+    const webhook = { url: 'https://example.com/', events: ['*'], ...limit };
+    return (await admin.send('POST /admin/webhooks', webhook)).json;
+  };
+  const [own, ofAll] = [await create({ quotaId: key.quotaId }), await create({})];
+  await erase(key);
+  const find = async ({ id }: { id: string }) => (await admin.send(`GET /admin/webhooks/${id}`)).json;
+  expect(await find(own)).toMatchObject({ paused: true, pauseReason: 'administrator' });
+  expect(await find(ofAll)).toMatchObject({ paused: false });
+  expect((await admin.send(`GET /admin/webhooks/${own.id}/deliveries`)).json).toEqual([]);
+  const events = (await admin.send('GET /admin/audit?action=webhook.paused')).json;
+  expect(events[0]).toMatchObject({
+    actor: { type: 'terminal', name: 'ann' },
+    subject: { type: 'webhook', id: own.id },
+  });
+  await erase(key);
+});
+
+it('revokes only keys that have not ended', async () => {
+  const key = await admin.issue();
+  await admin.send(`POST /admin/keys/${key.id}/rotate`, { overlapSeconds: 0 });
+  await erase(key);
+  const [event] = (await admin.send(`GET /admin/audit?quotaId=${key.quotaId}`)).json;
+  expect(event).toMatchObject({ action: 'quota.erased', after: { revokedKeys: 1 } });
+  expect((await admin.send(`GET /admin/keys/${key.id}`)).json.state).toBe('expired');
+});
+
 it('leaves the audit append only', async () => {
   await erase(await admin.issue());
   for (const change of ['UPDATE audit_events SET before = NULL', 'DELETE FROM audit_events']) {
