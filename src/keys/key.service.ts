@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
+import { whereLive } from '../auth/key-validity.js';
 import { generateApiKey } from '../auth/rules/api-key.js';
 import { type Database, inTransaction } from '../database/access/in-transaction.js';
 import { readServerTimeMs } from '../database/access/server-time.js';
@@ -222,13 +223,14 @@ export class KeyService {
   }
 
   /**
-   * Revokes the valid keys of a quota in the transaction that erases its customer, and returns how many.
+   * Revokes the live keys of a quota in the transaction that erases its customer, and returns how many. A
+   * quota has few of them, but may have thousands that expired.
    *
    * @param quotaId the id of a locked quota.
    */
   static async revokeAll(transaction: Prisma.TransactionClient, quotaId: string, actor: Actor) {
     const nowMs = await readServerTimeMs(transaction);
-    const keys = await findKeys(transaction, { where: { quotaId, revokedAt: null } });
+    const keys = await findKeys(transaction, { where: { quotaId, ...whereLive(nowMs) } });
     for (const key of keys) {
       await revokeRecord(transaction, key, actor, nowMs);
     }
@@ -467,6 +469,11 @@ async function requireRotatable(
   const { successor } = key;
   if (successor !== null && (successor.revokedAt !== null || (await wasUsed(database, successor.id)))) {
     throw rotatedAlready(successor);
+  }
+  if (maxPerDay !== Infinity && successor !== null && successor.suspendedAt !== null) {
+    // The one that replaces it would not be suspended.
+    const message = 'The successor of the key is suspended, so only an administrator can rotate it.';
+    throw new ApiError('conflict', message);
   }
   if (maxPerDay !== Infinity && (await readLine(database, key, nowMs)).successorsToday >= maxPerDay) {
     const message =

@@ -120,6 +120,20 @@ describe('a rotation whose response was lost', () => {
     expect((await rotateAsAdmin(key)).status).toBe(201);
   });
 
+  it('cannot be repeated by the holder while its successor is suspended', async () => {
+    const key = await issue();
+    const lost = await rotateLosing(key);
+    await admin.send(`PATCH /admin/keys/${lost.id}`, { suspended: true });
+    expectError(
+      await rotate(key),
+      409,
+      'conflict',
+      'The successor of the key is suspended, so only an administrator can rotate it.',
+    );
+    expect((await find(lost)).state).toBe('suspended');
+    expect((await rotateAsAdmin(key)).status).toBe(201);
+  });
+
   it('counts as one of the five rotations of the day', async () => {
     const key = await issue();
     for (let rotation = 0; rotation < 5; rotation += 1) {
@@ -190,6 +204,29 @@ describe('a successor that was used', () => {
     // Once it is aggregated, too.
     await find(successor);
     expectRotatedAlready(await rotate(key), successor);
+  });
+
+  it('is recorded even if the first try ends in a deadlock', async () => {
+    const successor = await rotateLosing(await issue());
+    // A rollback does not undo `nextval`.
+    await query(
+      `CREATE SEQUENCE tries;
+       CREATE FUNCTION deadlock_once() RETURNS trigger LANGUAGE plpgsql AS $$
+         BEGIN
+           IF nextval('tries') = 1 THEN RAISE 'deadlock' USING ERRCODE = 'deadlock_detected'; END IF;
+           RETURN NEW;
+         END $$;
+       CREATE TRIGGER deadlock_once BEFORE UPDATE OF first_used_at ON api_keys
+         FOR EACH ROW EXECUTE FUNCTION deadlock_once()`,
+    );
+    try {
+      expect(await statusOf(successor)).toBe(200);
+    } finally {
+      await query('DROP FUNCTION deadlock_once CASCADE; DROP SEQUENCE tries');
+    }
+    expect(await query('SELECT first_used_at FROM api_keys WHERE id = $1', [successor.id])).toEqual([
+      { first_used_at: expect.any(Date) },
+    ]);
   });
 
   it('is recorded once, and only while it could be replaced', async () => {
