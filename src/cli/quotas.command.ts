@@ -81,7 +81,8 @@ export const quotasCommand = group('quotas', 'quotas: the plan, limits, counts a
   changeCommand(
     'erase',
     'erase the customer of a quota: revoke its keys, and remove their names, notes and networks, also from ' +
-      'the audit and from events, with its failed requests and stored responses; ids and counts stay',
+      'the audit and from events, with its failed requests and stored responses; ids and counts stay, ' +
+      'and webhooks that are limited to the quota are paused',
   )
     .argument(...ID)
     .option('--yes', 'do not ask for confirmation')

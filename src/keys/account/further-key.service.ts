@@ -44,9 +44,7 @@ export class FurtherKeyService {
     return inTransaction(this.database, async (transaction) => {
       const issuer = await lockKey(transaction, issuerId);
       const bounds = await requireBounds(transaction, issuer, given);
-      // The plan may have got a shorter life since the issuer was issued.
-      const latest = latestExpiry(issuer.quota.plan.maxKeyLifetimeDays, await readServerTimeMs(transaction));
-      const expiresAt = given.expiresAt ?? earliest(bounds.expiresAt, latest) ?? undefined;
+      const expiresAt = bounds.expiresAt ?? undefined;
       const input = { name, ...bounds, expiresAt, quotaId: issuer.quotaId, issuerId };
       return this.keys.within(transaction).issue(input, keyActor(issuerId));
     });
@@ -91,7 +89,9 @@ async function requireBounds(database: Database, issuer: KeyRecord, given: Omit<
     throw new ApiError('invalid_request', `The request is invalid: ${faults.join('; ')}.`);
   }
   await requireRoomForKey(database, issuer.quotaId, nowMs);
-  return bounds;
+  // The plan may have got a shorter life since the issuer was issued.
+  const latest = latestExpiry(issuer.quota.plan.maxKeyLifetimeDays, nowMs);
+  return { ...bounds, expiresAt: given.expiresAt ?? earliest(bounds.expiresAt, latest) };
 }
 
 /** @throws ApiError `conflict` if `ISSUES_PER_DAY` keys were issued in the UTC day by keys of this line. */
