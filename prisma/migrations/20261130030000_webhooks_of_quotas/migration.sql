@@ -52,5 +52,18 @@ BEGIN
     RETURN NEW;
 END
 $$;
-CREATE TRIGGER "webhook_deliveries_attempt" BEFORE UPDATE ON "webhook_deliveries"
+CREATE TRIGGER "webhook_deliveries_attempt"
+    BEFORE UPDATE OF "attempts", "last_failure" ON "webhook_deliveries"
     FOR EACH ROW EXECUTE FUNCTION "complete_attempt"();
+
+-- The last release resumes a webhook without three more days for its pending deliveries.
+CREATE FUNCTION "restart_attempts"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE "webhook_deliveries" SET "first_attempt_at" = NULL
+        WHERE "webhook_id" = NEW."id" AND "state" = 'pending';
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER "webhooks_resumed" AFTER UPDATE OF "paused_at" ON "webhooks"
+    FOR EACH ROW WHEN (OLD."paused_at" IS NOT NULL AND NEW."paused_at" IS NULL)
+    EXECUTE FUNCTION "restart_attempts"();
