@@ -144,7 +144,9 @@ export class WebhookDeliverer extends PeriodicTask implements MetricsSource {
   private async heed(delivery: ClaimedDelivery, { result, retryAfterAt }: Attempt): Promise<void> {
     const { webhookId: id, url } = delivery;
     if (retryAfterAt !== null) {
-      await this.prisma.webhook.updateMany({ where: { id, url }, data: { retryAfterAt } });
+      // Never shortens the wait that an earlier response asked for.
+      const isShorter = [{ retryAfterAt: null }, { retryAfterAt: { lt: retryAfterAt } }];
+      await this.prisma.webhook.updateMany({ where: { id, url, OR: isShorter }, data: { retryAfterAt } });
     }
     if (result.responseStatus === STATUS_GONE) {
       await this.pause(delivery, 'gone');
