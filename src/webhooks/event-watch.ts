@@ -69,7 +69,9 @@ export class WebhookEventWatch extends PeriodicTask {
   private async failLostTests(): Promise<void> {
     await this.prisma.$executeRaw`
       UPDATE webhook_deliveries
-      SET state = 'failed', next_attempt_at = NULL, last_failure = 'The service ended during the attempt'
+      SET
+        state = 'failed', next_attempt_at = NULL,
+        last_failure = coalesce(last_failure, 'The service ended during the attempt')
       WHERE
         event_type = ${TEST_EVENT} AND state = 'pending' AND attempts > 0
         AND next_attempt_at <= statement_timestamp()`;

@@ -1,5 +1,6 @@
 import type { Prisma } from '../database/generated/client.js';
 import type { Database } from '../database/access/in-transaction.js';
+import { TEST_EVENT } from './events.js';
 
 const SELECT = {
   id: true,
@@ -21,8 +22,21 @@ export interface DeliveryStatus {
   nextAttemptAt: Date | null;
 }
 
+/**
+ * Returns a delivery as it is shown: a pending one waits for what its receiver asked for, except a test
+ * event, which is sent at once.
+ */
+export function toShownDelivery<Delivery extends Pick<LastDelivery, 'eventType' | 'nextAttemptAt'>>(
+  { retryAfterAt }: { retryAfterAt: Date | null },
+  delivery: Delivery,
+): Delivery {
+  const { eventType, nextAttemptAt } = delivery;
+  const waits = nextAttemptAt !== null && retryAfterAt !== null && nextAttemptAt < retryAfterAt;
+  return waits && eventType !== TEST_EVENT ? { ...delivery, nextAttemptAt: retryAfterAt } : delivery;
+}
+
 /** Returns webhooks with the status of their deliveries. */
-export async function withDeliveryStatus<Webhook extends { id: string }>(
+export async function withDeliveryStatus<Webhook extends { id: string; retryAfterAt: Date | null }>(
   database: Database,
   webhooks: Webhook[],
 ): Promise<(Webhook & DeliveryStatus)[]> {
@@ -31,7 +45,8 @@ export async function withDeliveryStatus<Webhook extends { id: string }>(
     SELECT
       webhook.id, last.id AS "lastId",
       CASE WHEN paused_at IS NULL AND next_attempt_at IS NOT NULL
-        THEN greatest(next_attempt_at, retry_after_at)
+        THEN CASE WHEN event_type = ${TEST_EVENT} THEN next_attempt_at
+          ELSE greatest(next_attempt_at, retry_after_at) END
       END AS "nextAttemptAt"
     FROM
       webhooks AS webhook
@@ -44,7 +59,7 @@ export async function withDeliveryStatus<Webhook extends { id: string }>(
         LIMIT 1
       ) AS last ON true
       LEFT JOIN LATERAL (
-        SELECT next_attempt_at FROM webhook_deliveries
+        SELECT next_attempt_at, event_type FROM webhook_deliveries
         WHERE webhook_id = webhook.id AND state = 'pending'
         ORDER BY next_attempt_at
         LIMIT 1
@@ -57,7 +72,8 @@ export async function withDeliveryStatus<Webhook extends { id: string }>(
   });
   return webhooks.map((webhook) => {
     const { lastId, nextAttemptAt = null } = found.find(({ id }) => id === webhook.id) ?? {};
-    const lastDelivery = deliveries.find(({ id }) => id === lastId) ?? null;
+    const last = deliveries.find(({ id }) => id === lastId);
+    const lastDelivery = last === undefined ? null : toShownDelivery(webhook, last);
     return { ...webhook, lastDelivery, nextAttemptAt };
   });
 }

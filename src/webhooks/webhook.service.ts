@@ -12,7 +12,7 @@ import { isUuid } from '../schemas/uuid.js';
 import { ENVIRONMENT, type Environment } from '../process/settings/environment.js';
 import { dedupeKeyOf, queueEvents } from './queue-events.js';
 import { TEST_EVENT } from './events.js';
-import { type DeliveryStatus, withDeliveryStatus } from './last-deliveries.js';
+import { type DeliveryStatus, toShownDelivery, withDeliveryStatus } from './last-deliveries.js';
 import { changeWebhooks, queuePause } from './pause-webhook.js';
 import { ALLOW_PRIVATE, findPrivateHost } from './rules/public-address.js';
 import { generateSecret } from './rules/signed-headers.js';
@@ -203,7 +203,7 @@ export class WebhookService {
       ...DELIVERY,
     });
     return toPage(
-      rows.map((row) => toDelivery(webhook, row)),
+      rows.map((row) => toShownDelivery(webhook, row)),
       limit,
     );
   }
@@ -218,7 +218,7 @@ export class WebhookService {
     if (row === null) {
       throw unknownDelivery(deliveryId);
     }
-    return toDelivery(webhook, row);
+    return toShownDelivery(webhook, row);
   }
 
   /**
@@ -237,7 +237,7 @@ export class WebhookService {
       const nextAttemptAt = new Date(await readServerTimeMs(transaction));
       const [delivery] = await transaction.webhookDelivery.updateManyAndReturn({
         where: { ...where, state: { in: ['delivered', 'failed'] } },
-        data: { state: 'pending', attempts: 0, nextAttemptAt },
+        data: { state: 'pending', attempts: 0, lastFailure: null, nextAttemptAt },
         ...DELIVERY,
       });
       if (delivery === undefined) {
@@ -268,8 +268,8 @@ export class WebhookService {
   }
 
   private async shown(database: Database, stored: StoredWebhook[]): Promise<WebhookRecord[]> {
-    const webhooks = stored.map(({ retryAfterAt: _notShown, ...webhook }) => webhook);
-    return (await withDeliveryStatus(database, webhooks)).map((webhook) => ({
+    const webhooks = await withDeliveryStatus(database, stored);
+    return webhooks.map(({ retryAfterAt: _notShown, ...webhook }) => ({
       ...webhook,
       paused: webhook.pausedAt !== null,
     }));
@@ -290,13 +290,6 @@ async function requireQuota(transaction: Prisma.TransactionClient, quotaId: stri
 
 const unknownDelivery = (id: string) =>
   new ApiError('not_found', `The webhook has no delivery with the id "${id}".`);
-
-/** Returns a delivery as it is shown: a pending one waits for what its receiver asked for. */
-function toDelivery({ retryAfterAt }: StoredWebhook, stored: DeliveryRecord): DeliveryRecord {
-  const { nextAttemptAt } = stored;
-  const waits = nextAttemptAt !== null && retryAfterAt !== null && nextAttemptAt < retryAfterAt;
-  return waits ? { ...stored, nextAttemptAt: retryAfterAt } : stored;
-}
 
 /** Returns what the append-only audit shows of a webhook. The rest of its URL may contain a secret. */
 function audited({ url, events, quotaId, pausedAt }: StoredWebhook) {
