@@ -1,5 +1,5 @@
 import type { OpenAPIObject, ParameterObject } from '@nestjs/swagger';
-import { PAYLOADS } from './events.js';
+import { PAYLOADS, TEST_EVENT } from './events.js';
 
 const TEXT_MAX_LENGTH = 512;
 
@@ -24,7 +24,8 @@ const HEADERS = [
 ];
 
 const WAITS = {
-  description: 'A failure. The service sends nothing to the receiver before its `Retry-After` is over.',
+  description:
+    'A failure. Until its `Retry-After` is over, the service sends only test events to the receiver.',
 };
 const RESPONSES = {
   '2XX': {
@@ -33,6 +34,15 @@ const RESPONSES = {
       'Every other status is a failure, and the event is sent again, for three days.',
   },
   410: { description: 'The receiver wants no more events: the webhook is paused.' },
+  429: WAITS,
+  503: WAITS,
+};
+
+const TEST_RESPONSES = {
+  '2XX': {
+    description: 'The test event was received. Every other status is a failure, and it is not sent again.',
+  },
+  410: RESPONSES[410],
   429: WAITS,
   503: WAITS,
 };
@@ -50,7 +60,7 @@ export function documentEvents(): NonNullable<OpenAPIObject['webhooks']> {
         security: [],
         parameters: HEADERS,
         requestBody: { required: true, content: { 'application/json': { schema } } },
-        responses: RESPONSES,
+        responses: type === TEST_EVENT ? TEST_RESPONSES : RESPONSES,
       };
       return [type, { post }];
     }),
