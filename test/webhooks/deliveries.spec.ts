@@ -389,6 +389,19 @@ describe('the delivery of a test event', () => {
     expect(receiver.received).toHaveLength(2);
   });
 
+  it('is sent again though its webhook is paused and resumed before', async () => {
+    receiver.respond = respondWith(500);
+    const webhook = await createWebhook();
+    const sent = await test(webhook);
+    await expectNewest(webhook, { id: sent.id, state: 'failed' });
+    receiver.reset();
+    await admin.send(`PATCH /admin/webhooks/${webhook.id}`, { paused: true });
+    const resent = await admin.send(`POST /admin/webhooks/${webhook.id}/deliveries/${sent.id}/resend`);
+    expect(resent.json).toMatchObject({ state: 'pending', attempts: 0, lastFailure: null });
+    await admin.send(`PATCH /admin/webhooks/${webhook.id}`, { paused: false });
+    await expectNewest(webhook, { id: sent.id, state: 'delivered', attempts: 1 });
+  });
+
   it('fails without another attempt if the service ended during the first', async () => {
     const webhook = await createWebhook();
     await admin.store.database.query("UPDATE webhooks SET paused_at = now(), pause_reason = 'administrator'");
@@ -413,6 +426,10 @@ describe('the delivery of a test event', () => {
     await expectNewest(webhook, { state: 'pending', responseStatus: 429 });
     receiver.respond = respondWith(204);
     const sent = await test(webhook);
+    const [shown] = await listDeliveries(webhook);
+    expect(Date.parse(shown?.nextAttemptAt ?? sent.createdAt)).toBeLessThan(
+      Date.parse(sent.createdAt) + 60_000,
+    );
     await expectNewest(webhook, { id: sent.id, state: 'delivered' });
   });
 });
@@ -446,6 +463,18 @@ describe('the delivery after a response with Retry-After', () => {
       admin.store.clock.travel(-2 * HOUR_MS - 1000);
     },
   );
+
+  it('waits as long, though the response to a test event asks for less meanwhile', async () => {
+    receiver.respond = respondWith(429, { 'Retry-After': '7200' });
+    const webhook = await createWebhook();
+    await sendEvent(webhook);
+    const { nextAttemptAt } = await expectNewest(webhook, { state: 'pending', responseStatus: 429 });
+    receiver.respond = respondWith(429, { 'Retry-After': '60' });
+    await admin.send(`POST /admin/webhooks/${webhook.id}/test`);
+    await expectNewest(webhook, { state: 'failed', responseStatus: 429 });
+    await until(() => ![...admin.store.app.get(WebhookDeliverer)['inFlight'].values()].includes(webhook.id));
+    expect((await sendEvent(webhook)).nextAttemptAt).toBe(nextAttemptAt);
+  });
 
   it('is at most three days after the first attempt', async () => {
     receiver.respond = respondWith(429, { 'Retry-After': '9999999' });
@@ -515,9 +544,11 @@ describe('a webhook that the service pauses', () => {
         events: [{ type: 'webhook.paused', timestamp: expect.any(String), data }],
       }),
     );
-    expect(warn.mock.calls).toEqual([
-      [`The webhook ${webhook.id} is paused, because its receiver responded 410.`],
-    ]);
+    await eventually(async () =>
+      expect(warn.mock.calls).toEqual([
+        [`The webhook ${webhook.id} is paused, because its receiver responded 410.`],
+      ]),
+    );
     warn.mockRestore();
     receiver.reset();
     await admin.send(`PATCH /admin/webhooks/${webhook.id}`, { paused: false });
@@ -622,6 +653,14 @@ describe('an attempt of an earlier release', () => {
     expect(again?.['first_attempt_at']).toEqual(new Date('2027-02-01'));
   });
 
+  it('has three more days once that release resumes its webhook', async () => {
+    await attempt("attempts = 3, first_attempt_at = now() - interval '3 days'");
+    await admin.store.database.query('UPDATE webhooks SET paused_at = NULL, pause_reason = NULL');
+    expect(await admin.store.database.query('SELECT first_attempt_at FROM webhook_deliveries')).toEqual([
+      { first_attempt_at: null },
+    ]);
+  });
+
   it('is the only one of a test event', async () => {
     await attempt("event_type = 'webhook.test', attempts = 1, last_attempt_at = now()");
     expect(await attempt("last_failure = 'The response was 500'")).toMatchObject([{ state: 'failed' }]);
@@ -702,7 +741,9 @@ describe('a service with nothing to deliver', () => {
     const timers = jest.spyOn(globalThis, 'setTimeout');
     const run = jest.spyOn(admin.store.app.get(PrismaService).sql, 'query');
     await until(() => run.mock.calls.filter(([{ name }]) => name === 'claim-deliveries').length >= 2);
-    expect(timers.mock.calls.map(([, ms]) => ms)).not.toContain(15_000);
+    // A deadline is 15 s after the claim, and its timer a second later.
+    const deadlines = timers.mock.calls.filter(([, ms = 0]) => ms >= 14_000 && ms <= 16_000);
+    expect(deadlines).toStrictEqual([]);
     jest.restoreAllMocks();
   });
 });
