@@ -17,10 +17,11 @@ import { useCursorPages } from '../table/use-cursor-pages';
 import { DELIVERY_STATES } from './deliveries-search';
 import { DeliveryDrawer } from './delivery-drawer';
 import { DeliveryState } from './delivery-state';
-import { eventText } from './event-texts';
+import { eventText, TEST_EVENT } from './event-texts';
 import { isSentSoon } from './is-sent-soon';
-import { sendTest } from './send-test';
+import { showTestResult } from './show-test-result';
 import { WebhookButton } from './webhook-button';
+import { useWebhookRefresh } from './webhook-query';
 
 const IN_FLIGHT_MS = 60_000;
 const route = getRouteApi('/admin/webhooks/$id');
@@ -31,6 +32,7 @@ const route = getRouteApi('/admin/webhooks/$id');
  */
 export function DeliveriesPanel({ webhook }: { webhook: Webhook }) {
   const store = useStore();
+  const refresh = useWebhookRefresh();
   const navigate = route.useNavigate();
   const { state, ...page } = route.useSearch();
   const [openId, setOpenId] = useState<string>();
@@ -60,9 +62,12 @@ export function DeliveriesPanel({ webhook }: { webhook: Webhook }) {
           <WebhookButton
             size="sm"
             disabled={webhook.paused}
-            send={() => sendTest(store, webhook.id)}
-            // To the first page of all deliveries, where the test is.
-            onSent={() => void filter(undefined)}
+            send={() => store.admin.webhooks.test(webhook.id)}
+            onSent={(delivery) => {
+              // To the first page of all deliveries, where the test is.
+              void filter(undefined);
+              void showTestResult(store, webhook.id, delivery.id).then(refresh);
+            }}
             failure="The test event was not sent"
           >
             Send a test event
@@ -146,12 +151,14 @@ interface AttemptsProps {
   isPaused: boolean;
 }
 
-function Attempts({ delivery: { attempts, lastFailure, nextAttemptAt }, isPaused }: AttemptsProps) {
+function Attempts({ delivery, isPaused }: AttemptsProps) {
+  const { eventType, attempts, lastFailure, nextAttemptAt } = delivery;
+  const isRepeated = eventType !== TEST_EVENT && !isPaused;
   return (
     <Stack gap={2}>
       <Text size="sm">
         {attempts}
-        {nextAttemptAt !== null && attempts > 0 && !isPaused && (
+        {nextAttemptAt !== null && attempts > 0 && isRepeated && (
           <>
             , next try in <Countdown untilMs={Date.parse(nextAttemptAt)} />
           </>

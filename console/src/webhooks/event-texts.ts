@@ -20,7 +20,10 @@ export const EVENTS: Record<EventType, string> = {
   'key.deprecated_operation_called': 'A key calls an operation that will be removed within 30 days',
 };
 
-const TEXTS: Record<string, string> = { ...EVENTS, 'webhook.test': 'A test event' };
+/** The type of test events. They are sent only once. */
+export const TEST_EVENT = 'webhook.test';
+
+const TEXTS: Record<string, string> = { ...EVENTS, [TEST_EVENT]: 'A test event' };
 
 /** Returns an event in words, or its type if this console does not know it. */
 export function eventText(type: string): string {

@@ -17,8 +17,10 @@ export function NewWebhookDialog({ onSent, ...dialog }: NewWebhookDialogProps) {
   const { form, ...submission } = useSubmission({
     initialValues: { url: '', events: '', quotaId: '' },
     validate: webhookErrors,
-    send: ({ quotaId, ...values }) =>
-      store.admin.webhooks.create({ ...toWebhook(values), ...(quotaId !== '' && { quotaId }) }),
+    send: (values) => {
+      const quotaId = values.quotaId.trim();
+      return store.admin.webhooks.create({ ...toWebhook(values), ...(quotaId !== '' && { quotaId }) });
+    },
     onSent,
   });
   return (

@@ -6,23 +6,21 @@ import { errorMessage } from '../feedback/error-message';
 import { ScopedButton } from '../form/scoped-button';
 import { useWebhookRefresh } from './webhook-query';
 
-interface WebhookButtonProps extends ButtonProps {
-  send: () => Promise<unknown>;
-  onSent?: () => void;
+interface WebhookButtonProps<Result> extends ButtonProps {
+  send: () => Promise<Result>;
+  /** Is not called if the reader has left the page. */
+  onSent?: (result: Result) => void;
   /** The title of a failure: what did not happen. */
   failure: string;
   children: ReactNode;
 }
 
 /** A button that changes a webhook or a delivery at once. */
-export function WebhookButton({ send, onSent, failure, ...button }: WebhookButtonProps) {
+export function WebhookButton<Result>({ send, onSent, failure, ...button }: WebhookButtonProps<Result>) {
   const refresh = useWebhookRefresh();
   const { mutate, isPending } = useMutation({
     mutationFn: send,
-    onSuccess: () => {
-      onSent?.();
-      refresh();
-    },
+    onSuccess: refresh,
     onError: (error) => notifications.show({ color: 'red', title: failure, message: errorMessage(error) }),
   });
   return (
@@ -34,7 +32,7 @@ export function WebhookButton({ send, onSent, failure, ...button }: WebhookButto
       // The second click of a double click would undo the first, or do it twice.
       onClick={({ detail: clicks }) => {
         if (clicks < 2) {
-          mutate();
+          mutate(undefined, { onSuccess: (result) => onSent?.(result) });
         }
       }}
     />
