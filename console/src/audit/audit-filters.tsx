@@ -3,7 +3,7 @@ import { useRef } from 'react';
 import { ACTIONS } from '../audit-event/audit-texts';
 import { ClearFilters } from '../form/clear-filters';
 import { isPartOfId, useFilters } from '../form/use-filters';
-import type { AuditSearch } from './audit-search';
+import { type AuditSearch, readFilters } from './audit-search';
 
 interface AuditFiltersProps {
   search: AuditSearch;
@@ -13,7 +13,7 @@ interface AuditFiltersProps {
 /** The filters of the audit log. */
 export function AuditFilters({ search, onChange }: AuditFiltersProps) {
   const first = useRef<HTMLSelectElement>(null);
-  const { values, isEmpty, field, clear } = useFilters(search, onChange);
+  const { values, isEmpty, field, clear } = useFilters(search, onChange, readFilters);
   return (
     <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="sm" mb="lg" style={{ alignItems: 'end' }}>
       <NativeSelect

@@ -2,7 +2,7 @@ import { localTime, oneOf, searchReader, textUpTo, uuid } from '../address/searc
 import { ACTIONS } from '../audit-event/audit-texts';
 import { withPage } from '../table/use-address-position';
 
-const readFilters = searchReader({
+export const readFilters = searchReader({
   /** The id of a key, else the name of a person at the terminal. */
   actor: textUpTo(255),
   action: oneOf(Object.keys(ACTIONS)),

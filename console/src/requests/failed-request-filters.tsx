@@ -2,7 +2,13 @@ import { NativeSelect, SimpleGrid, Stack, TextInput } from '@mantine/core';
 import { useRef } from 'react';
 import { ClearFilters } from '../form/clear-filters';
 import { isPartOfId, useFilters } from '../form/use-filters';
-import { CODES, type FailedRequestsSearch, REQUEST_ID_MAX_LENGTH, STATUSES } from './failed-requests-search';
+import {
+  CODES,
+  type FailedRequestsSearch,
+  readFilters,
+  REQUEST_ID_MAX_LENGTH,
+  STATUSES,
+} from './failed-requests-search';
 
 interface FailedRequestFiltersProps {
   search: FailedRequestsSearch;
@@ -14,7 +20,7 @@ interface FailedRequestFiltersProps {
 /** The filters of the list of failed requests. */
 export function FailedRequestFilters({ search, onChange, isOfAll }: FailedRequestFiltersProps) {
   const first = useRef<HTMLInputElement>(null);
-  const { values, isEmpty, field, clear } = useFilters(search, onChange);
+  const { values, isEmpty, field, clear } = useFilters(search, onChange, readFilters);
   return (
     <Stack gap="sm" mb="lg">
       <SimpleGrid cols={{ base: 2, md: isOfAll ? 5 : 3 }} spacing="sm" style={{ alignItems: 'end' }}>

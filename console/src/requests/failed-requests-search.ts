@@ -8,7 +8,7 @@ export const REQUEST_ID_MAX_LENGTH = 128;
 export const CODES = Object.keys(statusOfCode);
 export const STATUSES = [...new Set(Object.values(statusOfCode).map(String))].toSorted();
 
-const readFilters = searchReader({
+export const readFilters = searchReader({
   requestId: textUpTo(REQUEST_ID_MAX_LENGTH),
   keyId: uuid,
   quotaId: uuid,
