@@ -3,8 +3,7 @@ import { IconAlertTriangle, IconClockPause } from '@tabler/icons-react';
 import { PermissionDeniedError } from 'animal-store-client';
 import { useState } from 'react';
 import { Countdown } from './countdown';
-import { errorMessage } from './error-message';
-import { RequestReference } from './request-reference';
+import { ErrorText, RequestReference } from './request-reference';
 import { waitEndMs, waitFor } from './wait';
 
 /** What a notice needs of a query that failed. */
@@ -22,8 +21,7 @@ export function ErrorNotice({ error, at, retry }: FailureProps) {
     <Alert color="red" icon={<IconAlertTriangle aria-hidden />} title="This could not be loaded" role="alert">
       <Group justify="space-between" gap="sm">
         <div>
-          <Text size="sm">{errorMessage(error)}</Text>
-          <RequestReference error={error} />
+          <ErrorText error={error} />
         </div>
         {!(error instanceof PermissionDeniedError) && (
           <Button size="xs" variant="default" onClick={() => void retry()}>

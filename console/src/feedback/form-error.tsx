@@ -3,8 +3,7 @@ import { IconAlertTriangle, IconClockPause } from '@tabler/icons-react';
 import { AnimalStoreError, ConnectionError } from 'animal-store-client';
 import { useMemo, useState } from 'react';
 import { Countdown } from './countdown';
-import { errorMessage } from './error-message';
-import { RequestReference } from './request-reference';
+import { ErrorText, RequestReference } from './request-reference';
 import { waitEndMs, waitFor } from './wait';
 
 interface FormErrorProps {
@@ -28,8 +27,7 @@ export function FormError({ error, title, noResponse = SEND_AGAIN }: FormErrorPr
     </Alert>
   ) : (
     <Alert color="red" icon={<IconAlertTriangle aria-hidden />} title={title} role="alert">
-      {errorMessage(error)}
-      <RequestReference error={error} />
+      <ErrorText error={error} />
     </Alert>
   );
 }
