@@ -4,7 +4,7 @@ import { numberText } from '../format/number';
 const IN_SCALE = 4;
 
 /** Where the line of a limit is, and what it is called. */
-export interface LimitLine {
+interface LimitLine {
   /** Null if the limit is far above the bars, so that only its label is shown. */
   y: number | null;
   label: string;

@@ -74,7 +74,7 @@ export function EditPlan({ plan, isConfirming, setConfirming }: EditPlanProps) {
         opened={isConfirming}
         onClose={closeConfirmation}
         returnFocus={false}
-        title={`Change ${hasLimits ? 'the limits of ' : ''}${plan.name}?`}
+        title={`Change ${changesLimits(plan, proposed) ? 'the limits of ' : ''}${plan.name}?`}
       >
         <Confirmation
           plan={plan}
@@ -97,12 +97,13 @@ interface ConfirmationProps {
 }
 
 function Confirmation({ plan, proposed, isPending, onCancel, onConfirm }: ConfirmationProps) {
+  const { perMinute, perDay } = toValues(plan);
   return (
     <Stack>
-      {plan.perMinute !== null && (
+      {changesLimits(plan, proposed) && (
         <>
           <Text>
-            From {numberText(plan.perMinute)} per minute and {numberText(plan.perDay ?? 0)} per day to{' '}
+            From {numberText(Number(perMinute))} per minute and {numberText(Number(perDay))} per day to{' '}
             <b>{numberText(Number(proposed.perMinute))} per minute</b> and{' '}
             <b>{numberText(Number(proposed.perDay))} per day</b>.
           </Text>
@@ -122,7 +123,7 @@ function Confirmation({ plan, proposed, isPending, onCancel, onConfirm }: Confir
           Cancel
         </Button>
         <Button loading={isPending} onClick={onConfirm} data-autofocus>
-          {plan.perMinute === null ? 'Change plan' : 'Change limits'}
+          {changesLimits(plan, proposed) ? 'Change limits' : 'Change plan'}
         </Button>
       </Group>
     </Stack>
@@ -130,6 +131,13 @@ function Confirmation({ plan, proposed, isPending, onCancel, onConfirm }: Confir
 }
 
 type Values = ReturnType<typeof toValues>;
+
+/** Returns whether the change is one of limits: they differ, or the lifetime is the same too. */
+const changesLimits = (plan: Plan, proposed: Values) =>
+  plan.perMinute !== null &&
+  (Number(proposed.perMinute) !== plan.perMinute ||
+    Number(proposed.perDay) !== plan.perDay ||
+    lifetimeText(proposed) === lifetimeText(toValues(plan)));
 
 const lifetimeText = ({ maxKeyLifetimeDays: days }: Values) =>
   days.trim() === '' ? 'any time' : `at most ${numberText(Number(days))} days`;

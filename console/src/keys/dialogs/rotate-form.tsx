@@ -43,7 +43,7 @@ export function RotateForm({ apiKey, onClose, onRotated }: KeyFormProps) {
       onClose={onClose}
     >
       <Text size="sm">A new key with the same name, role, plan and counts is issued. It is shown once.</Text>
-      {apiKey.state === 'rotating' && (
+      {apiKey.successorId !== null && (
         <Text size="sm">It replaces the present successor, which must not have been used yet.</Text>
       )}
       <Input.Wrapper label="Old key stops working" labelElement="div">
