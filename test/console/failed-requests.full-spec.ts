@@ -4,6 +4,7 @@ import { FailedRequestRepository } from '../../src/usage/failed-requests/failed-
 import { FailedRequestRecorder } from '../../src/usage/failed-requests/failed-request.recorder.js';
 import { admin, APPEARANCES, expectSound, HOSTILE_NAME, open, store, useConsole } from './console-service.js';
 import { MINUTE_MS } from '../support/time/clock.js';
+import { eventually } from '../support/eventually.js';
 import { type Init, send } from '../support/http/http.js';
 
 let shop: IssuedKey;
@@ -112,6 +113,21 @@ describe('the list of failed requests of the console', () => {
     expect(await page.getByLabel('Code').inputValue()).toBe('not_found');
   });
 
+  it('has in its fields the filters of the address, whatever was typed before', async () => {
+    const page = await open('/admin/requests');
+    const field = page.getByLabel('Request ID');
+    await field.fill('shop-1');
+    await page.waitForURL('**requestId=shop-1');
+    await field.fill('shop-12');
+    await page.getByRole('link', { name: 'Failed requests' }).last().click();
+    await page.waitForURL('**/admin/requests');
+    await eventually(async () => expect(await field.inputValue()).toBe(''));
+    await page.getByLabel('Status').selectOption('404');
+    await page.waitForURL('**/admin/requests?status=404');
+    await page.goBack();
+    await eventually(async () => expect(await field.inputValue()).toBe('shop-1'));
+  });
+
   it('shows a holder its own only, without addresses', async () => {
     const id = await fail(randomUUID(), '/v1/pets?limit=0');
     await fail(randomUUID(), '/v1/of-another', { key: admin.key });
@@ -155,6 +171,8 @@ describe('an error of the console', () => {
     const notice = page.getByRole('alert');
     await notice.getByText(/Something went wrong on our side. If the problem persists, contact us/).waitFor();
     await expectSound(page);
+    const id = (await notice.getByRole('link').textContent()) ?? '';
+    expect((await notice.textContent())?.split(id)).toHaveLength(2);
     await store.app.get(FailedRequestRecorder).flush();
     await notice.getByRole('link').click();
     await page.getByText('internal_error').waitFor();

@@ -89,6 +89,21 @@ describe('the page of one webhook of the console', () => {
     },
   );
 
+  it('shows a test event in flight, and its result on whatever page the reader is by then', async () => {
+    const responses: ServerResponse[] = [];
+    receiver.respond = (response) => void responses.push(response);
+    const page = await open(`/admin/webhooks/${await create()}?state=failed`);
+    await page.getByRole('button', { name: 'Send a test event' }).click();
+    await page.getByRole('cell', { name: 'pending' }).waitFor();
+    await until(() => responses.length === 1);
+    expect(await page.getByText('next try in').count()).toBe(0);
+    await page.getByRole('link', { name: 'Audit' }).last().click();
+    await page.waitForURL('**/admin/audit');
+    responses[0]?.writeHead(204).end();
+    await page.getByText('The test event was delivered').waitFor();
+    expect(new URL(page.url()).pathname).toBe('/console/admin/audit');
+  });
+
   it('edits the webhook, pauses it and resumes it', async () => {
     const page = await open(`/admin/webhooks/${await create()}`, { scheme: 'dark', width: 'phone' });
     const dialog = page.getByRole('dialog');
@@ -126,7 +141,7 @@ describe('the page of one webhook of the console', () => {
     receiver.respond = respondWith(500);
     const id = await create();
     await revokeKey();
-    // The last attempt of a day.
+    // As after the last attempt.
     await eventually(async () => {
       const failed = await store.database.query(
         "UPDATE webhook_deliveries SET state = 'failed', next_attempt_at = NULL WHERE last_failure IS " +
