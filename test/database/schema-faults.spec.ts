@@ -71,7 +71,7 @@ describe('findSchemaFaults', () => {
 
 describe('applyPendingMigrations', () => {
   it('rejects a database that lacks what its migrations added, and says what to do', async () => {
-    await database.query('ALTER TABLE webhooks DROP COLUMN paused_at');
+    await database.query('ALTER TABLE webhooks DROP COLUMN paused_at CASCADE');
     await expect(applyPendingMigrations(database.url)).rejects.toMatchObject({
       constructor: MigrationError,
       message:
