@@ -90,7 +90,7 @@ describe('requests of one quota that wait for each other', () => {
     const statuses = Array.from({ length: 3 }, async () => (await call(busy, 'GET /v1/store/orders')).status);
     try {
       expect(await Promise.race(statuses)).toBe(503);
-      expect(pool().pendingCount).toBe(0);
+      await eventually(async () => expect(pool().pendingCount).toBe(0));
     } finally {
       await holder.letGo();
     }
