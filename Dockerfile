@@ -19,6 +19,7 @@ RUN npm ci --ignore-scripts
 COPY client/src client/src
 COPY console console
 COPY src/auth/rules/scope.ts src/auth/rules/
+COPY src/http/routes/catalogue.ts src/http/routes/
 RUN npm run build:console
 COPY nest-cli.json tsconfig.json tsconfig.build.json prisma.config.ts ./
 COPY prisma prisma
