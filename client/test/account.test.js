@@ -106,9 +106,12 @@ describe('key.rotate', () => {
     assert.deepEqual([state, successor.prefix, successor.lastFour], ['rotating', prefix, lastFour]);
   });
 
-  it('rejects the rotation of a key that was rotated already with a ConflictError', async () => {
+  it('replaces a successor that was never used, and rejects with a ConflictError once it was', async () => {
     const store = await connect({ onDeprecation: () => {} });
-    await store.key.rotate();
+    const lost = await store.key.rotate();
+    const { id, key } = await store.key.rotate();
+    assert.notEqual(id, lost.id);
+    await new AnimalStore({ baseUrl, apiKey: key }).key.get();
     assert.ok((await catchError(store.key.rotate())) instanceof ConflictError);
   });
 

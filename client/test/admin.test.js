@@ -34,6 +34,7 @@ describe('admin.keys', () => {
     const successor = await admin.keys.rotate(issued.id, { overlapSeconds: 60 });
     assert.equal(successor.predecessorId, issued.id);
     assert.equal(successor.overlapEndsAt, (await admin.keys.get(issued.id)).expiresAt);
+    await new AnimalStore({ baseUrl, apiKey: successor.key }).key.get();
     assert.ok((await catchError(admin.keys.rotate(issued.id))) instanceof ConflictError);
     assert.equal((await admin.keys.revoke(successor.id)).state, 'revoked');
   });
@@ -146,7 +147,7 @@ describe('admin.quotas', () => {
 
 describe('admin.plans', () => {
   it('sets, gets and lists plans', async () => {
-    const plan = { name: 'client-test', perMinute: 7, perDay: 70, warnings: [] };
+    const plan = { name: 'client-test', perMinute: 7, perDay: 70, maxKeyLifetimeDays: null, warnings: [] };
     const { data, status } = await admin.plans.set(plan.name, { perMinute: 7, perDay: 70 }).withResponse();
     assert.deepEqual([data, status], [plan, 201]);
     assert.deepEqual(await admin.plans.get(plan.name), plan);
