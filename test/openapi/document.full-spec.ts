@@ -6,6 +6,7 @@ import { ApiDocument, type Operation, type Parameter, type Schema } from '../sup
 import { fieldFaults } from './fields.js';
 import { send } from '../support/http/http.js';
 import { scopesForRole } from '../../src/auth/rules/scope.js';
+import { FailedRequestRecorder } from '../../src/usage/failed-requests/failed-request.recorder.js';
 import { UNLIMITED } from '../support/keys/keys.js';
 
 const TIMEOUT_MS = 60_000;
@@ -226,7 +227,12 @@ describe('any request', () => {
       (await send(`${store.url}/admin/webhooks`, { method: 'POST', key: keys.admin, body })).json.id;
     const team = { method: 'POST', key: keys.client, body: { name: 'team' } };
     const keyId: string = (await send(`${store.url}/v1/keys`, team)).json.id;
-    ids = { id, keyId, quotaId, webhookId: await create(), deliveryId: randomUUID() };
+    const requestId = 'failed';
+    for (const key of [keys.admin, keys.client]) {
+      await send(`${store.url}/v1/nothing`, { key, headers: { 'X-Request-Id': requestId } });
+    }
+    await store.app.get(FailedRequestRecorder).flush();
+    ids = { id, keyId, quotaId, webhookId: await create(), deliveryId: randomUUID(), requestId };
     otherWebhookIds = await Promise.all(Array.from({ length: 10 }, create));
     await store.database.query(
       `INSERT INTO webhook_deliveries (id, webhook_id, event_id, event_type, dedupe_key, payload, state)
