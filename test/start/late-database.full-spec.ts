@@ -38,7 +38,7 @@ describe('a service that starts before its database', () => {
       expect(await statuses()).toEqual([200, 503, 503]);
       // Long enough for a further check.
       await pause(1_200);
-      expect(service.stdout.match(/Not ready/g)).toHaveLength(1);
+      expect(service.stdout.match(/Not ready: /g)).toHaveLength(1);
       await proxy.comeBack();
       await eventually(async () => expect(await statuses()).toEqual([200, 200, 200]), 2_000);
       await service.waitForOutput(/"msg":"Ready"/);
