@@ -18,7 +18,7 @@ describe('a client that @hey-api/openapi-ts generates from the OpenAPI documents
   beforeAll(async () => {
     await rm(path.join(FOLDER, '.generated'), { recursive: true, force: true });
     for (const name of ['openapi', 'admin-openapi']) {
-      const files = ['--input', `../../../${name}.json`, '--output', `.generated/${name}`];
+      const files = ['--input', `../../../docs/${name}.json`, '--output', `.generated/${name}`];
       await run(program('openapi-ts'), ...files, '--client', '@hey-api/client-fetch');
     }
   });
