@@ -37,7 +37,7 @@ async function expectRejected(work: () => Promise<Ended>, reason: string): Promi
 
 const administrators = () =>
   database.query("SELECT * FROM api_keys JOIN quotas q ON q.id = quota_id WHERE name = 'administrator'");
-const plansStored = () => database.query('SELECT * FROM plans ORDER BY name');
+const plansStored = () => database.query('SELECT name, per_minute, per_day FROM plans ORDER BY name');
 
 const OWN_PLANS = BUILT_IN_PLAN_NAMES.toSorted().map((name) => ({
   name,

@@ -62,7 +62,7 @@ describe('docs/administering.md', () => {
     expect(stdout.match(/"day";r=\d+/g)).toEqual(
       [9999, 9998, 9997].map((remaining) => `"day";r=${remaining}`),
     );
-    expect(stdout).toMatch(/ listPets +false +2 +2 +0 +0 +0 +0 /);
+    expect(stdout).toMatch(/ listPets +- +2 +2 +0 +0 +0 +0 /);
     expect(stdout.match(/ key\.\w+ +"[^"]+"/g)?.map((text) => text.replace(/ +(?=")/, ' '))).toEqual([
       ` key.revoked "Ann's shop"`,
       ` key.rotated "Ann's shop"`,
