@@ -37,12 +37,13 @@ async function expectRejected(work: () => Promise<Ended>, reason: string): Promi
 
 const administrators = () =>
   database.query("SELECT * FROM api_keys JOIN quotas q ON q.id = quota_id WHERE name = 'administrator'");
-const plansStored = () => database.query('SELECT name, per_minute, per_day FROM plans ORDER BY name');
+const plansStored = () => database.query('SELECT * FROM plans ORDER BY name');
 
 const OWN_PLANS = BUILT_IN_PLAN_NAMES.toSorted().map((name) => ({
   name,
   per_minute: BUILT_IN_PLANS[name].perMinute,
   per_day: BUILT_IN_PLANS[name].perDay,
+  max_key_lifetime_days: null,
 }));
 
 describe('animal-store seed', () => {
@@ -57,7 +58,7 @@ describe('animal-store seed', () => {
     expect(more).toStrictEqual([]);
     expect(await plansStored()).toEqual(
       // Limits that an administrator has set stay.
-      OWN_PLANS.map((plan) => (plan.name === 'free' ? { name: 'free', per_minute: 1, per_day: 2 } : plan)),
+      OWN_PLANS.map((plan) => (plan.name === 'free' ? { ...plan, per_minute: 1, per_day: 2 } : plan)),
     );
     expect(await administrators()).toMatchObject([
       { role: 'admin', plan: 'business', hash: hashApiKey(key ?? ''), expires_at: null },
