@@ -86,12 +86,12 @@ describe('a ban', () => {
         429,
         'api_key_banned',
         `This API key is banned until ${BAN_END}, because too many requests followed a 429 within one ` +
-          'minute. Send no requests for 60 seconds. After any later 429 wait for Retry-After, or the key ' +
+          'minute. Send no requests for 61 seconds. After any later 429 wait for Retry-After, or the key ' +
           'is banned again.',
       );
       expectRateLimitHeaders(response);
       expect(Object.fromEntries(response.headers)).toMatchObject({
-        'retry-after': '60',
+        'retry-after': '61',
         'x-ratelimit-limit': '3',
         'x-ratelimit-remaining': '0',
         'x-ratelimit-reset': String(Date.parse(BAN_END) / SECOND_MS),
@@ -116,7 +116,7 @@ describe('a ban', () => {
       const response = await send(`${store.url}${path}`, { ...init, key: issued.key });
       expectError(response, 429, 'api_key_banned');
       expectRateLimitHeaders(response);
-      expect(retryAfter(response)).toBe(60);
+      expect(retryAfter(response)).toBe(61);
     }
   });
 

@@ -29,7 +29,16 @@ describe('the end of a ban', () => {
     [1, 1],
     [0, 1],
     [-5000, 1],
-  ])('in %i ms is reached after %i s', (leftMs, seconds) => {
-    expect(secondsToBanEnd(ban, ban.untilMs - leftMs)).toBe(seconds);
+  ])('at a whole second in %i ms is reached after %i s', (leftMs, seconds) => {
+    const whole = { ...ban, untilMs: Math.floor(ban.untilMs / 1000) * 1000 };
+    expect(secondsToBanEnd(whole, whole.untilMs - leftMs)).toBe(seconds);
+  });
+
+  it('is as far away as the whole second in which it ends, so that a wait and that second agree', () => {
+    for (const leftMs of [60_000, 59_999, 59_002, 1000, 1, 0]) {
+      const nowMs = ban.untilMs - leftMs;
+      const leftSeconds = banEndSeconds(ban) - Math.floor(nowMs / 1000);
+      expect([leftMs, secondsToBanEnd(ban, nowMs)]).toEqual([leftMs, Math.max(1, leftSeconds)]);
+    }
   });
 });

@@ -32,7 +32,7 @@ export function banEndSeconds({ untilMs }: Ban): number {
   return Math.ceil(untilMs / 1000);
 }
 
-/** Returns the whole seconds, at least 1, from `nowMs` to the end of a ban. */
-export function secondsToBanEnd({ untilMs }: Ban, nowMs: number): number {
-  return Math.max(1, Math.ceil((untilMs - nowMs) / 1000));
+/** Returns the whole seconds, at least 1, from `nowMs` to the second that `banEndSeconds()` returns. */
+export function secondsToBanEnd(ban: Ban, nowMs: number): number {
+  return Math.max(1, Math.ceil((banEndSeconds(ban) * 1000 - nowMs) / 1000));
 }

@@ -77,7 +77,7 @@ describe('the rate-limit headers', () => {
         'X-RateLimit-Reset': String(halfPastNext(1000) / 1000),
         'RateLimit-Policy': '"minute";q=60;w=60, "day";q=1000;w=86400',
         RateLimit: `"minute";r=59;t=31, "day";r=959;t=${secondsOfDayLeft}`,
-        'Retry-After': '61',
+        'Retry-After': '62',
       });
     });
 
@@ -97,8 +97,16 @@ describe('the rate-limit headers', () => {
         'X-RateLimit-Limit': '60',
         'X-RateLimit-Reset': String(Math.ceil((nowMs + 10_000) / 1000)),
         RateLimit: `"minute";r=0;t=31, "day";r=940;t=${secondsOfDayLeft}`,
-        'Retry-After': '10',
+        'Retry-After': '11',
       });
+    });
+
+    it('have a wait that leads to X-RateLimit-Reset, by the clock that Date shows', () => {
+      const sentSeconds = Math.floor(nowMs / 1000);
+      for (const lastsMs of [60_000, 60_001, 59_500, 59_499, 300_000, 1]) {
+        const headers = whileBanned([minute(60, 1)], nowMs + lastsMs);
+        expect(sentSeconds + Number(headers['Retry-After'])).toBe(Number(headers['X-RateLimit-Reset']));
+      }
     });
 
     it('have a wait of at least one second, even if the ban is ending', () => {
