@@ -147,7 +147,8 @@ describe('admin.quotas', () => {
 
 describe('admin.plans', () => {
   it('sets, gets and lists plans', async () => {
-    const plan = { name: 'client-test', perMinute: 7, perDay: 70, maxKeyLifetimeDays: null, warnings: [] };
+    const limits = { perMinute: 7, perDay: 70, maxKeyLifetimeDays: null };
+    const plan = { name: 'client-test', ...limits, validKeyCount: 0, warnings: [] };
     const { data, status } = await admin.plans.set(plan.name, { perMinute: 7, perDay: 70 }).withResponse();
     assert.deepEqual([data, status], [plan, 201]);
     assert.deepEqual(await admin.plans.get(plan.name), plan);

@@ -60,11 +60,12 @@ function findPlans(services: INestApplicationContext): Promise<Plan[]> {
 function plansText(plans: Plan[]): string {
   const isBounded = plans.some(({ maxKeyLifetimeDays: days }) => days !== null);
   return tableText(
-    plans.map(({ name, perMinute, perDay, maxKeyLifetimeDays: days }) => ({
+    plans.map(({ name, perMinute, perDay, maxKeyLifetimeDays: days, validKeyCount }) => ({
       plan: name,
       'per minute': perMinute ?? 'custom',
       'per day': perDay ?? 'custom',
       'key lifetime': isBounded ? days && `${days} days` : undefined,
+      'valid keys': validKeyCount,
     })),
   );
 }

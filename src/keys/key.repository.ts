@@ -1,7 +1,7 @@
 import { hashApiKey, keyHints, storedHashes } from '../auth/rules/api-key.js';
 import { Prisma } from '../database/generated/client.js';
 import type { Database } from '../database/access/in-transaction.js';
-import { isLiveAt, whereLive, whereValid } from '../auth/key-validity.js';
+import { isLiveAt, isValidAt, whereLive, whereValid } from '../auth/key-validity.js';
 import { requireRecord } from '../auth/require-record.js';
 import { DAY_MS } from '../process/time-units.js';
 import { toDay } from '../rate-limit/rules/windows.js';
@@ -100,6 +100,20 @@ export async function requireRoomForKey(database: Database, quotaId: string, now
 
 export function countValidKeys(database: Database, quotaId: string, nowMs: number): Promise<number> {
   return database.apiKey.count({ where: { quotaId, ...whereValid(nowMs) } });
+}
+
+/** Returns how many valid keys the quotas on each of these plans have, by the name of the plan. */
+export async function countValidKeysByPlan(
+  database: Database,
+  plans: readonly { name: string }[],
+  nowMs: number,
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await database.$queryRaw<{ plan: string; count: number }[]>`
+    SELECT q.plan, count(*)::int
+    FROM api_keys k JOIN quotas q ON q.id = k.quota_id
+    WHERE q.plan = ANY (${plans.map(({ name }) => name)}::text[]) AND ${isValidAt(nowMs)}
+    GROUP BY q.plan`;
+  return new Map(rows.map(({ plan, count }) => [plan, count]));
 }
 
 export function countIssuedToday(database: Database, keys: Prisma.ApiKeyWhereInput, nowMs: number) {

@@ -13,9 +13,15 @@ export const Plan = z
     perMinute: shownLimit('Requests per UTC minute; null if each quota has its own limits.'),
     perDay: shownLimit('Requests per UTC day; null if each quota has its own limits.'),
     maxKeyLifetimeDays: shownLimit('The longest life of a new key on the plan, in days; null for any.'),
+    validKeyCount: z.int32().min(0).meta({
+      description: 'How many valid keys the quotas on it have. `GET /admin/keys?plan=` lists all their keys.',
+    }),
     warnings: keyWarnings,
   })
-  .meta({ id: 'Plan', description: 'A plan with its limits, and the longest life of its keys.' });
+  .meta({
+    id: 'Plan',
+    description: 'A plan with its limits, the longest life of its keys, and their number.',
+  });
 export type Plan = z.infer<typeof Plan>;
 
 export const SetPlanInput = z

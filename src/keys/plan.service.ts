@@ -2,11 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
 import { inTransaction, type Database } from '../database/access/in-transaction.js';
 import { PrismaService } from '../database/access/prisma.service.js';
+import { readServerTimeMs } from '../database/access/server-time.js';
 import { ApiError } from '../http/routes/api-error.js';
 import { type Page, toPage } from '../schemas/pagination.js';
 import { type Actor, recordAuditEvent } from '../audit/audit.js';
 import type { Limits } from '../schemas/limits.schema.js';
 import { isPlanName } from '../rate-limit/rules/plan-name.js';
+import { countValidKeysByPlan } from './key.repository.js';
 import type { Plan, SetPlanInput } from './plan.schemas.js';
 import { limitWarnings } from './warnings.js';
 
@@ -25,7 +27,7 @@ export class PlanService {
       orderBy: { name: 'asc' },
       take: limit + 1,
     });
-    return toPage(plans.map(planView), limit);
+    return toPage(await this.views(plans), limit);
   }
 
   /** @throws ApiError `not_found`. */
@@ -34,7 +36,7 @@ export class PlanService {
     if (plan === null) {
       throw new ApiError('not_found', `There is no plan "${name}".`);
     }
-    return planView(plan);
+    return this.view(plan);
   }
 
   /**
@@ -48,7 +50,7 @@ export class PlanService {
     if (!isPlanName(name)) {
       throw new ApiError('invalid_request', NAME_MESSAGE);
     }
-    return inTransaction(this.database, async (transaction) => {
+    const { plan, created } = await inTransaction(this.database, async (transaction) => {
       // Serializes concurrent calls, even if the plan has no row to lock yet.
       await transaction.$executeRaw`LOCK TABLE plans IN SHARE ROW EXCLUSIVE MODE`;
       const old = await transaction.plan.findFirst({ where: { name } });
@@ -83,8 +85,24 @@ export class PlanService {
           shown(fields),
         );
       }
-      return { plan: planView({ name, ...fields }), created: old === null };
+      return { plan: { name, ...fields }, created: old === null };
     });
+    return { plan: await this.view(plan), created };
+  }
+
+  private async view(plan: NamedPlan): Promise<Plan> {
+    const [view] = await this.views([plan]);
+    return view!;
+  }
+
+  private async views(plans: readonly NamedPlan[]): Promise<Plan[]> {
+    const counts = await countValidKeysByPlan(this.database, plans, await readServerTimeMs(this.database));
+    return plans.map(({ name, ...plan }) => ({
+      name,
+      ...pickFields(plan),
+      validKeyCount: counts.get(name) ?? 0,
+      warnings: limitWarnings(plan),
+    }));
   }
 }
 
@@ -96,14 +114,11 @@ function requireLimit(name: keyof Limits, limit: number | null | undefined): num
   return limit;
 }
 
-type PlanFields = Omit<Plan, 'name' | 'warnings'>;
+type PlanFields = Omit<Plan, 'name' | 'validKeyCount' | 'warnings'>;
+type NamedPlan = PlanFields & { name: string };
 
 const pickFields = ({ perMinute, perDay, maxKeyLifetimeDays }: PlanFields) => ({
   perMinute,
   perDay,
   maxKeyLifetimeDays,
 });
-
-function planView({ name, ...plan }: PlanFields & { name: string }): Plan {
-  return { name, ...pickFields(plan), warnings: limitWarnings(plan) };
-}

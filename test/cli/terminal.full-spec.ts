@@ -421,6 +421,7 @@ describe('the commands of plans', () => {
       perMinute: 120,
       perDay: 3000,
       maxKeyLifetimeDays: null,
+      validKeyCount: 0,
       warnings: [],
     };
     expect(await readJson('plans set a-startup --per-minute 120 --per-day 3000')).toEqual(created);
@@ -428,24 +429,31 @@ describe('the commands of plans', () => {
     expect(kept).toEqual({ ...created, perDay: 3001 });
     const changed = await succeed('plans', 'set', 'a-startup', '--per-minute', '121');
     const [head, row] = [
-      ['PLAN', 'PER MINUTE', 'PER DAY'],
-      ['a-startup', '121', '3001'],
+      ['PLAN', 'PER MINUTE', 'PER DAY', 'VALID KEYS'],
+      ['a-startup', '121', '3001', '0'],
     ];
     expect(rows(changed)).toEqual([head, row]);
     const listed = (await json('plans', 'list')) as { warnings: unknown }[];
     expect(listed.map(({ warnings: _warnings, ...plan }) => plan)).toEqual(
       await database.query(
         `SELECT
-           name, per_minute AS "perMinute", per_day AS "perDay", max_key_lifetime_days AS "maxKeyLifetimeDays"
-         FROM plans ORDER BY name`,
+           plans.name, plans.per_minute AS "perMinute", plans.per_day AS "perDay",
+           max_key_lifetime_days AS "maxKeyLifetimeDays", count(k.id)::int AS "validKeyCount"
+         FROM
+           plans LEFT JOIN quotas q ON plan = plans.name
+           LEFT JOIN api_keys k ON k.quota_id = q.id AND revoked_at IS NULL AND suspended_at IS NULL
+             AND coalesce(expires_at > now(), true)
+         GROUP BY plans.name ORDER BY plans.name`,
       ),
     );
     const table = rows(await succeed('plans', 'list'));
-    expect(table).toEqual(expect.arrayContaining([head, row, ['enterprise', 'custom', 'custom']]));
+    expect(table).toEqual(
+      expect.arrayContaining([head, row, ['enterprise', 'custom', 'custom', expect.any(String)]]),
+    );
     const bounded = await succeed('plans', 'set', 'a-startup', '--max-key-lifetime-days', '90');
     expect(rows(bounded)).toEqual([
-      [...head, 'KEY LIFETIME'],
-      [...row, '90 days'],
+      [...head.slice(0, -1), 'KEY LIFETIME', ...head.slice(-1)],
+      [...row.slice(0, -1), '90 days', ...row.slice(-1)],
     ]);
     expect(await readJson('plans set a-startup --no-max-key-lifetime-days')).toEqual({
       ...kept,
@@ -764,6 +772,7 @@ describe('animal-store on a terminal', () => {
       perMinute: 1,
       perDay: 2,
       maxKeyLifetimeDays: null,
+      validKeyCount: 0,
       warnings: [],
     });
   });

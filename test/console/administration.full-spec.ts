@@ -136,6 +136,7 @@ describe('the page of plans of the console', () => {
       perMinute: 200,
       perDay: 1000,
       maxKeyLifetimeDays: null,
+      validKeyCount: 0,
       warnings: [],
     });
     await page.keyboard.press('Escape');
@@ -164,6 +165,26 @@ describe('the page of plans of the console', () => {
     await page.getByRole('button', { name: 'Create plan' }).click();
     await page.getByRole('link', { name: 'tiny', exact: true }).waitFor();
     await page.locator('button:focus', { hasText: 'New plan' }).waitFor();
+  });
+});
+
+describe("the plans' numbers of valid keys in the console", () => {
+  it('come with the page of plans, without a request for each', async () => {
+    const body = { perMinute: 100, perDay: 1000 };
+    const put = (name: string) =>
+      send(`${store.url}/admin/plans/${name}`, { method: 'PUT', key: admin.key, body });
+    await Promise.all(['one', 'two'].map(put));
+    const [last] = [await store.issue({ plan: 'one' }), await store.issue({ plan: 'two' })];
+    await revoke(await store.issue({ quotaId: last.quotaId }));
+    await store.issue({ plan: 'two' });
+    const sent: string[] = [];
+    const page = await open('/admin/plans', {
+      prepare: (opened) => void opened.on('request', (request) => sent.push(request.url())),
+    });
+    await page.getByRole('link', { name: '1 valid key on one', exact: true }).waitFor();
+    await page.getByRole('link', { name: '2 valid keys on two', exact: true }).click();
+    await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor();
+    expect(sent.filter((url) => /\/admin\/keys.*limit=1(&|$)/.test(url))).toEqual([]);
   });
 });
 

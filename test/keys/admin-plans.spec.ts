@@ -44,6 +44,7 @@ describe('GET /admin/plans', () => {
         name,
         ...BUILT_IN_PLANS[name],
         maxKeyLifetimeDays: null,
+        validKeyCount: name === admin.administrator.plan ? 1 : 0,
         warnings: [],
       })),
     );
@@ -62,12 +63,51 @@ describe('GET /admin/plans', () => {
   });
 });
 
+describe('validKeyCount of a plan', () => {
+  const setPlan = () => put('counted', { perMinute: 60, perDay: 1000 });
+  const issue = (quotaId?: string) =>
+    admin.issue(quotaId === undefined ? { plan: 'counted' } : { plan: undefined, quotaId });
+  const countOf = async (target: string) =>
+    (await sendAsAdmin(`GET /admin/${target}`)).json.validKeyCount as number;
+
+  it('is the sum of those of its quotas: neither revoked, nor expired, nor suspended keys count', async () => {
+    await setPlan();
+    const [shared, own] = [await issue(), await issue()];
+    const [revoked, expired, suspended, rotated] = [
+      await issue(shared.quotaId),
+      await issue(shared.quotaId),
+      await issue(shared.quotaId),
+      await issue(shared.quotaId),
+    ];
+    await sendAsAdmin(`POST /admin/keys/${revoked.id}/revoke`);
+    await admin.store.database.query('UPDATE api_keys SET expires_at = now() WHERE id = $1', [expired.id]);
+    await sendAsAdmin(`PATCH /admin/keys/${suspended.id}`, { suspended: true });
+    await sendAsAdmin(`POST /admin/keys/${rotated.id}/rotate`, {});
+    const ofQuotas = await Promise.all([shared, own].map(({ quotaId }) => countOf(`quotas/${quotaId}`)));
+    expect(ofQuotas).toEqual([3, 1]);
+    expect(await countOf('plans/counted')).toBe(4);
+    expect((await setPlan()).json).toMatchObject({ validKeyCount: 4 });
+    expect((await sendAsAdmin('GET /admin/plans')).json).toContainEqual(
+      expect.objectContaining({ name: 'counted', validKeyCount: 4 }),
+    );
+    await sendAsAdmin(`PATCH /admin/keys/${suspended.id}`, { suspended: false });
+    expect(await countOf('plans/counted')).toBe(5);
+  });
+});
+
 describe('GET /admin/plans/{plan}', () => {
   it('returns 200 with the plan', async () => {
     const { status, json } = await sendAsAdmin('GET /admin/plans/free');
     expect([status, json]).toEqual([
       200,
-      { name: 'free', perMinute: 60, perDay: 1000, maxKeyLifetimeDays: null, warnings: [] },
+      {
+        name: 'free',
+        perMinute: 60,
+        perDay: 1000,
+        maxKeyLifetimeDays: null,
+        validKeyCount: expect.any(Number),
+        warnings: [],
+      },
     ]);
   });
 
@@ -90,7 +130,7 @@ describe('PUT /admin/plans/{plan}', () => {
     const { status, json, headers } = await put('free', { ...limits, name: 'pro', colour: 'red', '': null });
     expect([status, json, headers.get('location')]).toEqual([
       200,
-      { name: 'free', ...limits, maxKeyLifetimeDays: null, warnings: [] },
+      { name: 'free', ...limits, maxKeyLifetimeDays: null, validKeyCount: expect.any(Number), warnings: [] },
       null,
     ]);
     expect((await sendAsAdmin('GET /admin/plans/free')).json).toEqual(json);
@@ -106,6 +146,7 @@ describe('PUT /admin/plans/{plan}', () => {
         name: 'startup-2',
         ...limits,
         maxKeyLifetimeDays: null,
+        validKeyCount: 0,
         warnings: [expect.objectContaining(WARNING)],
       },
       location,
@@ -121,7 +162,14 @@ describe('PUT /admin/plans/{plan}', () => {
     const response = await putInVain('free', { perMinute: 60, perDay: 1000 });
     expect([response.status, response.json]).toEqual([
       200,
-      { name: 'free', perMinute: 60, perDay: 1000, maxKeyLifetimeDays: null, warnings: [] },
+      {
+        name: 'free',
+        perMinute: 60,
+        perDay: 1000,
+        maxKeyLifetimeDays: null,
+        validKeyCount: expect.any(Number),
+        warnings: [],
+      },
     ]);
   });
 
@@ -185,6 +233,7 @@ describe('PUT /admin/plans/{plan}', () => {
         perMinute: 5,
         perDay: 5,
         maxKeyLifetimeDays: null,
+        validKeyCount: 0,
         warnings: [],
       });
     },
@@ -207,6 +256,7 @@ describe('PUT /admin/plans/{plan}', () => {
       name: 'contested',
       ...entries.at(-1)?.['after'],
       maxKeyLifetimeDays: null,
+      validKeyCount: 0,
       warnings: [],
     });
   });
@@ -248,7 +298,14 @@ describe('the longest life of a key', () => {
     const { status, json } = await put('enterprise', { maxKeyLifetimeDays: 365 });
     expect([status, json]).toEqual([
       200,
-      { name: 'enterprise', perMinute: null, perDay: null, maxKeyLifetimeDays: 365, warnings: [] },
+      {
+        name: 'enterprise',
+        perMinute: null,
+        perDay: null,
+        maxKeyLifetimeDays: 365,
+        validKeyCount: expect.any(Number),
+        warnings: [],
+      },
     ]);
     expect((await put('enterprise', { maxKeyLifetimeDays: null })).status).toBe(200);
   });

@@ -153,6 +153,23 @@ describe('a page of 100,000 keys', () => {
     // Three to eight, if no statement is repeated.
     expect((await rowsOfKeys()) - before).toBeLessThan(2 * 20 * KEYS);
   });
+
+  it('has their number in a page of plans, for which each key and quota is read once, by an index', async () => {
+    const [keysBefore, quotasBefore] = [
+      await rowsRead(database, 'api_keys'),
+      await rowsRead(database, 'quotas'),
+    ];
+    const reader = await startApplication({ database });
+    const { key } = await reader.issue({ role: 'admin' });
+    const { json } = await send(`${reader.url}/admin/plans`, { key });
+    await reader.close();
+    expect(json).toContainEqual(expect.objectContaining({ name: 'free', validKeyCount: KEYS }));
+    const [keys, quotas] = [await rowsRead(database, 'api_keys'), await rowsRead(database, 'quotas')];
+    expect(keys.scanned - keysBefore.scanned).toBeLessThan(KEYS / 100);
+    expect(keys.byIndex - keysBefore.byIndex).toBeLessThan(1.01 * KEYS);
+    const quotasRead = quotas.scanned + quotas.byIndex - quotasBefore.scanned - quotasBefore.byIndex;
+    expect(quotasRead).toBeLessThan(1.01 * KEYS);
+  });
 });
 
 describe('reports of usage, with 84,000 rows of hours', () => {

@@ -53,7 +53,7 @@ export const quotaRateLimitQuery = (store: AnimalStore, quotaId: string, pollMs:
   });
 
 /** The queries that a change of a key affects: keys, limits, audit, bans, and the signed-in key. */
-const TOUCHED = ['keys', 'audit', 'traffic', 'own-key'];
+const TOUCHED = ['keys', 'plans', 'audit', 'traffic', 'own-key'];
 
 /**
  * Returns a function that reloads what a change of a key affects. Until then, the pages show the key from the

@@ -1,6 +1,5 @@
 import { Text, VisuallyHidden } from '@mantine/core';
 import { IconPlus, IconStack2 } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { Plan } from 'animal-store-client';
 import { useState } from 'react';
@@ -41,12 +40,15 @@ const COLUMNS: Column<Plan>[] = [
     cell: ({ row: { original } }) => <Lifetime days={original.maxKeyLifetimeDays} />,
   },
   {
-    header: 'Keys',
+    header: 'Valid keys',
     id: 'keys',
     cell: ({ row: { original } }) => (
       <TextLink to="/admin/keys" search={{ plan: original.name }} size="sm">
-        <KeyCount plan={original.name} />
-        <VisuallyHidden> keys on {original.name}</VisuallyHidden>
+        {numberText(original.validKeyCount)}
+        <VisuallyHidden>
+          {original.validKeyCount === 1 ? ' valid key on ' : ' valid keys on '}
+          {original.name}
+        </VisuallyHidden>
       </TextLink>
     ),
   },
@@ -99,16 +101,6 @@ export function PlansPage() {
       />
     </Page>
   );
-}
-
-/** Shows how many keys are on a plan, those that have ended included. */
-function KeyCount({ plan }: { plan: string }) {
-  const store = useStore();
-  const { data } = useQuery({
-    queryKey: ['keys', 'count', plan],
-    queryFn: ({ signal }) => store.admin.keys.list({ plan, limit: 1 }, { signal }),
-  });
-  return data?.total === undefined ? 'Show' : numberText(data.total);
 }
 
 function Limit({ value }: { value: number | null }) {
