@@ -158,7 +158,10 @@ export class WebhookDeliverer extends PeriodicTask implements MetricsSource {
   private async pause(delivery: ClaimedDelivery, reason: PauseReason): Promise<void> {
     const { webhookId, url, firstAttemptAt } = delivery;
     const isPaused = await changeWebhooks(this.prisma, async (transaction) => {
-      const where = { webhookId, state: 'delivered', lastAttemptAt: { gte: firstAttemptAt } };
+      const recent = { gte: firstAttemptAt };
+      // A success before the upgrade is known by its state only. One that is sent again has another state.
+      const isSuccess = [{ state: 'delivered' }, { lastSucceededAt: recent }];
+      const where = { webhookId, lastAttemptAt: recent, OR: isSuccess };
       const hasSucceeded = reason === 'failing' && (await transaction.webhookDelivery.count({ where })) > 0;
       return !hasSucceeded && (await pauseWebhook(transaction, { id: webhookId, url }, reason));
     });

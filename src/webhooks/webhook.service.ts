@@ -33,7 +33,7 @@ export const WEBHOOKS_MAX = 20;
 
 const WEBHOOK = { omit: { secret: true, previousSecret: true } } as const;
 const DELIVERY = {
-  omit: { webhookId: true, dedupeKey: true, firstAttemptAt: true, withheld: true },
+  omit: { webhookId: true, dedupeKey: true, firstAttemptAt: true, lastSucceededAt: true, withheld: true },
 } as const;
 
 type StoredWebhook = Prisma.WebhookGetPayload<typeof WEBHOOK>;

@@ -63,10 +63,12 @@ const endWaits = () =>
 
 const THREE_DAYS = '3 days';
 /** Makes deliveries as if their first attempt was this long ago. */
-const beginAgo = (interval: string) =>
-  admin.store.database.query('UPDATE webhook_deliveries SET first_attempt_at = now() - $1::interval', [
-    interval,
-  ]);
+const beginAgo = (interval: string, id?: string) =>
+  admin.store.database.query(
+    `UPDATE webhook_deliveries SET first_attempt_at = now() - $1::interval
+     WHERE $2::uuid IS NULL OR id = $2`,
+    [interval, id],
+  );
 
 // oxlint-disable-next-line typescript/no-explicit-any
 const findWebhook = async ({ id }: { id: string }): Promise<any> =>
@@ -604,6 +606,25 @@ describe('a webhook that the service pauses', () => {
     expect((await findWebhook(webhook)).paused).toBe(false);
   });
 
+  it('is not paused if a delivery that is sent again since succeeded meanwhile', async () => {
+    receiver.respond = respondWith(500);
+    const webhook = await createWebhook();
+    const { id } = await sendEvent(webhook);
+    await expectNewest(webhook, { state: 'pending', attempts: 1, responseStatus: 500 });
+    receiver.reset();
+    const served = await sendEvent(webhook);
+    await expectNewest(webhook, { state: 'delivered' });
+    receiver.respond = respondWith(500);
+    await admin.send(`POST /admin/webhooks/${webhook.id}/deliveries/${served.id}/resend`);
+    await expectNewest(webhook, { state: 'pending', attempts: 1, responseStatus: 500 });
+    await beginAgo(THREE_DAYS, id);
+    await endWaits();
+    const path = `GET /admin/webhooks/${webhook.id}/deliveries/${id}`;
+    await eventually(async () => expect((await admin.send(path)).json).toMatchObject({ state: 'failed' }));
+    await until(() => ![...admin.store.app.get(WebhookDeliverer)['inFlight'].values()].includes(webhook.id));
+    expect((await findWebhook(webhook)).paused).toBe(false);
+  });
+
   it('gets its pending deliveries for three days more once it is resumed', async () => {
     receiver.respond = respondWith(500);
     const webhook = await createWebhook();
@@ -665,6 +686,17 @@ describe('an attempt of an earlier release', () => {
     await attempt("event_type = 'webhook.test', attempts = 1, last_attempt_at = now()");
     expect(await attempt("last_failure = 'The response was 500'")).toMatchObject([{ state: 'failed' }]);
     expect(await attempt("state = 'pending', attempts = 0")).toMatchObject([{ state: 'pending' }]);
+  });
+
+  it('keeps when it succeeded, even if the delivery is sent again', async () => {
+    await attempt("attempts = 1, last_attempt_at = '2027-01-01'");
+    await attempt("state = 'delivered', last_failure = NULL");
+    await attempt("state = 'pending', attempts = 0");
+    await attempt("attempts = 1, last_attempt_at = '2027-01-02'");
+    await attempt("state = 'failed', last_failure = 'The response was 500'");
+    expect(await admin.store.database.query('SELECT last_succeeded_at FROM webhook_deliveries')).toEqual([
+      { last_succeeded_at: new Date('2027-01-01') },
+    ]);
   });
 
   it('leaves a delivery of any other event pending', async () => {
