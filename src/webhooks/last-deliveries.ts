@@ -1,18 +1,9 @@
 import type { Prisma } from '../database/generated/client.js';
 import type { Database } from '../database/access/in-transaction.js';
 import { TEST_EVENT } from './events.js';
+import { LAST_DELIVERY_FIELDS } from './webhook.schemas.js';
 
-const SELECT = {
-  id: true,
-  eventType: true,
-  state: true,
-  attempts: true,
-  lastAttemptAt: true,
-  nextAttemptAt: true,
-  lastFailure: true,
-  responseStatus: true,
-} as const;
-type LastDelivery = Prisma.WebhookDeliveryGetPayload<{ select: typeof SELECT }>;
+type LastDelivery = Prisma.WebhookDeliveryGetPayload<{ select: typeof LAST_DELIVERY_FIELDS }>;
 
 /** What a list of webhooks shows of the deliveries of each. */
 export interface DeliveryStatus {
@@ -68,7 +59,7 @@ export async function withDeliveryStatus<Webhook extends { id: string; retryAfte
   const lastIds = found.flatMap(({ lastId }) => lastId ?? []);
   const deliveries = await database.webhookDelivery.findMany({
     where: { id: { in: lastIds } },
-    select: SELECT,
+    select: LAST_DELIVERY_FIELDS,
   });
   return webhooks.map((webhook) => {
     const { lastId, nextAttemptAt = null } = found.find(({ id }) => id === webhook.id) ?? {};

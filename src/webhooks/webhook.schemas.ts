@@ -98,6 +98,18 @@ export const WebhookDelivery = z
   })
   .meta({ id: 'WebhookDelivery', description: 'An event for one webhook.' });
 
+/** The fields of a delivery that its webhook shows of the last one. */
+export const LAST_DELIVERY_FIELDS = {
+  id: true,
+  eventType: true,
+  state: true,
+  attempts: true,
+  lastAttemptAt: true,
+  nextAttemptAt: true,
+  lastFailure: true,
+  responseStatus: true,
+} as const;
+
 export const Webhook = CreateWebhookInput.extend({
   id: uuid('Identifier of the webhook.'),
   events: openEnumList(SUBSCRIPTIONS, 'The types of the events that it receives.'),
@@ -113,20 +125,9 @@ export const Webhook = CreateWebhookInput.extend({
         'Why it is paused: `administrator` if an administrator did it, `gone` if the receiver responded ' +
         '410, `failing` if no delivery succeeded for three days; null if it is not.',
     }),
-  lastDelivery: WebhookDelivery.pick({
-    id: true,
-    eventType: true,
-    state: true,
-    attempts: true,
-    lastAttemptAt: true,
-    nextAttemptAt: true,
-    lastFailure: true,
-    responseStatus: true,
-  })
-    .nullable()
-    .meta({
-      description: 'The delivery whose attempt ended last, of the last 30 days; null if there is none.',
-    }),
+  lastDelivery: WebhookDelivery.pick(LAST_DELIVERY_FIELDS).nullable().meta({
+    description: 'The delivery whose attempt ended last, of the last 30 days; null if there is none.',
+  }),
   nextAttemptAt: dateTime(
     'When a pending delivery is sent next; null if none is pending, or the webhook is paused.',
   ).nullable(),
