@@ -5,14 +5,23 @@ import { KeyReader } from '../keys/key-reader.service.js';
 import { UsageService } from '../usage/usage.service.js';
 import { instantOrStartOfDay } from '../schemas/instant.js';
 import { PERIODS } from '../usage/rules/periods.js';
+import { csvText } from '../http/responses/csv-if-preferred.js';
 import { OPERATIONS_MAX, UsageRepository, type UsageSelection } from '../usage/usage.repository.js';
-import type { DeprecatedCaller, KeyUsage, TopUsage } from '../usage/usage.schemas.js';
+import {
+  type DeprecatedCaller,
+  KEY_USAGE_COLUMNS,
+  type KeyUsage,
+  OPERATION_COLUMNS,
+  TOP_COLUMNS,
+  type TopUsage,
+  totalsColumns,
+} from '../usage/usage.schemas.js';
 import { wholeNumber } from '../process/settings/setting-types.js';
 import { daysOption, parsedBy } from './arguments.js';
 import { command, group } from './command.js';
 import { everyPage } from './every-page.js';
 import { findId, idCell } from './record-id.js';
-import { tableText } from './output/text.js';
+import { escapeCsv, tableText } from './output/text.js';
 
 const DAYS_DEFAULT = 7;
 
@@ -26,15 +35,22 @@ interface ReportOptions extends UsageSelection {
   by?: 'key' | 'quota';
   key?: string;
   quota?: string;
+  csv?: true;
 }
 
 export const usageCommand = group('usage', 'the usage of keys; requests appear within a second', [
-  reportCommand('list', 'list the usage of each key and operation, newest first', listUsage)
+  reportCommand(
+    'list',
+    'list the usage of each key and operation, newest first',
+    KEY_USAGE_COLUMNS,
+    listUsage,
+  )
     .option('--key <id>', 'only the usage of this key')
     .addOption(daysOption(DAYS_DEFAULT).conflicts('since')),
   reportCommand(
     'totals',
     'list the requests in each period that had any, newest first',
+    totalsColumns(),
     async (services, query) => (await services.get(UsageRepository).totals(query)).entries,
   )
     .option('--key <id>', 'only the usage of this key')
@@ -43,6 +59,7 @@ export const usageCommand = group('usage', 'the usage of keys; requests appear w
   reportCommand(
     'top',
     'list the keys or quotas with the most requests, most first',
+    TOP_COLUMNS,
     async (services, query) => (await services.get(UsageRepository).top(query)).entries,
   )
     .addOption(
@@ -55,6 +72,7 @@ export const usageCommand = group('usage', 'the usage of keys; requests appear w
   reportCommand(
     'operations',
     'list the requests for each operation, most first',
+    OPERATION_COLUMNS,
     async (services, query) =>
       (await services.get(UsageRepository).byOperation({ ...query, limit: OPERATIONS_MAX })).entries,
   )
@@ -77,6 +95,7 @@ export const deprecationsCommand = group('deprecations', 'deprecated operations'
 function reportCommand(
   name: string,
   description: string,
+  csvColumns: readonly string[],
   read: (services: INestApplicationContext, query: ReportOptions) => Promise<Entry[]>,
 ): Command {
   return command(name, description)
@@ -96,11 +115,16 @@ function reportCommand(
       'only the usage of keys whose quota has exactly this external id',
       parsedBy(externalId),
     )
-    .run(async (services, { key, quota, ...options }: ReportOptions) => {
+    .addOption(new Option('--csv', 'print CSV, for a spreadsheet').conflicts('json'))
+    .run(async (services, { key, quota, csv, ...options }: ReportOptions) => {
       const keyId = await findId(services, 'key', key);
       const quotaId = await findId(services, 'quota', quota);
       const entries = await read(services, { ...options, keyId, quotaId });
-      return { value: entries, text: async () => entriesText(await withNames(services, entries)) };
+      const text = async () =>
+        csv === true
+          ? escapeCsv(csvText(entries, csvColumns))
+          : entriesText(await withNames(services, entries));
+      return { value: entries, text };
     });
 }
 

@@ -82,21 +82,23 @@ export class UsageController {
     summary: 'List the usage of a key',
     description:
       'Returns one page of the usage of a key, newest first, by operation. Requests appear within a ' +
-      `second. ${USAGE_KEPT}`,
+      `second. ${USAGE_KEPT} ${AS_CSV}`,
   })
+  @ApiProduces('application/json', 'text/csv')
   @PageResponse(KeyUsage, 'A page of usage.')
-  listKeyUsage(
+  async listKeyUsage(
     @Param('keyId') keyId: string,
     @Query({ schema: KeyUsageQuery }) query: KeyUsageQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<KeyUsage[]> {
-    return respondWithPage(
+  ): Promise<KeyUsage[] | string> {
+    const entries = await respondWithPage(
       reply,
       this.usage.page(query, keyId),
       `/admin/keys/${keyId}/usage`,
       query,
       keyUsageCursor.textOf,
     );
+    return csvIfPreferred(reply, entries, KEY_USAGE_COLUMNS);
   }
 
   @Get('quotas/:quotaId/what-if')

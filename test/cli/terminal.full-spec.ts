@@ -609,6 +609,27 @@ describe('animal-store usage', () => {
     expect(ofKey).toMatchObject([{ requests: 7 }, { requests: 1 }]);
   });
 
+  it.each([
+    [`list ${RANGE}`, 'startsAt,keyId,quotaId,externalId,operation,deprecated', ',lastRequestAt'],
+    [`totals ${RANGE}`, 'startsAt', ''],
+    [`top ${RANGE}`, 'keyId,keyName,prefix,lastFour,quotaId,externalId,plan', ',lastRequestAt'],
+    [`operations ${RANGE}`, 'operation,deprecated', ',lastRequestAt'],
+  ])('prints the entries of %s as CSV', async (report, first, last) => {
+    const entries = await readJson(`usage ${report}`);
+    const [header, ...lines] = (await succeed(...`usage ${report} --csv`.split(' '))).split('\r\n');
+    expect(header).toBe(`${first},requests,denied,2xx,3xx,4xx,5xx${last}`);
+    expect(entries.length).toBeGreaterThan(1);
+    expect(lines).toEqual([
+      ...entries.map(({ statuses, ...fields }: Record<string, object>) =>
+        header!
+          .split(',')
+          .map((name) => String({ ...fields, ...statuses }[name] ?? ''))
+          .join(','),
+      ),
+      '',
+    ]);
+  });
+
   it('fails for an unknown key and a range that is none', async () => {
     expectFailure(await called('usage operations --key nobody'), 'There is no key with the id "nobody".');
     expectFailure(
@@ -872,6 +893,7 @@ describe('a command', () => {
     [`${ISSUE} --networks 10/8`, 'It must be a network such as'],
     ['usage', 'Usage: animal-store usage'],
     ['usage list --since 2027-01-01T00:00:00Z --days 7', 'cannot be used with option'],
+    ['usage list --csv --json', 'cannot be used with option'],
     ['usage list --days 401', 'It must be a whole number from 1 to 400.'],
     ['keys revoke', 'give the id of a key, or --leaked-key'],
     ['probe', "missing required argument 'path'"],

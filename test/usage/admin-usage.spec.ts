@@ -169,13 +169,20 @@ describe('usage as CSV', () => {
 
   it.each([
     ['/admin/usage', `startsAt,keyId,quotaId,externalId,operation,deprecated,${COUNTS},lastRequestAt`],
+    [
+      '/admin/keys/ANN/usage',
+      `startsAt,keyId,quotaId,externalId,operation,deprecated,${COUNTS},lastRequestAt`,
+    ],
     ['/admin/usage/totals', `startsAt,${COUNTS}`],
     ['/admin/usage/top', `keyId,keyName,prefix,lastFour,quotaId,externalId,plan,${COUNTS},lastRequestAt`],
     ['/admin/usage/operations', `operation,deprecated,${COUNTS},lastRequestAt`],
   ])('is the page of %s with a header line, and the same links', async (path, header) => {
-    const target = `${path}?limit=2&since=${day('2027-02-01')}`;
+    // Days that have ended, because these requests count too.
+    const range = `since=${day('2027-02-01')}&until=${day('2027-03-05')}`;
+    const target = `${path.replace('ANN', ann.id)}?limit=2&${range}`;
     const [csv, json] = [await getCsv(target), await get(target)];
     expect([csv.status, csv.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
+    expect(json.json).toHaveLength(2);
     expect(csv.headers.get('link')).toBe(json.headers.get('link'));
     expect(csv.headers.get('vary')).toMatch(/Accept/);
     const entries = json.json.map(({ statuses, ...fields }: { statuses: object }) => ({

@@ -1,7 +1,7 @@
 import { getBorderCharacters, table, type TableUserConfig } from 'table';
 import { CONTROL_CHARACTERS } from '../../schemas/text-schemas.js';
 
-/** What a command prints: `value` as JSON for programs, or `text` for people. */
+/** What a command prints: `value` as JSON for programs, or `text`. */
 export interface Output {
   value: unknown;
   text: () => string | Promise<string>;
@@ -26,6 +26,11 @@ export function escapeControls(text: string): string {
 
 export function escapeLines(text: string): string {
   return text.split('\n').map(escapeControls).join('\n');
+}
+
+/** Returns CSV whose lines end as in RFC 4180, and in which other control characters are escaped. */
+export function escapeCsv(csv: string): string {
+  return csv.split('\r\n').map(escapeControls).join('\r\n');
 }
 
 export function linesText(...lines: string[]): string {

@@ -15,12 +15,10 @@ const TYPES = ['application/json; charset=utf-8', CSV_TYPE];
 const BEFORE_FORMULA = /(?:^|[;\t\r\n])[ "]*(?=[=+\-@\uff1d\uff0b\uff0d\uff20])/g;
 
 /**
- * Returns the entries of a page as CSV (RFC 4180) with a header line if the client prefers that by `Accept`,
- * else as they are. What a spreadsheet would run as a formula gets an apostrophe in front.
- *
- * @param columns paths of fields, such as `statuses.2xx`. The last name in a path is the name of the column.
+ * Returns the entries of a page as `csvText()` if the client prefers CSV by `Accept`, else as they are. The
+ * parameters are those of `csvText()`.
  */
-export function csvIfPreferred<Entry>(
+export function csvIfPreferred<Entry extends object>(
   reply: FastifyReply,
   entries: Entry[],
   columns: readonly string[],
@@ -30,7 +28,17 @@ export function csvIfPreferred<Entry>(
     return entries;
   }
   reply.type(CSV_TYPE);
-  return stringify(entries, {
+  return csvText(entries, columns);
+}
+
+/**
+ * Returns entries as CSV (RFC 4180) with a header line. What a spreadsheet would run as a formula gets an
+ * apostrophe in front.
+ *
+ * @param columns paths of fields, such as `statuses.2xx`. The last name in a path is the name of the column.
+ */
+export function csvText(entries: readonly object[], columns: readonly string[]): string {
+  return stringify([...entries], {
     columns: columns.map((key) => ({ key, header: key.split('.').at(-1) ?? key })),
     header: true,
     record_delimiter: 'windows',
