@@ -4,6 +4,7 @@ import {
   type FailedRequestOfAllQuery,
   FailedRequestQuery,
 } from '../usage/failed-requests/failed-request.schemas.js';
+import { externalId } from '../keys/quota.schemas.js';
 import { instantOrStartOfDay } from '../schemas/instant.js';
 import { parsedBy, positiveInteger } from './arguments.js';
 import { command, group } from './command.js';
@@ -25,6 +26,11 @@ export const requestsCommand = group('requests', 'requests that failed', [
     .option('--request-id <id>', 'only with this X-Request-Id')
     .option('--key <id>', 'only with this key')
     .option('--quota <id>', 'only with keys of this quota')
+    .option(
+      '--external-id <text>',
+      'only with keys whose quota has exactly this external id',
+      parsedBy(externalId),
+    )
     .option('--status <status>', 'only with this status, such as 400', positiveInteger)
     .option(
       '--code <code>',
@@ -55,6 +61,7 @@ export const requestsCommand = group('requests', 'requests that failed', [
 ]);
 
 function pageText({ entries, missing }: { entries: FailedRequestOfAll[]; missing: number }): string {
+  const haveExternalIds = entries.some((request) => request.externalId !== null);
   const rows = entries.map((request) => ({
     'requested at': request.requestedAt,
     'request id': request.requestId,
@@ -62,6 +69,7 @@ function pageText({ entries, missing }: { entries: FailedRequestOfAll[]; missing
     status: request.status,
     code: request.code,
     key: keyText(request),
+    'external id': haveExternalIds ? request.externalId : undefined,
   }));
   return missing === 0
     ? tableText(rows)
@@ -81,6 +89,7 @@ function requestText(request: FailedRequestOfAll): string {
     duration: `${durationMs} ms`,
     key: keyText(request),
     quota: request.quotaId,
+    'external id': request.externalId ?? undefined,
     address: request.clientAddress,
   });
 }

@@ -11,7 +11,7 @@ describe('animal-store requests', () => {
     animalStore({ DATABASE_URL: store.database.url, APP_ENV: 'production' }, 'requests', ...args);
 
   it('finds a failed request by its X-Request-Id, and lists those of a key', async () => {
-    const key = await store.issue({ ...UNLIMITED, name: "Ann's shop" });
+    const key = await store.issue({ ...UNLIMITED, name: "Ann's shop", externalId: 'customer-7' });
     const requestId = randomUUID();
     const failed = await send(`${store.url}/v1/pets?status=dead`, {
       key: key.key,
@@ -42,6 +42,10 @@ describe('animal-store requests', () => {
       { path: '/v1/nothing', code: 'not_found' },
     ]);
     expect((await requests('list', '--quota', key.quotaId)).stdout.trim().split('\n')).toHaveLength(4);
+    const ofCustomer = await requests('list', '--external-id', 'customer-7', '--limit', '1');
+    expect(ofCustomer.stdout).toMatch(/ EXTERNAL ID\n.* customer-7\n$/);
+    expect((await requests('list', '--external-id', 'customer-8')).stdout).toBe('None.\n');
+    expect(again.stdout).toMatch(/^external id +customer-7$/m);
     expect((await requests('list', '--until', '2020-01-01T00:00:00Z')).stdout).toBe('None.\n');
   });
 

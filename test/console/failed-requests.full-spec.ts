@@ -113,6 +113,24 @@ describe('the list of failed requests of the console', () => {
     expect(await page.getByLabel('Code').inputValue()).toBe('not_found');
   });
 
+  it('shows and filters by the external id of the quota', async () => {
+    const key = await store.issue({ plan: 'business', name: 'Shop', externalId: 'customer-7' });
+    const other = await store.issue({ plan: 'business', name: 'Kiosk', externalId: 'customer-8' });
+    await fail(randomUUID(), '/v1/pets?limit=0', { key: other.key });
+    await fail(randomUUID(), '/v1/pets?limit=0', { key: key.key });
+    const page = await open('/admin/requests');
+    const table = page.getByRole('table', { name: 'Failed requests' });
+    await table.getByText('customer-8').waitFor();
+    await page.getByLabel('External ID').fill('customer-7');
+    await page.waitForURL(/externalId=customer-7/);
+    await table.getByText('customer-8').waitFor({ state: 'detached' });
+    await expectSound(page);
+    expect(await table.getByRole('row').count()).toBe(2);
+    await table.getByRole('link', { name: 'GET /v1/pets' }).click();
+    await page.getByRole('link', { name: 'customer-7' }).click();
+    await page.waitForURL(/admin\/requests\?externalId=customer-7/);
+  });
+
   it('has in its fields the filters of the address, whatever was typed before', async () => {
     const page = await open('/admin/requests');
     const field = page.getByLabel('Request ID');

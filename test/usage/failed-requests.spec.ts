@@ -7,6 +7,7 @@ import type { FailedRequestOfAll } from '../../src/usage/failed-requests/failed-
 import { eventually } from '../support/eventually.js';
 import { expectError, expectInvalid } from '../support/http/expectations.js';
 import { type Init, send } from '../support/http/http.js';
+import { parseLinks } from '../support/http/links.js';
 import { useAdministration } from '../support/keys/administration.js';
 import { UNLIMITED } from '../support/keys/keys.js';
 import { startDatabaseProxy } from '../support/programs/database-proxy.js';
@@ -60,6 +61,7 @@ describe('requests that failed', () => {
         prefix: key.prefix,
         lastFour: key.lastFour,
         quotaId: key.quotaId,
+        externalId: null,
         clientAddress: '127.0.0.1',
       },
     ]);
@@ -72,7 +74,7 @@ describe('requests that failed', () => {
     await recorded();
     const [found] = (await call(`/v1/requests?requestId=${requestId}`)).json;
     expect(found).toMatchObject({ requestId, status: 404, code: 'not_found', keyId: key.id });
-    expect(Object.keys(found)).not.toEqual(expect.arrayContaining(['clientAddress']));
+    expect(Object.keys(found).filter((name) => /address|quota|external/i.test(name))).toEqual([]);
     expect((await call(`/v1/requests/${requestId}`)).json).toEqual(found);
     expect((await call('/v1/requests', { key: other.key })).json).toEqual([]);
     const denied = await call(`/v1/requests/${requestId}`, { key: other.key });
@@ -91,6 +93,34 @@ describe('requests that failed', () => {
     ]);
     expect(await find(ids.served)).toEqual([]);
     expect(await find(ids.health)).toEqual([]);
+  });
+
+  it('are filtered by the external id of their quota, which each shows, and so are the missing', async () => {
+    await admin.send(`PATCH /admin/quotas/${key.quotaId}`, { externalId: 'customer-7' });
+    const second = await admin.store.issue(UNLIMITED);
+    await admin.send(`PATCH /admin/quotas/${second.quotaId}`, { externalId: 'customer-7' });
+    const other = await admin.store.issue(UNLIMITED);
+    await admin.send(`PATCH /admin/quotas/${other.quotaId}`, { externalId: 'customer-70' });
+    await call('/v1/pets?limit=0');
+    await call('/v1/pets/9999999', { key: second.key });
+    await call('/v1/pets?limit=0', { key: other.key });
+    await call('/v1/pets', { key: 'none' });
+    await recorded();
+    await admin.store.database.query(
+      `UPDATE failed_request_minutes SET total = total + CASE quota_id WHEN $1 THEN 3 ELSE 4 END
+       WHERE quota_id IN ($1, $2)`,
+      [second.quotaId, other.quotaId],
+    );
+    const find = (query: string) => admin.send(`GET /admin/requests?${query}`);
+    const { json, headers } = await find('externalId=customer-7&limit=1');
+    expect(json).toMatchObject([{ keyId: second.id, externalId: 'customer-7', status: 404 }]);
+    expect(headers.get('X-Missing-Count')).toBe('3');
+    const next = parseLinks({ headers })['next'] ?? '';
+    expect((await admin.send(`GET ${next}`)).json).toMatchObject([{ keyId: key.id, status: 400 }]);
+    expect((await find(`externalId=customer-7&quotaId=${key.quotaId}`)).json).toHaveLength(1);
+    expect((await find(`externalId=customer-7&quotaId=${other.quotaId}`)).json).toEqual([]);
+    expect((await find('externalId=nobody')).json).toEqual([]);
+    expectError(await find('externalId='), 400, 'invalid_request');
   });
 
   it('have neither keys nor the query, and what a client sent does not stop their record', async () => {

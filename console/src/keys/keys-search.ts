@@ -27,7 +27,7 @@ export const PAGE_SIZES = ['20', '50', '100'] as const;
 const DAYS_30_MS = 30 * 86_400_000;
 /** The maximum length that the service accepts. */
 export const SEARCH_MAX_LENGTH = 64;
-const EXTERNAL_ID_MAX_LENGTH = 255;
+export const EXTERNAL_ID_MAX_LENGTH = 255;
 
 const yes = oneOf(['yes']);
 const readFilters = searchReader({

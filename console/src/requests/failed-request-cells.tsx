@@ -1,5 +1,5 @@
 import { Box, Group, Stack, Text } from '@mantine/core';
-import type { FailedRequest } from 'animal-store-client';
+import type { FailedRequest, FailedRequestOfAll } from 'animal-store-client';
 import { MaskedKey } from '../format/masked-key';
 import { numberText } from '../format/number';
 import { StatusBadge } from '../format/status-badge';
@@ -31,12 +31,12 @@ export function Response({ request }: { request: FailedRequest }) {
 }
 
 interface RequestKeyProps {
-  request: FailedRequest;
+  request: FailedRequest | FailedRequestOfAll;
   /** Whether the reader may open the page of the key. */
   isOfAll: boolean;
 }
 
-/** The key of a request, if it had a valid one. */
+/** The key of a request, if it had a valid one; for administrators also the external id of its quota. */
 export function RequestKey({ request, isOfAll }: RequestKeyProps) {
   const { keyId, keyName, prefix, lastFour } = request;
   if (keyId === null) {
@@ -50,6 +50,11 @@ export function RequestKey({ request, isOfAll }: RequestKeyProps) {
     return (
       <Box maw={180}>
         <KeyLink id={keyId} apiKey={{ name: keyName, prefix, lastFour }} />
+        {'externalId' in request && request.externalId !== null && (
+          <Text size="xs" truncate title={`External id ${request.externalId}`}>
+            <bdi>{request.externalId}</bdi>
+          </Text>
+        )}
       </Box>
     );
   }

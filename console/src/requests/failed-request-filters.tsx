@@ -2,6 +2,7 @@ import { NativeSelect, SimpleGrid, Stack, TextInput } from '@mantine/core';
 import { useRef } from 'react';
 import { ClearFilters } from '../form/clear-filters';
 import { isPartOfId, useFilters } from '../form/use-filters';
+import { EXTERNAL_ID_MAX_LENGTH } from '../keys/keys-search';
 import {
   CODES,
   type FailedRequestsSearch,
@@ -23,7 +24,7 @@ export function FailedRequestFilters({ search, onChange, isOfAll }: FailedReques
   const { values, isEmpty, field, clear } = useFilters(search, onChange, readFilters);
   return (
     <Stack gap="sm" mb="lg">
-      <SimpleGrid cols={{ base: 2, md: isOfAll ? 5 : 3 }} spacing="sm" style={{ alignItems: 'end' }}>
+      <SimpleGrid cols={{ base: 2, md: 3 }} spacing="sm" style={{ alignItems: 'end' }}>
         <TextInput
           ref={first}
           label="Request ID"
@@ -49,6 +50,13 @@ export function FailedRequestFilters({ search, onChange, isOfAll }: FailedReques
               autoComplete="off"
               error={isPartOfId(values.quotaId) && 'Enter a complete quota ID'}
               {...field('quotaId')}
+            />
+            <TextInput
+              label="External ID"
+              placeholder="All"
+              autoComplete="off"
+              maxLength={EXTERNAL_ID_MAX_LENGTH}
+              {...field('externalId')}
             />
           </>
         )}

@@ -166,6 +166,13 @@ function Request({ request, isOfAll }: RequestProps) {
                 </TextLink>
               </Fact>
             )}
+            {request.externalId !== null && (
+              <Fact label="External id">
+                <TextLink to="/admin/requests" search={{ externalId: request.externalId }} inherit>
+                  <UntrustedText>{request.externalId}</UntrustedText>
+                </TextLink>
+              </Fact>
+            )}
             <Fact label="Address">{request.clientAddress}</Fact>
           </>
         )}

@@ -1,6 +1,7 @@
 import { statusOfCode } from '../../../src/http/routes/catalogue';
 import type { ListAllFailedRequestsQuery } from 'animal-store-client';
 import { localTime, oneOf, searchReader, textUpTo, uuid } from '../address/search-reader';
+import { EXTERNAL_ID_MAX_LENGTH } from '../keys/keys-search';
 import { withPage } from '../table/use-address-position';
 
 /** The maximum length that the service accepts. */
@@ -12,6 +13,7 @@ export const readFilters = searchReader({
   requestId: textUpTo(REQUEST_ID_MAX_LENGTH),
   keyId: uuid,
   quotaId: uuid,
+  externalId: textUpTo(EXTERNAL_ID_MAX_LENGTH),
   status: oneOf(STATUSES),
   code: oneOf(CODES),
   since: localTime,

@@ -16,7 +16,7 @@ const route = getRouteApi('/requests');
 export function OwnFailedRequestsPage() {
   const store = useStore();
   const search = route.useSearch();
-  const { cursor: _cursor, page: _page, quotaId: _quotaId, ...filters } = search;
+  const { cursor: _cursor, page: _page, quotaId: _quotaId, externalId: _externalId, ...filters } = search;
   const navigate = route.useNavigate();
   const pages = useCursorPages<FailedRequest>({
     queryKey: ['failed-requests', 'own', filters],

@@ -7,7 +7,8 @@ import { isPlainText } from '../../schemas/text-schemas.js';
 import { STORED_PER_MINUTE_MAX } from '../rules/failed-request-batch.js';
 import type { FailedRequestOfAll, FailedRequestOfAllQuery } from './failed-request.schemas.js';
 
-type Row = Prisma.FailedRequestGetPayload<object>;
+/** A failed request with its key and the external id of its quota, which may have been deleted by hand. */
+type Row = Omit<FailedRequestOfAll, 'requestedAt'> & { id: string; requestedAt: Date };
 
 /** Reads the requests that failed. */
 @Injectable()
@@ -15,32 +16,27 @@ export class FailedRequestRepository {
   constructor(private readonly prisma: PrismaService) {}
 
   /** Returns one page of failed requests, newest first, and how many of the range are missing. */
-  async page({ limit, cursor, since, until, quotaId, ...others }: FailedRequestOfAllQuery) {
-    const { requestId, keyId, status, code } = others;
-    const rows = await this.prisma.failedRequest.findMany({
-      where: {
-        ...(requestId !== undefined && { requestId }),
-        ...(keyId !== undefined && { keyId }),
-        ...(quotaId !== undefined && { quotaId }),
-        ...(status !== undefined && { status }),
-        ...(code !== undefined && { code }),
-        requestedAt: { ...(since && { gte: since }), ...(until && { lt: until }) },
-        ...(cursor && {
-          OR: [
-            { requestedAt: { lt: cursor.requestedAt } },
-            { requestedAt: cursor.requestedAt, id: { lt: cursor.id } },
-          ],
-        }),
-      },
-      orderBy: [{ requestedAt: 'desc' }, { id: 'desc' }],
-      take: limit + 1,
-    });
+  async page(query: FailedRequestOfAllQuery) {
+    const { limit, cursor, requestId, keyId, status, code, since, until } = query;
+    const conditions = [
+      ...(requestId === undefined ? [] : [Prisma.sql`r.request_id = ${requestId}`]),
+      ...(keyId === undefined ? [] : [Prisma.sql`r.key_id = ${keyId}::uuid`]),
+      ...ofQuotas(query),
+      ...(status === undefined ? [] : [Prisma.sql`r.status = ${status}::int`]),
+      ...(code === undefined ? [] : [Prisma.sql`r.code = ${code}`]),
+      ...(since ? [Prisma.sql`r.requested_at >= ${since}::timestamptz`] : []),
+      ...(until ? [Prisma.sql`r.requested_at < ${until}::timestamptz`] : []),
+      ...(cursor
+        ? [Prisma.sql`(r.requested_at, r.id) < (${cursor.requestedAt}::timestamptz, ${cursor.id}::uuid)`]
+        : []),
+    ];
+    const [rows, missing] = await Promise.all([this.read(conditions, limit + 1), this.countMissing(query)]);
     const { entries, last } = toPage(rows, limit);
-    const [requests, missing] = await Promise.all([
-      this.withKeys(entries),
-      this.countMissing(since, until, quotaId),
-    ]);
-    return { entries: requests, last: last && `${last.requestedAt.toISOString()}|${last.id}`, missing };
+    return {
+      entries: entries.map(toRequest),
+      last: last && `${last.requestedAt.toISOString()}|${last.id}`,
+      missing,
+    };
   }
 
   /**
@@ -50,65 +46,60 @@ export class FailedRequestRepository {
    * @throws ApiError `not_found`.
    */
   async find(requestId: string, quotaId?: string): Promise<FailedRequestOfAll> {
+    const conditions = [Prisma.sql`r.request_id = ${requestId}`, ...ofQuotas({ quotaId })];
     // PostgreSQL rejects a text with NUL.
-    const row = isPlainText(requestId)
-      ? await this.prisma.failedRequest.findFirst({
-          where: { requestId, ...(quotaId !== undefined && { quotaId }) },
-          orderBy: { requestedAt: 'desc' },
-        })
-      : null;
-    const [request] = row === null ? [] : await this.withKeys([row]);
+    const [request] = isPlainText(requestId) ? await this.read(conditions, 1) : [];
     if (request === undefined) {
       const message =
         `No failed request with the id "${requestId}" is kept. Requests that succeeded are not; others are ` +
         `for a day, unless the service is set otherwise, up to ${STORED_PER_MINUTE_MAX} a minute of a quota.`;
       throw new ApiError('not_found', message);
     }
-    return request;
+    return toRequest(request);
   }
 
-  private async withKeys(rows: Row[]): Promise<FailedRequestOfAll[]> {
-    const ids = [...new Set(rows.flatMap(({ keyId }) => keyId ?? []))];
-    const keys = await this.prisma.apiKey.findMany({
-      where: { id: { in: ids } },
-      select: { id: true, name: true, prefix: true, lastFour: true },
-    });
-    const keysById = new Map(keys.map((key) => [key.id, key]));
-    return rows.map((row) => {
-      const key = keysById.get(row.keyId ?? '');
-      return {
-        requestId: row.requestId,
-        requestedAt: row.requestedAt.toISOString(),
-        method: row.method,
-        path: row.path,
-        operation: row.operation,
-        status: row.status,
-        code: row.code as FailedRequestOfAll['code'],
-        message: row.message,
-        durationMs: row.durationMs,
-        keyId: row.keyId,
-        keyName: key?.name ?? null,
-        prefix: key?.prefix ?? null,
-        lastFour: key?.lastFour ?? null,
-        quotaId: row.quotaId,
-        clientAddress: row.clientAddress,
-      };
-    });
+  /** Returns the newest requests that meet all conditions on the request `r`. */
+  private read(conditions: Prisma.Sql[], limit: number): Promise<Row[]> {
+    return this.prisma.$queryRaw<Row[]>`
+      SELECT
+        r.id, request_id AS "requestId", requested_at AS "requestedAt", method, path, operation, status, code,
+        message, duration_ms AS "durationMs", key_id AS "keyId", k.name AS "keyName", prefix,
+        last_four AS "lastFour", r.quota_id AS "quotaId", external_id AS "externalId",
+        client_address AS "clientAddress"
+      FROM
+        failed_requests r LEFT JOIN api_keys k ON k.id = r.key_id LEFT JOIN quotas q ON q.id = r.quota_id
+      WHERE ${Prisma.join([Prisma.sql`true`, ...conditions], ' AND ')}
+      ORDER BY r.requested_at DESC, r.id DESC
+      LIMIT ${limit}`;
   }
 
   /** Returns how many requests of the minutes within the range failed and are not stored. */
-  private async countMissing(since?: Date, until?: Date, quotaId?: string): Promise<number> {
+  private async countMissing({ since, until, ...quotas }: FailedRequestOfAllQuery): Promise<number> {
     // A constant, because the condition of a parameter matches no partial index.
     const stored = Prisma.raw(`least(offered, ${STORED_PER_MINUTE_MAX})`);
     const conditions = [
       Prisma.sql`total > ${stored}`,
       ...(since ? [Prisma.sql`starts_at > ${since}::timestamptz - interval '1 minute'`] : []),
       ...(until ? [Prisma.sql`starts_at < ${until}::timestamptz`] : []),
-      ...(quotaId === undefined ? [] : [Prisma.sql`quota_id = ${quotaId}::uuid`]),
+      ...ofQuotas(quotas),
     ];
     const [row] = await this.prisma.$queryRaw<[{ missing: number }]>`
       SELECT coalesce(sum(total - ${stored}), 0)::float8 AS missing
-      FROM failed_request_minutes WHERE ${Prisma.join(conditions, ' AND ')}`;
+      FROM failed_request_minutes r WHERE ${Prisma.join(conditions, ' AND ')}`;
     return row.missing;
   }
+}
+
+/** Returns the conditions that select the quotas of the requests `r`, or of their minutes. */
+function ofQuotas({ quotaId, externalId }: Pick<FailedRequestOfAllQuery, 'quotaId' | 'externalId'>) {
+  return [
+    ...(quotaId === undefined ? [] : [Prisma.sql`r.quota_id = ${quotaId}::uuid`]),
+    ...(externalId === undefined
+      ? []
+      : [Prisma.sql`r.quota_id IN (SELECT id FROM quotas WHERE external_id = ${externalId})`]),
+  ];
+}
+
+function toRequest({ id: _id, requestedAt, ...request }: Row): FailedRequestOfAll {
+  return { ...request, requestedAt: requestedAt.toISOString() };
 }

@@ -17,7 +17,7 @@ import {
 } from '../../schemas/text-schemas.js';
 import { isUuid, uuidParameter } from '../../schemas/uuid.js';
 import { statusOfCode } from '../../http/routes/catalogue.js';
-import { OPERATION_MAX_LENGTH } from '../usage.schemas.js';
+import { externalIdParameter, OPERATION_MAX_LENGTH, shownExternalId } from '../usage.schemas.js';
 
 export const REQUEST_ID_MAX_LENGTH = 128;
 export const MESSAGE_MAX_LENGTH = 2000;
@@ -71,11 +71,19 @@ export type FailedRequest = z.infer<typeof FailedRequest>;
 
 export const FailedRequestOfAll = FailedRequest.extend({
   quotaId: uuid('Identifier of the quota of the key; null without a valid key.').nullable(),
+  externalId: shownExternalId,
   clientAddress: plainText('Address of the client.', 45),
 }).meta({
   id: 'FailedRequestOfAll',
   description: 'A request of any client that got 4xx or 5xx.',
-  examples: [{ ...EXAMPLE, quotaId: '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a12', clientAddress: '203.0.113.7' }],
+  examples: [
+    {
+      ...EXAMPLE,
+      quotaId: '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a12',
+      externalId: 'customer-4711',
+      clientAddress: '203.0.113.7',
+    },
+  ],
 });
 export type FailedRequestOfAll = z.infer<typeof FailedRequestOfAll>;
 
@@ -100,5 +108,6 @@ export type FailedRequestQuery = z.infer<typeof FailedRequestQuery>;
 
 export const FailedRequestOfAllQuery = FailedRequestQuery.extend({
   quotaId: uuidParameter('Only requests with keys of the quota with this identifier.'),
+  externalId: externalIdParameter('Only requests with keys whose quota has exactly this external id.'),
 });
 export type FailedRequestOfAllQuery = z.infer<typeof FailedRequestOfAllQuery>;
