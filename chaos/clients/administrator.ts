@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { THIS_BUILD } from '../../dev/release/build.js';
 import { Ledger } from '../ledger.js';
 import type { Change, Request } from '../verifier/evidence.js';
 import { Random } from '../random.js';
 import { exchange, type PlannedRequest, requestLine } from './exchange.js';
-import { receive, report, type Setup } from './messages.js';
+import { receive, report, type ReplicaAddress, type Setup } from './messages.js';
 import { FIRST_QUOTAS, type NewQuota, OTHER_LIMITS, OTHER_QUOTAS } from './quotas.js';
 
 /** An issued key that has not ended, as far as the administrator knows. */
@@ -51,6 +52,7 @@ class Administrator {
   private readonly random: Random;
   /** The keys that may be changed; those of the first quota never are. */
   private readonly keys: LiveKey[] = [];
+  private readonly suspended: LiveKey[] = [];
   private issued = 0;
   private sent = 0;
   private quotas = 0;
@@ -63,14 +65,19 @@ class Administrator {
     { weight: 6, change: () => this.issueAsHolder() },
     { weight: 4, change: () => this.revoke(this.random.pick(this.keys)) },
     { weight: 6, change: () => this.revokeAsHolder() },
+    { weight: 3, change: () => this.suspend(this.random.pick(this.keys)) },
+    { weight: 4, change: () => this.resume() },
     { weight: 4, change: () => this.restrict(this.random.pick(this.keys)) },
     { weight: 4, change: () => this.rotate(this.random.pick(this.keys)) },
     { weight: 5, change: () => this.changePlan(this.random.pick(this.keys)) },
     { weight: 8, change: () => this.liftBan(this.random.pick(this.keys)) },
   ];
 
+  private replicas: ReplicaAddress[];
+
   constructor(private readonly setup: Setup) {
     this.random = new Random(setup.seed, setup.name);
+    this.replicas = setup.replicas;
   }
 
   async run(): Promise<void> {
@@ -90,6 +97,11 @@ class Administrator {
 
   stop(): void {
     this.isOver = true;
+  }
+
+  /** Has the next requests to a replica meet another version. */
+  replace(name: string, version: string): void {
+    this.replicas = this.replicas.map((each) => (each.name === name ? { ...each, version } : each));
   }
 
   /** @param lifeSeconds when the key expires; never if it is left out. */
@@ -159,6 +171,45 @@ class Administrator {
     }
   }
 
+  private async suspend(key: LiveKey): Promise<void> {
+    if (this.knowSuspensions().length > 0) {
+      this.forget(key);
+      this.suspended.push(key);
+      await report({ type: 'ended', key: key.name });
+      await this.setSuspended(key, true);
+    }
+  }
+
+  /** Resumes the key that has been suspended for longest. */
+  private async resume(): Promise<void> {
+    const [key] = this.suspended;
+    if (key !== undefined && (await this.setSuspended(key, false)) !== null) {
+      this.suspended.shift();
+      this.keys.push(key);
+      const { name, quota, secret, weight } = key;
+      await report({ type: 'key', key: { name, quota, secret, weight } });
+    }
+  }
+
+  private setSuspended(key: LiveKey, suspended: boolean): Promise<KeyBody | null> {
+    const change = suspended ? 'suspend' : 'resume';
+    const path = `/admin/keys/${key.id}`;
+    return this.send(
+      'PATCH',
+      path,
+      { suspended },
+      key,
+      () => ({ change }),
+      null,
+      () => this.knowSuspensions(),
+    );
+  }
+
+  /** Returns the replicas that know suspensions: release 1.0.0 ignores the field, and responds with 200. */
+  private knowSuspensions(): ReplicaAddress[] {
+    return this.replicas.filter(({ version }) => version === THIS_BUILD.version);
+  }
+
   /** Takes permissions from a key, or returns them. */
   private async restrict(key: LiveKey): Promise<void> {
     const scopes = this.random.chance(0.5) ? READ_ONLY : key.scopes;
@@ -184,7 +235,7 @@ class Administrator {
 
   private async changePlan(key: LiveKey): Promise<void> {
     const limits = this.random.pick(OTHER_LIMITS);
-    const sameQuota = this.keys.filter(({ quota }) => quota === key.quota);
+    const sameQuota = [...this.keys, ...this.suspended].filter(({ quota }) => quota === key.quota);
     const body = { plan: 'enterprise', ...limits };
     const describe = () => ({ change: 'plan', ...limits }) as const;
     if ((await this.send('PATCH', `/admin/quotas/${key.quotaId}`, body, key, describe)) !== null) {
@@ -243,6 +294,7 @@ class Administrator {
    * success, else null.
    *
    * @param holder by whose key it is sent; null for the administrator's.
+   * @param replicas returns those that it may be sent to.
    */
   private async send(
     method: string,
@@ -251,8 +303,9 @@ class Administrator {
     { name, quota, perMinute, perDay }: Pick<LiveKey, 'name' | 'quota' | 'perMinute' | 'perDay'>,
     describe: () => Pick<Change, 'change'> & Partial<Change>,
     holder: LiveKey | null = null,
+    replicas = () => this.replicas,
   ): Promise<KeyBody | null> {
-    const { adminKey = '', replicas } = this.setup;
+    const { adminKey = '' } = this.setup;
     const request: PlannedRequest = {
       method,
       path,
@@ -264,11 +317,12 @@ class Administrator {
     };
     const key = { key: name, quota, perMinute, perDay, endsAt: null };
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-      const replica = this.random.pick(replicas);
+      const known = replicas();
+      const replica = known.length === 0 ? null : this.random.pick(known);
       this.sent += 1;
       const id = `${this.setup.name}-${this.sent}`;
-      const outcome = await exchange(replica, request, id);
-      if (outcome !== null) {
+      const outcome = replica && (await exchange(replica, request, id));
+      if (replica !== null && outcome !== null) {
         const { sentMs, receivedMs, status } = outcome;
         this.ledger.write({ kind: 'change', sentMs, receivedMs, status, ...key, ...describe() });
         if (holder !== null) {
@@ -298,6 +352,9 @@ receive((message) => {
   if (message.type === 'setup') {
     administrator = new Administrator(message.setup);
     void administrator.run().then(() => process.exit());
+  }
+  if (message.type === 'replaced') {
+    administrator.replace(message.replica, message.version);
   }
   if (message.type === 'stop') {
     administrator.stop();

@@ -11,10 +11,10 @@ const WITHOUT_SHARE = 0.001;
 
 type UsedKey = Pick<ClientKey, 'name' | 'secret'> & { quota: string | null };
 
-/** The keys of a client: those that it considers valid, and those that have ended. */
+/** The keys of a client: those that it considers valid, and those that have ended or are suspended. */
 export class KeyRing {
   private readonly live = new Map<string, ClientKey>();
-  private readonly ended: ClientKey[] = [];
+  private ended: ClientKey[] = [];
   private readonly unknown = { name: 'unknown', quota: null, secret: generateApiKey('staging') };
 
   constructor(private readonly random: Random) {}
@@ -23,14 +23,17 @@ export class KeyRing {
     return this.live.size === 0;
   }
 
+  /** Adds a key that was issued, or that is valid again. */
   add(key: ClientKey): void {
     this.live.set(key.name, key);
+    this.ended = this.ended.filter(({ name }) => name !== key.name);
   }
 
   end(name: string): void {
+    const key = this.live.get(name);
     setTimeout(() => {
-      const key = this.live.get(name);
-      if (key !== undefined) {
+      // Unless it is valid again.
+      if (key !== undefined && this.live.get(name) === key) {
         this.live.delete(name);
         this.ended.push(key);
       }

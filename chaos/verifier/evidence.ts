@@ -52,7 +52,7 @@ export interface Change {
   kind: 'change';
   sentMs: number;
   receivedMs: number | null;
-  change: 'issue' | 'addKey' | 'rotate' | 'revoke' | 'restrict' | 'plan' | 'liftBan';
+  change: 'issue' | 'addKey' | 'rotate' | 'revoke' | 'suspend' | 'resume' | 'restrict' | 'plan' | 'liftBan';
   key: string;
   quota: string;
   perMinute: number;

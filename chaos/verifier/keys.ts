@@ -4,19 +4,30 @@ import { groupBy } from './group.js';
 import { DRIFT_MS, EFFECT_MS, type History, isAcknowledged, isRejected, isUndecided } from './history.js';
 
 /**
- * No revoked or expired key is served later than a second after its end, and none writes a second after it
- * was restricted to reads; a valid key is not rejected, and an invalid key is not served.
+ * No revoked, expired or suspended key is served later than a second after that, and none writes a second
+ * after it was restricted to reads; a valid key is not rejected, a second after it was resumed, and an invalid
+ * key is not served.
  *
  * @returns the requests that must have had no effect, though no response says so.
  */
 export function checkKeys(evidence: Evidence, history: History, claim: Claim): Set<Request> {
-  checkCredentials(evidence, history, claim);
-  const forbidden = [...checkEnds(evidence, history, claim), ...checkRestrictions(evidence, claim)];
+  const suspensions = new Changes(evidence, ['suspend', 'resume']);
+  checkCredentials(evidence, history, claim, suspensions);
+  const forbidden = [
+    ...checkEnds(evidence, history, claim),
+    ...checkSuspensions(evidence, claim, suspensions),
+    ...checkRestrictions(evidence, claim),
+  ];
   return new Set(forbidden.filter(({ status }) => status === null || status >= 500));
 }
 
 /** Neither a request without a key nor one with an unknown key is served; a request with a valid key is. */
-function checkCredentials({ requests, changes }: Evidence, history: History, claim: Claim): void {
+function checkCredentials(
+  { requests, changes }: Evidence,
+  history: History,
+  claim: Claim,
+  suspensions: Changes,
+): void {
   const validFrom = new Map<string, number>();
   const validTo = new Map<string, number>();
   for (const change of changes) {
@@ -35,7 +46,8 @@ function checkCredentials({ requests, changes }: Evidence, history: History, cla
       claim.check(!isServed(request), () => `${id} was served without a valid key`);
     } else if (
       sentMs > (validFrom.get(key ?? '') ?? Infinity) &&
-      (receivedMs ?? Infinity) < (validTo.get(key ?? '') ?? Infinity)
+      (receivedMs ?? Infinity) < (validTo.get(key ?? '') ?? Infinity) &&
+      suspensions.possibleAt(request).every(({ change }) => change === 'resume')
     ) {
       claim.check(
         isUndecided(request) || isServed(request),
@@ -79,24 +91,38 @@ function checkEnds({ requests, changes }: Evidence, history: History, claim: Cla
   return late;
 }
 
-/** Returns the writes of keys that could surely only read. */
-function checkRestrictions({ requests, changes }: Evidence, claim: Claim): Request[] {
-  const restrictions = groupBy(
-    changes.filter((change) => change.change === 'restrict' && !isRejected(change)),
-    ({ key }) => key,
-  );
+/** Returns the requests with keys that were surely suspended. */
+function checkSuspensions({ requests }: Evidence, claim: Claim, suspensions: Changes): Request[] {
   const forbidden: Request[] = [];
-  for (const request of requests.filter(({ method, path }) => method === 'POST' && WRITES.test(path))) {
-    const { id, key, sentMs, receivedMs, status } = request;
-    const ofKey = restrictions.get(key ?? '') ?? [];
-    const inForce = ofKey.findLast(
-      (change) => isAcknowledged(change) && (change.receivedMs ?? 0) + EFFECT_MS < sentMs,
-    );
+  for (const request of requests) {
+    const { id, key, status } = request;
+    const inForce = suspensions.findInForce(request);
+    const possible = suspensions.possibleAt(request);
+    if (inForce !== undefined && possible.every(({ change }) => change === 'suspend')) {
+      forbidden.push(request);
+      claim.check(
+        status === null || !isServed(request),
+        () => `${id} was served, though ${key} is suspended since ${inForce.sentMs}`,
+      );
+    } else if (possible.some(({ change }) => change === 'suspend')) {
+      claim.weaken();
+    }
+  }
+  return forbidden;
+}
+
+/** Returns the writes of keys that could surely only read. */
+function checkRestrictions(evidence: Evidence, claim: Claim): Request[] {
+  const restrictions = new Changes(evidence, ['restrict']);
+  const forbidden: Request[] = [];
+  const writes = evidence.requests.filter(({ method, path }) => method === 'POST' && WRITES.test(path));
+  for (const request of writes) {
+    const { id, key, status } = request;
+    const inForce = restrictions.findInForce(request);
     if (inForce === undefined) {
       continue;
     }
-    const decidedMs = receivedMs ?? Infinity;
-    const possible = ofKey.filter((each) => each.sentMs >= inForce.sentMs && each.sentMs < decidedMs);
+    const possible = restrictions.possibleAt(request);
     if (possible.every(isReadOnly)) {
       forbidden.push(request);
       claim.check(
@@ -112,6 +138,36 @@ function checkRestrictions({ requests, changes }: Evidence, claim: Claim): Reque
 
 const WRITES = /^\/v1\/(pets|store\/orders|keys)\b/;
 const isReadOnly = ({ scopes }: Change) => scopes?.every((scope) => scope.endsWith(':read')) ?? false;
+
+/** Changes that replace each other, of each key in their order. */
+class Changes {
+  private readonly byKey: Map<string, Change[]>;
+
+  constructor({ changes }: Evidence, kinds: Change['change'][]) {
+    this.byKey = groupBy(
+      changes.filter((change) => kinds.includes(change.change) && !isRejected(change)),
+      ({ key }) => key,
+    );
+  }
+
+  /** Returns the last change of its key that was in force on every replica when a request was sent. */
+  findInForce({ key, sentMs }: Request): Change | undefined {
+    return this.of(key).findLast(
+      (change) => isAcknowledged(change) && (change.receivedMs ?? 0) + EFFECT_MS < sentMs,
+    );
+  }
+
+  /** Returns the changes any of which may have been in force when a request was decided. */
+  possibleAt(request: Request): Change[] {
+    const fromMs = this.findInForce(request)?.sentMs ?? -Infinity;
+    const decidedMs = request.receivedMs ?? Infinity;
+    return this.of(request.key).filter(({ sentMs }) => sentMs >= fromMs && sentMs < decidedMs);
+  }
+
+  private of(key: string | null): Change[] {
+    return this.byKey.get(key ?? '') ?? [];
+  }
+}
 
 /** Keeps the earliest time of a key. */
 function setEarliest(times: Map<string, number>, key: string, timeMs: number): void {

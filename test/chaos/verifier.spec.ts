@@ -118,6 +118,16 @@ function restrict(scopes: string[] | null, sentMs = MINUTE_MS): void {
   evidence.changes.push(change({ change: 'restrict', scopes, sentMs, receivedMs: sentMs + 10 }));
 }
 
+function suspend(kind: 'suspend' | 'resume', sentMs: number, fields: Partial<Change> = {}): void {
+  evidence.changes.push(change({ change: kind, sentMs, receivedMs: sentMs + 10, ...fields }));
+}
+
+/** Adds a request whose key was rejected: it counts against the address. */
+function reject(sentMs: number): void {
+  const { headers } = add({ status: 401, code: 'invalid_api_key', sentMs });
+  Object.assign(headers, report(sentMs, { q: 300, r: 9 }), { day: undefined });
+}
+
 const refuse = (code = 'rate_limit_exceeded') => add({ status: 429, code }, LIMIT);
 
 /** Adds a creation, and the record that it made. */
@@ -428,6 +438,10 @@ describe('verify finds by the claim about creations', () => {
     expect(broken()).toEqual(['c']);
     evidence.changes[1] = change({ change: 'revoke' });
     expect(broken()).toEqual(['c']);
+    evidence.changes[1] = change({ change: 'suspend' });
+    expect(broken()).toEqual(['c']);
+    suspend('resume', MINUTE_MS + 9000);
+    expect(broken()).toStrictEqual([]);
   });
 
   it('an animal that nobody sent', () => {
@@ -456,9 +470,25 @@ describe('verify finds by the claim about keys', () => {
     expect(broken()).toEqual(['d']);
   });
 
+  it('a suspended key that is served later than a second after the acknowledgement', () => {
+    suspend('suspend', MINUTE_MS);
+    add({ sentMs: MINUTE_MS + 1011 });
+    expect(broken()).toEqual(['d']);
+    suspend('resume', MINUTE_MS + 20);
+    expect(broken()).toStrictEqual([]);
+  });
+
+  it('a resumed key that is rejected later than a second after the acknowledgement', () => {
+    suspend('suspend', MINUTE_MS);
+    suspend('resume', MINUTE_MS + 2000);
+    reject(MINUTE_MS + 3011);
+    expect(broken()).toEqual(['d']);
+    suspend('suspend', MINUTE_MS + 3000, { receivedMs: null, status: null });
+    expect(broken()).toStrictEqual([]);
+  });
+
   it('a valid key that is rejected', () => {
-    const { headers } = add({ status: 401, code: 'invalid_api_key' });
-    Object.assign(headers, report(MINUTE_MS + 1010, { q: 300, r: 9 }), { day: undefined });
+    reject(MINUTE_MS + 1010);
     expect(broken()).toEqual(['d']);
     evidence.changes.push(change({ change: 'rotate', sentMs: MINUTE_MS + 1000, status: 503 }));
     expect(broken()).toStrictEqual([]);
@@ -792,6 +822,24 @@ describe('verify does not call a violation', () => {
   it('a revoked key that is served within the second', () => {
     evidence.changes.push(change({ change: 'revoke' }));
     add({ sentMs: MINUTE_MS + 900 });
+    expect([broken(), claim('d').weakened]).toEqual([[], 1]);
+  });
+
+  it('a suspended key that is rejected, or served within the second, and a resumed key that is served', () => {
+    suspend('suspend', MINUTE_MS);
+    add({ sentMs: MINUTE_MS + 1000 });
+    reject(MINUTE_MS + 1500);
+    suspend('resume', MINUTE_MS + 2000);
+    reject(MINUTE_MS + 3000);
+    add({ sentMs: MINUTE_MS + 3100 }, 2);
+    expect([broken(), claim('d').weakened]).toEqual([[], 2]);
+  });
+
+  it('a key that is served after a suspension that was rejected, or whose response was lost', () => {
+    suspend('suspend', MINUTE_MS, { status: 404 });
+    add({ sentMs: MINUTE_MS + 1500 });
+    expect([broken(), claim('d').weakened]).toEqual([[], 0]);
+    suspend('suspend', MINUTE_MS, { receivedMs: null, status: null });
     expect([broken(), claim('d').weakened]).toEqual([[], 1]);
   });
 
