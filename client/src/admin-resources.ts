@@ -54,7 +54,7 @@ export type NewKey = Schemas['NewKey'];
 export type NewWebhook = Schemas['NewWebhook'];
 /** The requests for one operation in a range of time. */
 export type OperationUsage = Schemas['OperationUsage'];
-/** A plan with its limits, and the longest life of its keys. */
+/** A plan with its limits, the longest life of its keys, and their number. */
 export type Plan = Schemas['Plan'];
 /** The settings of a plan. Its limits apply to every quota on it without own limits. What is left out stays; a new plan needs both limits. */
 export type PlanUpdate = Schemas['PlanUpdate'];
@@ -183,10 +183,21 @@ export class AdminKeysResource {
     );
   }
 
-  /** List the usage of a key. Returns one page of the usage of a key, newest first, by operation. Requests appear within a second. Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400. `for await` iterates over this page and all after it. */
+  /** List the usage of a key. Returns one page of the usage of a key, newest first, by operation. Requests appear within a second. Minutes are kept for 2 to 30 days, as the service is set, hours for 35, days for 400. With `Accept: text/csv`, the page is CSV (RFC 4180), whose columns are named as the fields. `for await` iterates over this page and all after it. */
   usage(keyId: string, query: ListKeyUsageQuery = {}, options: CallOptions = {}): PagePromise<KeyUsage> {
     return this.connection.list(query, options, (client, page, sending) =>
       client.GET('/admin/keys/{keyId}/usage', { params: { path: { keyId }, query: page }, ...sending }),
+    );
+  }
+
+  /** Yields all of `keys.usage` as CSV, page by page. Only the first text has the header line. */
+  usageCsv(keyId: string, query: ListKeyUsageQuery = {}, options: CallOptions = {}): AsyncGenerator<string, void, undefined> {
+    return this.connection.listCsv(query, options, (client, page, sending) =>
+      client.GET('/admin/keys/{keyId}/usage', {
+        params: { path: { keyId }, query: page },
+        headers: { Accept: 'text/csv' },
+        ...sending,
+      }),
     );
   }
 
