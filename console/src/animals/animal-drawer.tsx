@@ -43,7 +43,7 @@ function Animal({ id, listed }: { id: string; listed: Pet[] | null }) {
   if (pet === null) {
     return (
       <EmptyState icon={IconZoomQuestion} title="There is no such animal">
-        No animal of the store has the id {id}.
+        No animal of the store has the ID {id}.
       </EmptyState>
     );
   }

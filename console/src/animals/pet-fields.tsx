@@ -48,7 +48,7 @@ export const PET_FIELDS: {
     input: (props) => (
       <TextInput
         {...props}
-        label="Category id"
+        label="Category ID"
         description="Any whole number"
         withAsterisk
         autoComplete="off"

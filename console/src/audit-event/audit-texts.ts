@@ -31,7 +31,7 @@ const UPDATES: Record<string, string> = {
   plan: 'Changed the plan of a quota',
   perMinute: 'Changed the limits of a quota',
   perDay: 'Changed the limits of a quota',
-  externalId: 'Changed the external id of a quota',
+  externalId: 'Changed the external ID of a quota',
 };
 
 /** How a field is called, and what it means that it has no value. */
@@ -49,8 +49,8 @@ const FIELDS: Record<string, Field> = {
   plan: { label: 'Plan', none: 'none' },
   perMinute: { label: 'Limit per minute', none: 'set for each key' },
   perDay: { label: 'Limit per day', none: 'set for each key' },
-  limitsSource: { label: 'Limits of', none: 'none' },
-  externalId: { label: 'External id', none: 'none' },
+  limitsSource: { label: 'Limits from', none: 'none' },
+  externalId: { label: 'External ID', none: 'none' },
   expiresAt: { label: 'Expiry', none: 'never' },
   revokedAt: { label: 'Revoked', none: 'no' },
   suspendedAt: { label: 'Suspended', none: 'no' },

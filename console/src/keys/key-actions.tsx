@@ -19,7 +19,7 @@ import { UnbanForm } from './dialogs/unban-form';
 
 const DIALOGS = {
   label: { title: 'Rename key', Form: LabelForm },
-  plan: { title: 'Change plan, limits or external id', Form: PlanForm },
+  plan: { title: 'Change plan, limits or external ID', Form: PlanForm },
   restrict: { title: 'Restrict this key', Form: RestrictForm },
   rotate: { title: 'Rotate this key?', Form: RotateForm },
   suspend: { title: 'Suspend this key?', Form: SuspendForm },

@@ -78,7 +78,7 @@ function Name({ apiKey, isBelow }: { apiKey: KeyWithUsage; isBelow: boolean }) {
     <Stack gap={2} maw={220} className="name-cell" pl={isBelow ? 'md' : 0}>
       <KeyLink id={id} apiKey={apiKey} />
       {externalId !== null && (
-        <Text size="xs" truncate title={`External id ${externalId}`}>
+        <Text size="xs" truncate title={`External ID ${externalId}`}>
           <bdi>{externalId}</bdi>
         </Text>
       )}

@@ -88,8 +88,8 @@ function SearchInput({ value, onChange }: { value: string; onChange: (text: stri
     <TextInput
       ref={input}
       type="search"
-      aria-label="Name, note, external id, id or last four"
-      placeholder="Name, external id, last four…"
+      aria-label="Name, note, external ID, ID or last four"
+      placeholder="Name, external ID, last four…"
       leftSection={<IconSearch size={16} aria-hidden />}
       defaultValue={value}
       onChange={({ currentTarget }) => change(currentTarget.value.trim())}

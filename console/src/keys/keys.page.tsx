@@ -129,7 +129,7 @@ function NoKeys({ filtered }: { filtered: boolean }) {
         </TextLink>
       }
     >
-      A search finds a part of the name, the note or the external id, or the end of the id or the key.
+      A search matches any part of the name, the note or the external ID, or the end of the ID or the key.
     </EmptyState>
   ) : (
     <EmptyState icon={IconKey} title="No keys yet">

@@ -53,7 +53,7 @@ export function PlaceOrderDialog({ opened, onClose, onPlaced }: PlaceOrderDialog
     >
       <TextInput
         {...form.getInputProps('petId')}
-        label="Animal id"
+        label="Animal ID"
         description="As the list of animals shows it"
         withAsterisk
         autoComplete="off"

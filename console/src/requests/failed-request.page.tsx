@@ -78,7 +78,7 @@ function Found({ id, isOfAll, load }: FoundProps) {
           <Text component="span" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
             <bdi>{id}</bdi>
           </Text>
-          <CopyButton value={id} label="Copy the id" what="id" size="compact-sm" variant="default" />
+          <CopyButton value={id} label="Copy the ID" what="ID" size="compact-sm" variant="default" />
         </Group>
         {id === '' ? (
           <NotFound isOfAll={isOfAll} />
@@ -124,10 +124,10 @@ function Found({ id, isOfAll, load }: FoundProps) {
 function NotFound({ isOfAll }: { isOfAll: boolean }) {
   return (
     <Panel>
-      <EmptyState icon={IconZoomQuestion} title="No failed request with this id is kept">
+      <EmptyState icon={IconZoomQuestion} title="No failed request with this ID is kept">
         Only requests that got 4xx or 5xx are kept{isOfAll ? '' : ', of your quota'}: for 24 hours, unless the
         service is set otherwise, and at most 60 a minute of a quota, and of all without a valid key. Check
-        that the id is complete{isOfAll ? '. The log of the service has every request id' : ''}.
+        that the ID is complete{isOfAll ? '. The log of the service has every request ID' : ''}.
       </EmptyState>
     </Panel>
   );

@@ -28,8 +28,8 @@ export function RequestSearch() {
       <TextInput
         type="search"
         size="sm"
-        aria-label="Find a failed request by its id"
-        placeholder="Find a request id"
+        aria-label="Find a failed request by its ID"
+        placeholder="Find a request ID"
         leftSection={<IconSearch size={16} aria-hidden />}
         autoComplete="off"
         spellCheck={false}

@@ -39,7 +39,7 @@ export function NewWebhookDialog({ onSent, ...dialog }: NewWebhookDialogProps) {
       <TextInput
         {...form.getInputProps('quotaId')}
         label="Only events of a quota"
-        description="Its id, from the page of one of its keys. Leave empty for every quota."
+        description="Its ID, from the page of one of its keys. Leave empty for every quota."
         placeholder="Every quota"
         autoComplete="off"
         spellCheck={false}

@@ -14,7 +14,7 @@ export function ExternalIdInput<Values extends ExternalIdValues>({
   return (
     <TextInput
       {...form.getInputProps('externalId')}
-      label="External id"
+      label="External ID"
       description="What you call the customer in your own system"
       autoComplete="off"
     />
