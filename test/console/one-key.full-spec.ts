@@ -131,7 +131,7 @@ describe("a key's page of the console", () => {
     await until(async () => (await fetchStatus(key)) === 200);
   });
 
-  it('signs out whoever suspends the signed-in key, after a warning', async () => {
+  it('warns before it suspends the signed-in key, and then signs out', async () => {
     const { page } = await openOwnKey();
     await press(page, 'Suspend');
     await page.getByText('You are signed in with this key').waitFor();
@@ -166,7 +166,7 @@ describe("a key's page of the console", () => {
     const page = await open(`/admin/keys/${id}`);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     for (const [button, text] of [
-      ['Copy id', id],
+      ['Copy ID', id],
       ['Copy last four', lastFour],
     ] as const) {
       await press(page, button);
@@ -179,6 +179,20 @@ describe("a key's page of the console", () => {
       await page.keyboard.press('Escape');
       await page.getByRole('dialog').waitFor({ state: 'detached' });
     }
+  });
+
+  it('shows the audit and the failed requests on a phone only when the reader opens them', async () => {
+    const { page } = await openKey({ name: 'Pocket' });
+    await page.getByText('Issued a key').waitFor();
+    await showOn(page, 'phone');
+    await page.getByText('Issued a key').waitFor({ state: 'detached' });
+    await press(page, 'Show audit');
+    await page.getByText('Issued a key').waitFor();
+    await press(page, 'Show failed requests');
+    await page.getByText('No failed request with this key is kept.').waitFor();
+    await expectSound(page);
+    await press(page, 'Hide audit');
+    await page.getByText('Issued a key').waitFor({ state: 'detached' });
   });
 
   it('says that there is no such key', async () => {

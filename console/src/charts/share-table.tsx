@@ -1,11 +1,11 @@
 import { Badge, Group, Progress, Table, Text } from '@mantine/core';
-import { IconActivity } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
-import { EmptyState } from '../feedback/empty-state';
 import { numberText } from '../format/number';
 import { CardCell, CardTable } from '../table/card-table';
 
 const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
+/** The smallest share that is not rounded to nothing. */
+const LEAST_SHARE = 0.001;
 
 /** The requests of a range that belong together. */
 export interface Share {
@@ -25,15 +25,15 @@ interface ShareTableProps {
   empty: string;
 }
 
-/** Shows shares of requests, and what part of all they are. */
+/** Shows shares of requests, and what part of all they are, one a line even on a phone. */
 export function ShareTable({ header, shares, empty }: ShareTableProps) {
   const sum = shares.reduce((total, { requests }) => total + requests, 0);
   const label = `Requests by ${header.toLowerCase()}`;
   if (sum === 0) {
     return (
-      <EmptyState icon={IconActivity} title="No requests">
+      <Text size="sm" c="dimmed">
         {empty}
-      </EmptyState>
+      </Text>
     );
   }
   const headers = [header, 'Share', 'Requests', 'Denied'].map((title, index) => ({
@@ -42,7 +42,7 @@ export function ShareTable({ header, shares, empty }: ShareTableProps) {
     align: index > 1 ? ('right' as const) : ('left' as const),
   }));
   return (
-    <CardTable label={label} headers={headers} minWidth={480}>
+    <CardTable label={label} headers={headers} minWidth={480} className="shares">
       {shares.map((share) => (
         <Row key={share.id} header={header} share={share} part={share.requests / sum} />
       ))}
@@ -65,7 +65,7 @@ function Row({ header, share, part }: { header: string; share: Share; part: numb
             aria-label={`Share of ${name}`}
           />
           <Text size="sm" c="dimmed" w={56} ta="right">
-            {percent.format(part)}
+            {partText(part)}
           </Text>
         </Group>
       </CardCell>
@@ -79,6 +79,11 @@ function Row({ header, share, part }: { header: string; share: Share; part: numb
   );
 }
 
+/** Returns a share in per cent, such as "62.6%". What is there is never "0%". */
+function partText(part: number): string {
+  return part > 0 && part < LEAST_SHARE ? `<${percent.format(LEAST_SHARE)}` : percent.format(part);
+}
+
 /** Returns the share of an operation. */
 export function operationShare(
   operation: string,
@@ -87,8 +92,8 @@ export function operationShare(
 ): Share {
   const name = operation === 'none' ? 'No operation (404, 405)' : operation;
   const label = (
-    <Group gap="xs" wrap="nowrap">
-      <Text size="sm" fw={550}>
+    <Group gap={6}>
+      <Text size="sm" fw={550} style={{ overflowWrap: 'anywhere' }}>
         {name}
       </Text>
       {deprecated && (

@@ -1,12 +1,10 @@
-import { Skeleton } from '@mantine/core';
-import { IconHistory } from '@tabler/icons-react';
+import { Skeleton, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Key } from 'animal-store-client';
 import { AuditEventView } from '../audit-event/audit-event-view';
-import { EmptyState } from '../feedback/empty-state';
 import { Loaded } from '../feedback/loaded';
 import { DividedStack } from '../layout/divided-stack';
-import { Panel } from '../layout/panel';
+import { FoldingPanel } from '../layout/folding-panel';
 import { TextLink } from '../layout/text-link';
 import { useStore } from '../session/session';
 import { keyAuditQuery } from './key-query';
@@ -15,7 +13,7 @@ import { keyAuditQuery } from './key-query';
 export function KeyAuditPanel({ apiKey }: { apiKey: Pick<Key, 'id' | 'quotaId'> }) {
   const query = useQuery(keyAuditQuery(useStore(), apiKey));
   return (
-    <Panel
+    <FoldingPanel
       title="Audit"
       description="The last changes of this key and its quota"
       actions={
@@ -27,9 +25,9 @@ export function KeyAuditPanel({ apiKey }: { apiKey: Pick<Key, 'id' | 'quotaId'> 
       <Loaded query={query} skeleton={<Skeleton height={200} radius="md" />}>
         {(entries) =>
           entries.length === 0 ? (
-            <EmptyState icon={IconHistory} title="No changes">
+            <Text size="sm" c="dimmed">
               The key has not been changed since it was issued.
-            </EmptyState>
+            </Text>
           ) : (
             <DividedStack gap="sm">
               {entries.map((entry) => (
@@ -39,6 +37,6 @@ export function KeyAuditPanel({ apiKey }: { apiKey: Pick<Key, 'id' | 'quotaId'> 
           )
         }
       </Loaded>
-    </Panel>
+    </FoldingPanel>
   );
 }

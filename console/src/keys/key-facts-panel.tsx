@@ -1,4 +1,4 @@
-import { Badge, Group, Stack, Text } from '@mantine/core';
+import { Badge, Group, SimpleGrid, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { KeyWithUsage } from 'animal-store-client';
 import type { ReactNode } from 'react';
@@ -24,10 +24,10 @@ export function KeyFactsPanel({ apiKey }: { apiKey: KeyWithUsage }) {
   const { data: quotaKeys = [] } = useQuery(quotaKeysQuery(useStore(), apiKey.quotaId));
   const findKey = (id: string) => quotaKeys.find((each) => each.id === id);
   return (
-    <Panel title="Key" h="100%">
-      <Stack gap="sm">
-        <Fact label="Id">
-          <Copied value={apiKey.id} what="id" />
+    <Panel title="Key">
+      <SimpleGrid cols={{ base: 1, lg: 2 }} verticalSpacing={{ base: 6, sm: 'sm' }} spacing="lg">
+        <Fact label="ID">
+          <Copied value={apiKey.id} what="ID" />
         </Fact>
         <Fact label="Last four">
           <Copied value={apiKey.lastFour} what="last four" />
@@ -42,9 +42,9 @@ export function KeyFactsPanel({ apiKey }: { apiKey: KeyWithUsage }) {
         {denied !== '' && <Fact label="Not allowed (403)">{denied}</Fact>}
         <Fact label="Networks">{restrictionText(apiKey.allowedNetworks, 'Anywhere')}</Fact>
         <Fact label="Quota">
-          <Copied value={apiKey.quotaId} what="quota id" />
+          <Copied value={apiKey.quotaId} what="quota ID" />
         </Fact>
-        <Fact label="External id">
+        <Fact label="External ID">
           {externalId === null ? (
             'None'
           ) : (
@@ -102,7 +102,7 @@ export function KeyFactsPanel({ apiKey }: { apiKey: KeyWithUsage }) {
             </OtherKey>
           </Fact>
         )}
-      </Stack>
+      </SimpleGrid>
     </Panel>
   );
 }
@@ -128,11 +128,11 @@ function OtherKey({ id, hints, children }: OtherKeyProps) {
 /** Shows a text with a button that copies it. */
 function Copied({ value, what }: { value: string; what: string }) {
   return (
-    <Group gap="xs">
+    <Group gap="xs" wrap="nowrap">
       <Text component="span" inherit ff="monospace">
         {value}
       </Text>
-      <CopyButton value={value} label={`Copy ${what}`} what={what} size="compact-xs" variant="default" />
+      <CopyButton value={value} label={`Copy ${what}`} what={what} isIcon />
     </Group>
   );
 }

@@ -1,13 +1,11 @@
 import { Group, Skeleton, Stack, Text } from '@mantine/core';
-import { IconCircleCheck } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import type { FailedRequestOfAll, Key } from 'animal-store-client';
-import { EmptyState } from '../feedback/empty-state';
 import { Loaded } from '../feedback/loaded';
 import { Instant } from '../format/instant';
 import { UntrustedText } from '../format/untrusted-text';
 import { DividedStack } from '../layout/divided-stack';
-import { Panel } from '../layout/panel';
+import { FoldingPanel } from '../layout/folding-panel';
 import { TextLink } from '../layout/text-link';
 import { ResponseStatus } from '../requests/failed-request-cells';
 import { useStore } from '../session/session';
@@ -17,7 +15,7 @@ import { keyFailuresQuery } from './key-query';
 export function KeyFailuresPanel({ apiKey }: { apiKey: Pick<Key, 'id'> }) {
   const query = useQuery(keyFailuresQuery(useStore(), apiKey.id));
   return (
-    <Panel
+    <FoldingPanel
       title="Failed requests"
       description="The last requests with this key that got 4xx or 5xx"
       actions={
@@ -29,9 +27,9 @@ export function KeyFailuresPanel({ apiKey }: { apiKey: Pick<Key, 'id'> }) {
       <Loaded query={query} skeleton={<Skeleton height={200} radius="md" />}>
         {(requests) =>
           requests.length === 0 ? (
-            <EmptyState icon={IconCircleCheck} title="No failed requests">
+            <Text size="sm" c="dimmed">
               No failed request with this key is kept.
-            </EmptyState>
+            </Text>
           ) : (
             <DividedStack gap="sm">
               {requests.map((request, index) => (
@@ -41,7 +39,7 @@ export function KeyFailuresPanel({ apiKey }: { apiKey: Pick<Key, 'id'> }) {
           )
         }
       </Loaded>
-    </Panel>
+    </FoldingPanel>
   );
 }
 

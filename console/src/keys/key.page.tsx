@@ -1,4 +1,4 @@
-import { Grid, Group, Skeleton, Stack } from '@mantine/core';
+import { Group, Skeleton, Stack } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { useQuery } from '@tanstack/react-query';
 import { type KeyWithUsage, NotFoundError, PermissionDeniedError } from 'animal-store-client';
@@ -76,14 +76,8 @@ function LoadedKey({ apiKey, children }: { apiKey: KeyWithUsage; children: React
       <Stack gap="lg">
         {children}
         {isValid(apiKey) ? <KeyLimits quotaId={apiKey.quotaId} /> : <InvalidKey apiKey={apiKey} />}
-        <Grid gap="lg">
-          <Grid.Col span={{ base: 12, lg: 6 }}>
-            <KeyFactsPanel apiKey={apiKey} />
-          </Grid.Col>
-          <Grid.Col span={{ base: 12, lg: 6 }}>
-            <QuotaKeysPanel apiKey={apiKey} />
-          </Grid.Col>
-        </Grid>
+        <KeyFactsPanel apiKey={apiKey} />
+        <QuotaKeysPanel apiKey={apiKey} />
         <KeyUsagePanels apiKey={apiKey} />
         <KeyFailuresPanel apiKey={apiKey} />
         <WhatIfPanel apiKey={apiKey} />

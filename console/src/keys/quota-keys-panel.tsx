@@ -11,7 +11,7 @@ import { KeyLink } from './key-link';
 import { quotaKeysQuery } from './key-query';
 import { isLive, VALID_KEYS_MAX } from './key-state';
 
-/** About the height of the panel beside this one. */
+/** Eight keys, and a part of the next. */
 const LIST_MAX_HEIGHT = 440;
 
 /** Lists the other keys on the quota of a key, those that are valid first, and issues another. */
@@ -22,7 +22,6 @@ export function QuotaKeysPanel({ apiKey }: { apiKey: KeyWithUsage }) {
       title="Other keys on the quota"
       description="They share its limits, its counts and its ban"
       actions={isLive(apiKey) && <IssueOnQuota apiKey={apiKey} />}
-      h="100%"
     >
       <Loaded query={query} skeleton={<Skeleton height={160} radius="md" />}>
         {(keys) =>

@@ -6,6 +6,7 @@ interface PanelProps extends Omit<BoxProps, 'title'> {
   title?: string;
   description?: ReactNode;
   actions?: ReactNode;
+  /** False while only the heading is shown. */
   children: ReactNode;
 }
 
@@ -21,12 +22,12 @@ export function Panel({ title, description, actions, children, ...box }: PanelPr
       {...box}
     >
       {title !== undefined && (
-        <Group justify="space-between" align="flex-start" gap="sm" mb="md">
+        <Group justify="space-between" align="flex-start" gap="sm" mb={children === false ? 0 : 'md'}>
           <div>
             <Title order={2} id={id}>
               {title}
             </Title>
-            {description !== undefined && (
+            {description !== undefined && description !== false && (
               <Text size="sm" c="dimmed">
                 {description}
               </Text>

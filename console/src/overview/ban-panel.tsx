@@ -10,9 +10,9 @@ export function BanPanel({ status, onEnd }: { status: RateLimitStatus; onEnd: ()
   const { bannedUntil, denialsUntilBan } = status;
   if (bannedUntil !== null) {
     return (
-      <Panel title="Banned">
+      <Panel title="Banned" className="panel whole-row">
         <Stack gap="sm">
-          <Text fz={34} lh={1.1} fw={650} c="red">
+          <Text fz={{ base: 26, sm: 34 }} lh={1.1} fw={650} c="red">
             <Countdown untilMs={Date.parse(bannedUntil)} onEnd={onEnd} />
           </Text>
           <Text size="sm" c="dimmed">
@@ -24,9 +24,9 @@ export function BanPanel({ status, onEnd }: { status: RateLimitStatus; onEnd: ()
     );
   }
   return (
-    <Panel title="Denials before a ban">
+    <Panel title="Denials before a ban" className="panel whole-row">
       <Stack gap="sm">
-        <Text fz={34} lh={1.1} fw={650}>
+        <Text fz={{ base: 26, sm: 34 }} lh={1.1} fw={650}>
           {denialsUntilBan === null ? 'No bans' : numberText(denialsUntilBan)}
         </Text>
         <Text size="sm" c="dimmed">

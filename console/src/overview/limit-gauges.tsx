@@ -7,7 +7,7 @@ import { BanPanel } from './ban-panel';
 import { WindowGauge } from './window-gauge';
 
 const TITLES: Record<string, string> = { minute: 'This minute', day: 'Today (UTC)' };
-const GRID = { cols: { base: 1, sm: 3 }, spacing: 'lg' };
+const GRID = { cols: { base: 2, sm: 3 }, spacing: { base: 'sm', sm: 'lg' } };
 const EXAMPLE: RateLimitStatus = {
   plan: 'pro',
   windows: [

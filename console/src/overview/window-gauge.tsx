@@ -24,7 +24,7 @@ export function WindowGauge({ title, limit, remaining, resetMs, isBanned, onRese
     <Panel title={title}>
       <Stack gap="sm">
         <Group gap={6} align="baseline">
-          <Text fz={34} lh={1.1} fw={650}>
+          <Text fz={{ base: 26, sm: 34 }} lh={1.1} fw={650} style={{ overflowWrap: 'anywhere' }}>
             {numberText(remaining)}
           </Text>
           <Text c="dimmed">of {numberText(limit)} left</Text>

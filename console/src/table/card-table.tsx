@@ -43,6 +43,7 @@ export function CardTable(props: CardTableProps) {
                 c="dimmed"
                 fz="sm"
                 ta={align}
+                data-column={id}
                 style={{ whiteSpace: 'nowrap' }}
               >
                 {text}
