@@ -58,13 +58,18 @@ describeOnDebianPostgres('a service under load', () => {
   });
 
   it('recovers when the kernel kills one process of PostgreSQL, as when memory is short', async () => {
+    const processes = (where: string) =>
+      service.query<{ pid: number }>(`SELECT pid FROM pg_stat_activity WHERE ${where} LIMIT 1`);
+    const [checkpointer] = await processes("backend_type = 'checkpointer'");
     const killOne = async () => {
-      const [backend] = await service.query<{ pid: number }>(
-        "SELECT pid FROM pg_stat_activity WHERE application_name = 'animal-store' LIMIT 1",
-      );
+      const [backend] = await processes("application_name = 'animal-store'");
       process.kill((backend as { pid: number }).pid, 'SIGKILL');
     };
-    const end = () => eventually(() => service.query('SELECT 1'));
+    // Until PostgreSQL notices it, it still serves. Then it restarts all of its processes, also this one.
+    const end = () =>
+      eventually(async () =>
+        expect(await processes("backend_type = 'checkpointer'")).not.toEqual([checkpointer]),
+      );
     await runFault({ happen: killOne, lastsMs: 0, end }, 'either');
   });
 
