@@ -36,6 +36,15 @@ describe(`a key that was rotated ${GENERATIONS} times`, () => {
     );
   });
 
+  // First, while there is no other line of this length.
+  it('gets its line from the migration if an earlier release rotated it', async () => {
+    await query('CREATE TABLE lines AS SELECT id, line_id, generation FROM api_keys');
+    await query("UPDATE api_keys SET line_id = '00000000-0000-0000-0000-000000000000', generation = 0");
+    await query(await readFile(BACKFILL, 'utf8'));
+    const changed = 'SELECT id, line_id, generation FROM api_keys EXCEPT TABLE lines';
+    expect(await query(changed)).toStrictEqual([]);
+  });
+
   it.each<[string, () => ReturnType<typeof post>, number, number]>([
     ['an administrator', () => admin.send('POST /admin/keys/revoke', { key: first.key }), 200, 1],
     ['the lead', () => post(lead.key, `/v1/keys/${first.id}/revoke`), 200, 1],
@@ -45,13 +54,5 @@ describe(`a key that was rotated ${GENERATIONS} times`, () => {
     expect((await end()).status).toBe(status);
     expect(performance.now() - started).toBeLessThan(WITHIN_MS);
     expect(await validIds()).toHaveLength(valid);
-  });
-
-  it('gets its line from the migration if an earlier release rotated it', async () => {
-    const lines = 'SELECT id, line_id, generation FROM api_keys ORDER BY id';
-    const before = await query(lines);
-    await query("UPDATE api_keys SET line_id = '00000000-0000-0000-0000-000000000000', generation = 0");
-    await query(await readFile(BACKFILL, 'utf8'));
-    expect(await query(lines)).toEqual(before);
   });
 });
