@@ -1,6 +1,7 @@
 import { exactIntegers } from './exact-integers.js';
 import { layout } from './layout.js';
 import { plainComponents } from './plain-components.js';
+import { references } from './references.js';
 import { sessionKey } from './session-key.js';
 import { sharedHeaders } from './shared-headers.js';
 import { snippets } from './snippets.js';
@@ -26,5 +27,5 @@ globalThis.SwaggerUIBundle({
   syntaxHighlight: { theme: 'obsidian' },
   validatorUrl: null,
   requestInterceptor,
-  plugins: [exactIntegersPlugin, layout, plainComponents, sessionKey, sharedHeaders, snippets],
+  plugins: [exactIntegersPlugin, layout, plainComponents, references, sessionKey, sharedHeaders, snippets],
 });
