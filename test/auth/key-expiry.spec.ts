@@ -152,7 +152,7 @@ describe.each([
 describe('a key that expires while the process is suspended', () => {
   const store = useApplication();
 
-  it('is rejected from then on, also when the response of a look-up waited meanwhile', async () => {
+  it('is rejected from then on, even if the response of a look-up waited meanwhile', async () => {
     const expiring = await store.issue({ expiresAt: new Date(store.clock.now() + 3000) });
     const other = await store.issue();
     const fetchStatus = async (key: string) => (await send(`${store.url}/v1/pets`, { key })).status;

@@ -85,7 +85,7 @@ describe('a request whose key cannot be looked up', () => {
       expect(isDegraded(response)).toBe(true);
     });
 
-    it('returns 401 without any key, because there is nothing to look up', async () => {
+    it('returns 401 without a key, because there is nothing to look up', async () => {
       const response = await fetchPets();
       expectError(response, 401, 'missing_api_key');
       expect([remaining(response), isDegraded(response)]).toEqual([299, true]);

@@ -65,7 +65,7 @@ describe('a key with scopes', () => {
     expect((await call(key, request, body)).status).toBe(status);
   });
 
-  it('gets 429 once it is over its limit, also for an operation outside of them', async () => {
+  it('gets 429 once it is over its limit, even for an operation outside of them', async () => {
     for (const [scope, outside] of [
       ['pets:read', 'POST /v1/pets'],
       // It is served while it is counted.
@@ -304,7 +304,7 @@ describe('PATCH /admin/keys/{id}, its scopes and networks', () => {
     expect(issued.json.warnings).toEqual(warnings);
   });
 
-  it('holds on every replica within a second, also during a burst: none is served after that', async () => {
+  it('holds on every replica within a second, even during a burst, and serves none after that', async () => {
     const replica = await startApplication({ database: admin.store.database });
     try {
       const key = await issue(WIDE);
@@ -442,7 +442,7 @@ describe('POST /admin/keys/revoke', () => {
     await until(async () => (await call(key, 'GET /v1/pets')).status === 401);
   });
 
-  it('revokes every successor too, because whoever has the key may have rotated it', async () => {
+  it('revokes every successor too, because a finder of the key may have rotated it', async () => {
     const key = await issue(WIDE);
     const first = (await call(key, 'POST /v1/key/rotate')).json;
     const second = (await call(first, 'POST /v1/key/rotate')).json;

@@ -47,7 +47,7 @@ const OWN_PLANS = BUILT_IN_PLAN_NAMES.toSorted().map((name) => ({
 }));
 
 describe('animal-store seed', () => {
-  it('creates the missing plans and one administrator, also when two run together', async () => {
+  it('creates the missing plans and one administrator, even if two run together', async () => {
     await database.query("INSERT INTO plans VALUES ('free', 1, 2)");
     const runs = await Promise.all([seedProcess(), seedProcess()]);
     expect(runs.map(({ code, stderr }) => [code, stderr])).toEqual([

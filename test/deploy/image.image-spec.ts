@@ -95,7 +95,7 @@ describe('the image', () => {
     expect(await command('find', path.join(image.root, 'app'), ...writable)).toBe('');
   });
 
-  it('runs as process 1 without any privilege of root, and can write nothing', async () => {
+  it('runs as process 1 without the privileges of root, and can write nothing', async () => {
     const script = `
       const fs = require('node:fs');
       const refusal = (folder) => {

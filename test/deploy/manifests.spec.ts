@@ -240,7 +240,7 @@ function testProduction(manifests: Manifests): void {
   const environment = listVariables(deployment.template.spec.containers[0] as ContainerSpec);
   const cluster = manifests.get('Cluster');
 
-  it('opens no more connections than the database allows, even at the most replicas', () => {
+  it('opens no more connections than the database allows, even with the most replicas', () => {
     const { maxReplicas } = manifests.get('HorizontalPodAutoscaler').spec;
     const replicas = maxReplicas + Number(deployment.strategy.rollingUpdate.maxSurge) + STOPPING;
     const pooled = settings.shape.DATABASE_POOL_SIZE.parse(environment['DATABASE_POOL_SIZE']);

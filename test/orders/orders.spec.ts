@@ -159,7 +159,7 @@ describe('GET /v1/store/orders', () => {
     expect(listedIds(await list('', rotated.key))).toEqual([1]);
   });
 
-  it('returns each order once over all pages, also of one status and while orders are added', async () => {
+  it('returns each order once over all pages, even of one status and while orders are added', async () => {
     await fill(issued.quotaId, 25);
     const get = (target: string) => send(`${store.url}${target}`, { key });
     const addTwo = async (added: number) => (added < 2 ? place({ petId: 1, quantity: 1 }) : null);

@@ -195,7 +195,7 @@ describe('FallbackCounterStore', () => {
     expect([reconnect.mock.calls, rejectQueued.mock.calls]).toEqual([[[]], [[failure]]]);
   });
 
-  it('counts silent queries anew after a reply, also after one that is an error', async () => {
+  it('counts silent queries anew after a reply, even if it is an error', async () => {
     for (const reply of [() => (failure = null), () => fail('failed')]) {
       for (let query = 1; query <= 2; query += 1) {
         fail('silent');

@@ -134,7 +134,7 @@ describeOnMovableRedisAndValkey('RedisCounterStore', (program) => {
       expectAbout(await readExpiry(request), expected);
     });
 
-    it('is when the ban level of a quota is back to zero, also after its ban was lifted', async () => {
+    it('is when the ban level of a quota is back to zero, even if its ban was lifted', async () => {
       const store = await open(server.url);
       const request = newBucket(1);
       for (const [index, minutes] of [1, 5, 60, 24 * 60].entries()) {

@@ -81,7 +81,7 @@ describe('requests that failed', () => {
     expect([denied.status, denied.json.code]).toEqual([404, 'not_found']);
   });
 
-  it('are those with 4xx and 5xx, also without a valid key, and no others', async () => {
+  it('are those with 4xx and 5xx, even without a valid key, and no others', async () => {
     const ids = { unknown: randomUUID(), served: randomUUID(), health: randomUUID() };
     await call('/v1/pets', { key: `${key.key}x`, headers: { 'X-Request-Id': ids.unknown } });
     await call('/v1/pets', { headers: { 'X-Request-Id': ids.served } });

@@ -377,7 +377,7 @@ describe('usage of several replicas', () => {
       expect(await countRows([one])).toEqual(each(1, 2));
     });
 
-    it('aggregates a huge backlog in parts, also when two replicas aggregate at once', async () => {
+    it('aggregates a huge backlog in parts, even if two replicas aggregate at once', async () => {
       const entries = Array.from({ length: 1000 }, () => entry({}));
       await database.query(
         `INSERT INTO usage_batches SELECT gen_random_uuid(), now() - n * interval '1 minute', 1000, $1 ` +
