@@ -85,7 +85,7 @@ export const theme = createTheme({
     },
     Drawer: { defaultProps: DIALOG },
     Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
-    Table: { defaultProps: { verticalSpacing: 'sm', horizontalSpacing: 'md' } },
+    Table: { defaultProps: { verticalSpacing: 'sm', horizontalSpacing: 'sm' } },
   },
 });
 

@@ -243,7 +243,7 @@ describe('the page of the audit of the console', () => {
     await page.getByText('Permissions changed from all of its role to pets:read, orders:read').waitFor();
     await page.getByText('Name changed from Old name to New name').waitFor();
     await page.getByRole('row', { name: /Changed the note.*Note changed from Old note to none/ }).waitFor();
-    await page.getByRole('cell', { name: 'Renamed a key', exact: true }).waitFor();
+    await page.getByRole('cell').getByText('Renamed a key', { exact: true }).waitFor();
     expect(await page.getByRole('cell', { name: `New name ${prefix}…${lastFour}` }).count()).toBe(4);
     expect(await page.getByRole('table').textContent()).not.toMatch(/[{}[\]"]|key …/);
     await page.getByRole('link', { name: 'New name' }).first().click();

@@ -216,7 +216,7 @@ describe('the page of one webhook of the console', () => {
     await expectSound(page);
   });
 
-  it('shows that a delivery in flight ends, also of a service whose clock is a minute ahead', async () => {
+  it('shows that a delivery in flight ends, even if the clock of the service is a minute ahead', async () => {
     const responses: ServerResponse[] = [];
     receiver.respond = (response) => void responses.push(response);
     store.clock.travel(MINUTE_MS);

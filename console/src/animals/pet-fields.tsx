@@ -41,7 +41,7 @@ export const PET_FIELDS: {
     input: (props) => <TextInput {...props} label="Name" withAsterisk autoComplete="off" data-autofocus />,
     read: (text) => text,
   },
-  id: { label: 'Id', show: ({ id }) => String(id) },
+  id: { label: 'ID', show: ({ id }) => String(id) },
   categoryId: {
     label: 'Category',
     show: ({ categoryId }) => String(categoryId),

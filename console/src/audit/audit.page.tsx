@@ -35,27 +35,33 @@ const COLUMNS: Column<AuditEvent>[] = [
   {
     header: 'Action',
     id: 'action',
-    cell: ({ row: { original } }) => actionText(original),
+    cell: ({ row: { original } }) => (
+      <Box className="change-cell">
+        <Text size="sm" fw={600}>
+          {actionText(original)}
+        </Text>
+        <Changes entry={original} />
+      </Box>
+    ),
   },
   {
     header: 'Subject',
     id: 'subject',
     cell: ({ row: { original } }) => (
-      <Box maw={200}>
+      <Box maw={180}>
         <Subject subject={original.subject} />
       </Box>
     ),
   },
-  { header: 'Change', id: 'change', cell: ({ row: { original } }) => <Changes entry={original} /> },
 ];
 
 function Actor({ actor }: Pick<AuditEvent, 'actor'>) {
   return actor.id === null || actor.prefix === null ? (
-    <Text component="div" inherit lineClamp={2} maw={180}>
+    <Text component="div" inherit lineClamp={2} maw={160}>
       <ActorText actor={actor} />
     </Text>
   ) : (
-    <Box maw={180}>
+    <Box maw={160}>
       <KeyLink id={actor.id} apiKey={actor} />
     </Box>
   );

@@ -14,7 +14,14 @@ export function StatusBadge({ status, color = 'gray' }: StatusBadgeProps) {
       —
     </Text>
   ) : (
-    <Badge variant="dot" color={color} tt="capitalize" fw={550} style={{ verticalAlign: 'middle' }}>
+    <Badge
+      variant="dot"
+      color={color}
+      tt="capitalize"
+      fw={550}
+      miw="max-content"
+      style={{ verticalAlign: 'middle' }}
+    >
       {status}
     </Badge>
   );

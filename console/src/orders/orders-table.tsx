@@ -16,7 +16,7 @@ const COLORS: Record<OrderStatus, string> = {
 
 /** Every field of an order. */
 const COLUMNS: { [Name in keyof Required<Order>]: Column<Order> } = {
-  id: { header: 'Id', cell: ({ row }) => String(row.original.id) },
+  id: { header: 'ID', cell: ({ row }) => String(row.original.id) },
   petId: { header: 'Animal', cell: ({ row }) => String(row.original.petId) },
   quantity: { header: 'Quantity', cell: ({ row }) => numberText(row.original.quantity) },
   shipDate: { header: 'Ship date', cell: ({ row }) => <Instant at={row.original.shipDate} none="—" /> },

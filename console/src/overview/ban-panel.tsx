@@ -16,8 +16,8 @@ export function BanPanel({ status, onEnd }: { status: RateLimitStatus; onEnd: ()
             <Countdown untilMs={Date.parse(bannedUntil)} onEnd={onEnd} />
           </Text>
           <Text size="sm" c="dimmed">
-            Requests are denied until <Instant at={bannedUntil} />, except those that end a leaked key.
-            Requests during the ban do not extend it. An administrator can lift it.
+            Requests are denied until <Instant at={bannedUntil} />, except those that replace or revoke a
+            leaked key. Requests during the ban do not extend it. An administrator can lift it.
           </Text>
         </Stack>
       </Panel>

@@ -26,8 +26,8 @@ export function OverviewPage() {
           <Panel title="Why this happened">
             <Text size="sm">
               Too many requests followed a 429 within one minute. Each further ban lasts longer than the one
-              before, and every 24 hours without a ban take one step back. To avoid the next, wait for
-              Retry-After after each 429, and spread your requests over the minute.
+              before. Each 24 hours without a ban shorten the next by one level. To avoid another ban, wait
+              for Retry-After after each 429, and spread your requests over the minute.
             </Text>
           </Panel>
         )}
@@ -35,8 +35,8 @@ export function OverviewPage() {
           <Panel title="Did you send these requests?">
             <Stack gap="sm" align="flex-start">
               <Text size="sm">
-                If not, the key may have leaked. You can replace it now: that also works during a ban. Its
-                limits and its ban stay.
+                If not, the key may have leaked. You can replace it now, even during a ban. The new key has
+                the same limits and the same ban.
               </Text>
               <ReplaceLeakedKey />
             </Stack>

@@ -21,7 +21,7 @@ export function ResponseStatus({ status, code }: Pick<FailedRequest, 'status' | 
 /** The response: its status, its code, and the beginning of its message. */
 export function Response({ request }: { request: FailedRequest }) {
   return (
-    <Box maw={280}>
+    <Box maw={280} className="code-cell">
       <ResponseStatus status={request.status} code={request.code} />
       <Text size="xs" c="dimmed" lineClamp={2} title={request.message}>
         <UntrustedText>{request.message}</UntrustedText>
@@ -48,7 +48,7 @@ export function RequestKey({ request, isOfAll }: RequestKeyProps) {
   }
   if (isOfAll) {
     return (
-      <Box maw={180}>
+      <Box maw={160}>
         <KeyLink id={keyId} apiKey={{ name: keyName, prefix, lastFour }} />
         {'externalId' in request && request.externalId !== null && (
           <Text size="xs" truncate title={`External id ${request.externalId}`}>

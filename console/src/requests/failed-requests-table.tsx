@@ -22,11 +22,11 @@ const columnsFor = (isOfAll: boolean): Column<Listed>[] => [
     id: 'request',
     header: 'Request',
     cell: ({ row: { original } }) => (
-      <Box maw={220}>
+      <Box maw={220} className="name-cell">
         <TextLink
           to={isOfAll ? '/admin/requests/show' : '/requests/show'}
           search={{ id: original.requestId }}
-          size="sm"
+          size="xs"
           ff="monospace"
           underline="hover"
           style={{ wordBreak: 'break-all' }}
@@ -61,6 +61,7 @@ const ADDRESS: Column<Listed> = {
   ),
 };
 
+const NUMBERS = ['took'];
 const COLUMNS = columnsFor(true);
 const OWN_COLUMNS = columnsFor(false);
 
@@ -84,6 +85,7 @@ export function FailedRequestsTable({ pages, isOfAll }: FailedRequestsTableProps
         label="Failed requests"
         columns={isOfAll ? COLUMNS : OWN_COLUMNS}
         pages={pages}
+        numbers={NUMBERS}
         minWidth={isOfAll ? 900 : 760}
         empty={
           <EmptyState icon={IconCircleCheck} title="No failed requests">

@@ -50,6 +50,7 @@ export function CallersPanel() {
         columns={COLUMNS}
         pages={pages}
         minWidth={520}
+        numbers={['requests']}
         empty={<EmptyState icon={IconCircleCheck} title="No key calls a deprecated operation" />}
       />
     </Panel>

@@ -85,7 +85,7 @@ function Chart({ totals, search, range, onSearch }: ChartProps) {
     <>
       <OutcomeView
         summary={
-          <SimpleGrid cols={3} maw={520}>
+          <SimpleGrid cols={3} maw={520} miw={280} spacing="xs">
             <Figure label="Requests" value={requests} />
             <Figure label="Over the limit" value={denied} share={denied / requests} />
             <Figure label="Server errors" value={failures} share={failures / requests} />
@@ -109,9 +109,8 @@ function Figure({ label, value, share }: { label: string; value: number; share?:
       <Text size="sm" c="dimmed">
         {label}
       </Text>
-      {/* On a phone the share is below the number; its line stays if there is none. */}
-      <Group gap={6} align="baseline" mih={{ base: 60, sm: 'auto' }}>
-        <Text fz={24} fw={650} lh={1.3}>
+      <Group gap={6} align="baseline">
+        <Text fz={{ base: 20, sm: 24 }} fw={650} lh={1.3}>
           {numberText(value)}
         </Text>
         {share !== undefined && share > 0 && (

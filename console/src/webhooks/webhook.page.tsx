@@ -80,7 +80,7 @@ function FactsPanel({ webhook }: { webhook: Webhook }) {
       <Stack gap={6}>
         <Fact label="Events of">
           {quotaId === null ? (
-            'every quota'
+            'Every quota'
           ) : (
             <TextLink to="/admin/keys" search={{ quotaId }} title={quotaId}>
               Quota …{quotaId.slice(-8)}

@@ -24,7 +24,15 @@ const COLUMNS: Column<Webhook>[] = [
     id: 'url',
     header: 'URL',
     cell: ({ row: { original } }) => (
-      <TextLink to="/admin/webhooks/$id" params={{ id: original.id }} fw={600} maw={360} truncate>
+      <TextLink
+        to="/admin/webhooks/$id"
+        params={{ id: original.id }}
+        size="sm"
+        fw={600}
+        maw={220}
+        truncate
+        title={original.url}
+      >
         {original.url}
       </TextLink>
     ),
@@ -34,7 +42,7 @@ const COLUMNS: Column<Webhook>[] = [
     id: 'events',
     header: 'Events',
     cell: ({ row: { original } }) => (
-      <Text component="span" size="sm">
+      <Text component="div" size="sm" className="name-cell">
         {original.events.map(eventText).join('; ')}
       </Text>
     ),
@@ -44,7 +52,7 @@ const COLUMNS: Column<Webhook>[] = [
     header: 'Events of',
     cell: ({ row: { original } }) =>
       original.quotaId === null ? (
-        'Every quota'
+        <span className="one-line">Every quota</span>
       ) : (
         <TextLink to="/admin/keys" search={{ quotaId: original.quotaId }} title={original.quotaId}>
           Quota …{original.quotaId.slice(-8)}
@@ -71,7 +79,7 @@ function LastResult({ webhook: { lastDelivery } }: { webhook: Webhook }) {
   return (
     <>
       {state === 'delivered' ? 'Delivered' : 'Failed'}: {responseStatus ?? 'no response'}
-      <Text size="xs" c="dimmed">
+      <Text size="xs" c="dimmed" className="time-cell">
         <Instant at={lastAttemptAt} toSecond />
       </Text>
     </>
@@ -115,7 +123,7 @@ export function WebhooksPage() {
           label="Webhooks"
           columns={COLUMNS}
           pages={pages}
-          minWidth={960}
+          minWidth={880}
           empty={
             <EmptyState icon={IconWebhook} title="No webhooks yet">
               Create one to send events to a program of yours.
