@@ -240,7 +240,7 @@ describe('the page of the audit of the console', () => {
     await patch({ note: null });
     await patch({ scopes: ['pets:read', 'orders:read'] });
     const page = await open(`/admin/audit?keyId=${id}`);
-    await page.getByText('Permissions changed from all of its role to pets:read, orders:read').waitFor();
+    await page.getByText('Scopes changed from all of its role to pets:read, orders:read').waitFor();
     await page.getByText('Name changed from Old name to New name').waitFor();
     await page.getByRole('row', { name: /Changed the note.*Note changed from Old note to none/ }).waitFor();
     await page.getByRole('cell').getByText('Renamed a key', { exact: true }).waitFor();

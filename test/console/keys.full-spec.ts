@@ -159,7 +159,7 @@ describe('the dialog that issues a key', () => {
     await facts(page).getByText('203.0.113.0/24', { exact: true }).waitFor();
   });
 
-  it('shows at once that name, plan and a permission are missing, with its actions in view', async () => {
+  it('shows at once that name, plan and a scope are missing, with its actions in view', async () => {
     const page = await open('/admin/keys');
     await page.setViewportSize({ width: 1280, height: 860 });
     await page.getByRole('button', { name: 'Issue key' }).click();
@@ -173,7 +173,7 @@ describe('the dialog that issues a key', () => {
     const { y, height } = (await action.boundingBox()) ?? { y: 860, height: 860 };
     expect(y + height).toBeLessThan(860);
     await action.click();
-    await dialog.getByText('Select at least one permission').waitFor();
+    await dialog.getByText('Select at least one scope').waitFor();
     await dialog.getByText('Choose a plan', { exact: true }).last().waitFor();
     await dialog.getByText('Must not be blank').waitFor();
     await page.locator('input:focus').fill('Shop');

@@ -26,7 +26,7 @@ export const ACTIONS: Record<string, string> = {
 const UPDATES: Record<string, string> = {
   name: 'Renamed a key',
   note: 'Changed the note of a key',
-  scopes: 'Changed the permissions of a key',
+  scopes: 'Changed the scopes of a key',
   allowedNetworks: 'Changed the networks of a key',
   plan: 'Changed the plan of a quota',
   perMinute: 'Changed the limits of a quota',
@@ -44,7 +44,7 @@ const FIELDS: Record<string, Field> = {
   name: { label: 'Name', none: 'none' },
   note: { label: 'Note', none: 'none' },
   role: { label: 'Role', none: 'none' },
-  scopes: { label: 'Permissions', none: 'all of its role' },
+  scopes: { label: 'Scopes', none: 'all of its role' },
   allowedNetworks: { label: 'Networks', none: 'anywhere' },
   plan: { label: 'Plan', none: 'none' },
   perMinute: { label: 'Limit per minute', none: 'set for each key' },

@@ -38,7 +38,7 @@ export function KeyFactsPanel({ apiKey }: { apiKey: KeyWithUsage }) {
           </Fact>
         )}
         <Fact label="Role">{apiKey.role === 'admin' ? 'Administrator' : 'Client'}</Fact>
-        <Fact label="Permissions">{restrictionText(apiKey.scopes, 'All of its role')}</Fact>
+        <Fact label="Scopes">{restrictionText(apiKey.scopes, 'All of its role')}</Fact>
         {denied !== '' && <Fact label="Not allowed (403)">{denied}</Fact>}
         <Fact label="Networks">{restrictionText(apiKey.allowedNetworks, 'Anywhere')}</Fact>
         <Fact label="Quota">

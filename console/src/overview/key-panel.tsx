@@ -51,7 +51,7 @@ function Restrictions({ ownKey }: { ownKey: CurrentKey }) {
   const denied = deniedText(ownKey);
   return (
     <>
-      {scopes !== null && <Fact label="Permissions">{restrictionText(scopes, '')}</Fact>}
+      {scopes !== null && <Fact label="Scopes">{restrictionText(scopes, '')}</Fact>}
       {denied !== '' && <Fact label="Not allowed (403)">{denied}. An administrator can add scopes.</Fact>}
       {allowedNetworks !== null && (
         <Fact label="Networks">{restrictionText(allowedNetworks, '')}. Requests from elsewhere get 403.</Fact>

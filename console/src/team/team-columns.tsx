@@ -18,8 +18,8 @@ export function teamColumns(ownId: string, revoke: (key: FurtherKey) => void): C
   return [
     { id: 'name', header: 'Name', cell: ({ row }) => <Name apiKey={row.original} /> },
     {
-      id: 'permissions',
-      header: 'Permissions',
+      id: 'scopes',
+      header: 'Scopes',
       cell: ({ row }) => <Lines items={row.original.scopes} all="All of its role" />,
     },
     {

@@ -21,7 +21,7 @@ interface RestrictionFieldsProps<Values extends RestrictionValues> {
   form: UseFormReturnType<Values>;
   /** The scopes to select from. */
   choices: ScopeChoice[];
-  /** The label of all permissions, such as "All of its role". */
+  /** The label of all scopes, such as "All of its role". */
   all: string;
   /** Says from where the key may be used if no network is given. */
   anywhere: string;
@@ -34,10 +34,10 @@ export function RestrictionFields<Values extends RestrictionValues>(props: Restr
   return (
     <>
       <Stack gap="sm">
-        <Input.Wrapper label="Permissions" labelElement="div">
+        <Input.Wrapper label="Scopes" labelElement="div">
           <SegmentedControl
             fullWidth
-            aria-label="Permissions"
+            aria-label="Scopes"
             data={[
               { value: 'all', label: all },
               { value: 'selected', label: 'Selected' },
@@ -47,7 +47,7 @@ export function RestrictionFields<Values extends RestrictionValues>(props: Restr
         </Input.Wrapper>
         {form.values.permissions === 'selected' && (
           <Checkbox.Group
-            aria-label="Selected permissions"
+            aria-label="Selected scopes"
             value={form.values.scopes.split(',').filter(Boolean)}
             onChange={(scopes) => onChange(scopes.join(','))}
             error={form.errors['scopes']}
@@ -82,7 +82,7 @@ export function RestrictionFields<Values extends RestrictionValues>(props: Restr
 export function restrictionErrors(given: RestrictionValues, choices: ScopeChoice[]): { scopes?: string } {
   const { permissions, scopes } = given;
   const isEmpty = permissions === 'selected' && selectedScopes(scopes, choices).length === 0;
-  return isEmpty ? { scopes: 'Select at least one permission' } : {};
+  return isEmpty ? { scopes: 'Select at least one scope' } : {};
 }
 
 /** Returns the values of a form for a key as it is. */
