@@ -57,7 +57,7 @@ const COLUMNS: Column<AuditEvent>[] = [
 
 function Actor({ actor }: Pick<AuditEvent, 'actor'>) {
   return actor.id === null || actor.prefix === null ? (
-    <Text component="div" inherit lineClamp={2} maw={160}>
+    <Text component="div" inherit lineClamp={2} maw={160} className="name-cell">
       <ActorText actor={actor} />
     </Text>
   ) : (

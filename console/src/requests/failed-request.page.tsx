@@ -92,8 +92,8 @@ function Found({ id, isOfAll, load }: FoundProps) {
                   {items.length > 1 && (
                     <Text size="sm" c="dimmed">
                       {nextCursor === null
-                        ? `${countText(items.length, 'failed request')} have this id: their client sent it.`
-                        : `More than ${SHOWN_MAX} failed requests have this id: their client sent it.`}{' '}
+                        ? `${countText(items.length, 'failed request')} have this ID: their client sent it.`
+                        : `More than ${SHOWN_MAX} failed requests have this ID: their client sent it.`}{' '}
                       The newest is first.{' '}
                       <TextLink
                         to={isOfAll ? '/admin/requests' : '/requests'}
