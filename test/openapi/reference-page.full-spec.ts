@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import type { Locator, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import {
   accessibilityFaults,
@@ -61,23 +61,18 @@ const run = promisify(execFile);
     return response.locator('tbody .response-col_status').first().innerText();
   }
 
-  /** Opens an operation, if it is not: the first is. */
-  async function openOperation(each: Locator): Promise<void> {
-    const control = each.locator('.opblock-summary-control');
-    if ((await control.getAttribute('aria-expanded')) === 'false') {
-      await control.click();
-    }
-    await each.locator('.responses-table').waitFor();
-  }
-
-  /** Opens the operations with these names, all without any. */
+  /**
+   * Opens the operations with these names, all without any, and all other details. At once, because Swagger
+   * UI renders every operation that is open again when another is opened.
+   */
   async function openOperations(page: Page, ids: readonly string[]): Promise<void> {
     await page.locator('.opblock').first().waitFor();
-    const opened =
-      ids.length > 0 ? ids.map((id) => operation(page, id)) : await page.locator('.opblock').all();
-    for (const each of opened) {
-      await openOperation(each);
-    }
+    const opened = ids.map((id) => `[id$="-${id}"].opblock`).join() || '.opblock';
+    await page.evaluate(`for (const each of document.querySelectorAll('${opened}')) {
+      each.querySelector('.opblock-summary-control[aria-expanded="false"]')?.click();
+    }`);
+    const rest = page.locator(opened).filter({ hasNot: page.locator('.responses-table') });
+    await until(async () => (await rest.count()) === 0);
     const closed = page.locator('details:not([open]) > summary');
     while ((await closed.count()) > 0) {
       await closed.first().click();

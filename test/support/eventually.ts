@@ -1,22 +1,26 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-const PAUSE_MS = 5;
+/**
+ * A pause takes a twentieth of the time before it, between these: what is awaited needs the processor too.
+ */
+const [SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS] = [5, 50];
 
 /** Retries until the expectation holds, and returns its result. @throws its last error after the deadline. */
 export async function eventually<Result>(
   expectation: () => Promise<Result>,
   deadlineMs = 15_000,
 ): Promise<Result> {
-  const deadline = performance.now() + deadlineMs;
+  const started = performance.now();
   for (;;) {
     try {
       return await expectation();
     } catch (error) {
-      if (performance.now() > deadline) {
+      if (performance.now() - started > deadlineMs) {
         throw error;
       }
     }
-    await pause(PAUSE_MS);
+    const pauseMs = (performance.now() - started) / 20;
+    await pause(Math.min(Math.max(pauseMs, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS));
   }
 }
 
