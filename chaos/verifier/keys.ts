@@ -5,8 +5,8 @@ import { DRIFT_MS, EFFECT_MS, type History, isAcknowledged, isRejected, isUndeci
 
 /**
  * No revoked, expired or suspended key is served later than a second after that, and none writes a second
- * after it was restricted to reads; a valid key is not rejected, a second after it was resumed, and an invalid
- * key is not served.
+ * after it was restricted to reads; a valid key is not rejected, a resumed one from a second after that, and
+ * an invalid key is not served.
  *
  * @returns the requests that must have had no effect, though no response says so.
  */

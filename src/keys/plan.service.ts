@@ -75,7 +75,10 @@ export class PlanService {
       if (!isDeepStrictEqual(before, fields)) {
         const action = old === null ? 'plan.created' : 'plan.updated';
         const isSame = (before?.maxKeyLifetimeDays ?? null) === maxKeyLifetimeDays;
-        const shown = (plan: PlanFields) => ({ ...plan, ...(isSame && { maxKeyLifetimeDays: undefined }) });
+        const shown = (values: PlanFields) => ({
+          ...values,
+          ...(isSame && { maxKeyLifetimeDays: undefined }),
+        });
         await recordAuditEvent(
           transaction,
           actor,

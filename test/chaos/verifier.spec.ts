@@ -825,7 +825,7 @@ describe('verify does not call a violation', () => {
     expect([broken(), claim('d').weakened]).toEqual([[], 1]);
   });
 
-  it('a suspended key that is rejected, or served within the second, and a resumed key that is served', () => {
+  it('a suspended key that is rejected, or served within the second, and a resumed one', () => {
     suspend('suspend', MINUTE_MS);
     add({ sentMs: MINUTE_MS + 1000 });
     reject(MINUTE_MS + 1500);

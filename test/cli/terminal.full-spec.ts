@@ -620,12 +620,13 @@ describe('animal-store usage', () => {
     expect(header).toBe(`${first},requests,denied,2xx,3xx,4xx,5xx${last}`);
     expect(entries.length).toBeGreaterThan(1);
     expect(lines).toEqual([
-      ...entries.map(({ statuses, ...fields }: Record<string, object>) =>
-        header!
+      ...entries.map(({ statuses, ...fields }: { statuses: Record<string, number> }) => {
+        const cells: Record<string, string | number | null> = { ...fields, ...statuses };
+        return header!
           .split(',')
-          .map((name) => String({ ...fields, ...statuses }[name] ?? ''))
-          .join(','),
-      ),
+          .map((name) => String(cells[name] ?? ''))
+          .join(',');
+      }),
       '',
     ]);
   });

@@ -70,7 +70,7 @@ describe('validKeyCount of a plan', () => {
   const countOf = async (target: string) =>
     (await sendAsAdmin(`GET /admin/${target}`)).json.validKeyCount as number;
 
-  it('is the sum of those of its quotas: neither revoked, nor expired, nor suspended keys count', async () => {
+  it('is the sum of those of its quotas: no revoked, expired or suspended key counts', async () => {
     await setPlan();
     const [shared, own] = [await issue(), await issue()];
     const [revoked, expired, suspended, rotated] = [
