@@ -34,6 +34,7 @@ export default async function setUp() {
   await server.connect();
   // Nothing in the tests must survive a crash of the machine.
   await server.query('ALTER SYSTEM SET fsync = off');
+  await server.query('ALTER SYSTEM SET full_page_writes = off');
   await server.query('SELECT pg_reload_conf()');
   await server.query('CREATE DATABASE template_store');
   await applyPendingMigrations(template.href);
