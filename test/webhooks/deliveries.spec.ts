@@ -341,7 +341,7 @@ describe('a delivery', () => {
     const webhook = await createWebhook();
     const sent: Delivery[] = [];
     try {
-      while (sent.length < 40) {
+      while (sent.length < 20) {
         sent.push(await sendEvent(webhook));
       }
       await eventually(async () => {
