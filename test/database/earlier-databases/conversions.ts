@@ -168,6 +168,7 @@ const webhookDeliveries: Conversion = (rows) =>
       response_status: null,
       response_body: null,
       first_attempt_at: null,
+      last_succeeded_at: null,
       withheld: 'false',
       ...row,
       event_type: renameEvent(type ?? ''),
