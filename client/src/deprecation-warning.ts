@@ -43,10 +43,13 @@ function describeDeprecation({
   sunsetAt,
   successors,
 }: Omit<ClientDeprecationEvent, 'message'>): string {
-  const since = deprecatedAt === null ? '' : ` since ${formatDate(deprecatedAt)}`;
-  const sunset = sunsetAt === null ? '' : ` and removed on ${formatDate(sunsetAt)}`;
-  const replacement = successors.length === 0 ? '' : ` Use ${successors.join(' or ')} instead.`;
-  return `Animal Store: ${operation} is deprecated${since}${sunset}.${replacement}`;
+  const deprecated =
+    deprecatedAt === null ? 'is deprecated' : `has been deprecated since ${formatDate(deprecatedAt)}`;
+  const removed = sunsetAt !== null && sunsetAt.getTime() <= Date.now() ? 'was' : 'will be';
+  const sunset = sunsetAt === null ? '' : ` and ${removed} removed on ${formatDate(sunsetAt)}`;
+  // The nearest is the first; the others do less than the operation did.
+  const replacement = successors.length === 0 ? '' : ` Use ${successors[0]} instead.`;
+  return `Animal Store: ${operation} ${deprecated}${sunset}.${replacement}`;
 }
 
 function validDate(ms: number): Date | null {

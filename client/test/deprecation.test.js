@@ -10,8 +10,8 @@ describe('the warning about a deprecated operation', () => {
     await catchError(one.pets.get(Number.MAX_SAFE_INTEGER));
     assert.deepEqual(warnings, [
       [
-        'Animal Store: GET /pets/{petId} is deprecated since 2025-12-05 and removed on 2030-12-05. ' +
-          `Use /v1/pets?id=${Number.MAX_SAFE_INTEGER} or /v1/pets?status=available instead.`,
+        'Animal Store: GET /pets/{petId} has been deprecated since 2025-12-05 and will be removed on ' +
+          `2030-12-05. Use /v1/pets?id=${Number.MAX_SAFE_INTEGER} instead.`,
         {
           operation: 'GET /pets/{petId}',
           deprecatedAt: new Date('2025-12-05T00:00:00Z'),
@@ -34,7 +34,7 @@ describe('the warning about a deprecated operation', () => {
     await catchError(store.rateLimit.get());
     assert.deepEqual(
       warn.mock.calls.map((call) => call.arguments),
-      [['Animal Store: GET /rate-limit is deprecated since 2025-12-05.']],
+      [['Animal Store: GET /rate-limit has been deprecated since 2025-12-05.']],
     );
   });
 

@@ -20,6 +20,10 @@ repeated 429s, wait longer each time. A key that is denied as often within a min
 is banned for a while; the message of each 429 says how many more denials start a ban. More requests in
 flight than a client's share of a server get 429 \`too_many_concurrent_requests\`: send fewer at once.`;
 
+const PLANS_AS_DELIVERED = `\
+**Plans.** These are the plans as delivered. This service may have other limits and further plans:
+\`GET /v1/rate-limit\` returns the limits of your key.`;
+
 const count = (limit: number | null) => limit?.toLocaleString('en-US') ?? 'custom';
 const PLANS = [
   '| Plan | Requests per minute | Requests per day |',
@@ -75,6 +79,7 @@ export const about = describe(
   STORE,
   KEYS,
   LIMITS,
+  PLANS_AS_DELIVERED,
   PLANS,
   RETRIES,
   REVALIDATION,

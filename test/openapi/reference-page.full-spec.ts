@@ -301,8 +301,8 @@ const run = promisify(execFile);
     const { page } = await open('#/pets/getPet');
     const description = page.locator('#operations-pets-getPet.opblock-deprecated .opblock-description');
     expect(await description.textContent()).toContain(
-      'Removed on 5 December 2030. Use GET /pets?id=7 to read one animal, or GET /pets with the filter ' +
-        'status.',
+      'Will be removed on 5 December 2030. Use GET /pets?id=7 to read one animal, or GET /pets with the ' +
+        'filter status.',
     );
   });
 

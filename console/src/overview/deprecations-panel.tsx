@@ -52,7 +52,7 @@ function DeprecatedOperation({ calls }: { calls: DeprecatedCalls }) {
         </Code>
       </Group>
       <Text size="sm">
-        Removed on <Instant at={sunsetAt} dateOnly />. Use{' '}
+        Will be removed on <Instant at={sunsetAt} dateOnly />. Use{' '}
         {successors.map((successor, index) => (
           <Fragment key={successor}>
             {index > 0 && ' or '}
