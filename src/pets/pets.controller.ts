@@ -85,8 +85,8 @@ export class PetsController {
     scope: 'pets:read',
     summary: 'Get an animal',
     description:
-      'Will be removed on 5 December 2030. Use `GET /pets?id=7` to read one animal, or `GET /pets` with the ' +
-      'filter `status`.',
+      'Will be removed on 5 December 2030. Use `GET /pets?id=7` to read one animal, or `GET /pets` with ' +
+      'the filter `status`.',
   })
   @Deprecated({
     since: new Date('2025-12-05T00:00:00Z'),

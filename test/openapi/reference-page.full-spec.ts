@@ -210,6 +210,40 @@ const run = promisify(execFile);
     },
   );
 
+  it('shows and announces a response in view, and an invalid parameter at its field', async () => {
+    const { page, complaints } = await open('#/pets/getPet', { width: 'phone' });
+    await enterKey(page);
+    await page.getByRole('textbox', { name: 'petId' }).fill('7');
+    expect(await execute(page)).toBe('404');
+    expect(await page.getByRole('status').first().innerText()).toBe('Response 404');
+    const bottom = async (each: Locator) => {
+      const { y, height } = (await each.boundingBox())!;
+      return y + height;
+    };
+    const inView = (await page.evaluate<number>('innerHeight')) + 1;
+    expect(await bottom(page.locator('.live-responses-table .code'))).toBeLessThan(inView);
+    await page.getByRole('textbox', { name: 'petId' }).fill('');
+    await page.getByRole('button', { name: 'Execute' }).click();
+    await page.getByRole('alert').filter({ hasText: 'Required field is not provided' }).waitFor();
+    expect(await page.evaluate('document.activeElement.matches("[data-param-name=petId] .invalid")')).toBe(
+      true,
+    );
+    expect(await bottom(page.getByRole('alert'))).toBeLessThan(inView);
+    expect(await accessibilityFaults(page)).toStrictEqual([]);
+    expect(complaints).toStrictEqual([]);
+  });
+
+  it('rejects a text that cannot be a key, and marks what is deprecated or may change', async () => {
+    const { page } = await open('');
+    await page.getByText('Ask an administrator of the store for a key.').waitFor();
+    await page.getByLabel('API key, kept for this tab only').fill('wrong');
+    await page.getByRole('button', { name: 'Use this key' }).click();
+    expect(await page.getByRole('alert').innerText()).toContain('Enter a whole key');
+    await page.getByRole('link', { name: 'Get an animal deprecated' }).waitFor();
+    await page.getByRole('link', { name: 'List orders beta' }).waitFor();
+    await enterKey(page);
+  });
+
   it('sends requests of administrators', async () => {
     const { key } = await store.issue({ ...UNLIMITED, role: 'admin' });
     const { page } = await open('?document=administration#/keys/issueKey');

@@ -46,7 +46,7 @@ export const layout = ({ React, getComponent }) => {
             create(
               'details',
               { className: 'about' },
-              create('summary', null, 'About: keys, limits, retries, errors, addresses'),
+              create('summary', null, 'About: keys, limits, errors, addresses'),
               create(InfoContainer),
               create(Servers),
             ),
@@ -86,6 +86,11 @@ function isFirst(specSelectors, [type, tag, id, ...rest]) {
 /** Lists the operations by their tags. Each link opens its operation, and leads to it. */
 function OperationList({ React, tags, layoutActions }) {
   const create = React.createElement;
+  const badge = (operation) => {
+    const stability = operation.get('x-stability');
+    const text = operation.get('deprecated') === true ? 'deprecated' : stability;
+    return text !== undefined && text !== 'stable' && create('small', { className: text }, ` ${text}`);
+  };
   return create(
     'details',
     { className: 'operation-list', open: WIDE.matches },
@@ -119,7 +124,7 @@ function OperationList({ React, tags, layoutActions }) {
                   'a',
                   { href: `#/${tag}/${id}`, onClick: open },
                   create('span', { className: `method ${each.get('method')}` }, each.get('method')),
-                  create('span', null, each.getIn(['operation', 'summary'])),
+                  create('span', null, each.getIn(['operation', 'summary']), badge(each.get('operation'))),
                 ),
               );
             }),

@@ -2,6 +2,7 @@ import { exactIntegers } from './exact-integers.js';
 import { layout } from './layout.js';
 import { plainComponents } from './plain-components.js';
 import { references } from './references.js';
+import { serverResponse } from './server-response.js';
 import { sessionKey } from './session-key.js';
 import { sharedHeaders } from './shared-headers.js';
 import { snippets } from './snippets.js';
@@ -27,5 +28,14 @@ globalThis.SwaggerUIBundle({
   syntaxHighlight: { theme: 'obsidian' },
   validatorUrl: null,
   requestInterceptor,
-  plugins: [exactIntegersPlugin, layout, plainComponents, references, sessionKey, sharedHeaders, snippets],
+  plugins: [
+    exactIntegersPlugin,
+    layout,
+    plainComponents,
+    references,
+    sessionKey,
+    sharedHeaders,
+    snippets,
+    serverResponse,
+  ],
 });

@@ -14,7 +14,7 @@ export const plainComponents = ({ React, getComponent }) => ({
       ({ text }) =>
         React.createElement('span', null, text),
     ExamplesSelect: labelled(() => 'Example'),
-    JsonSchemaForm: labelled(({ description }) => description),
+    JsonSchemaForm: withError(labelled(({ description }) => description)),
     // The fields are below the example, so the tabs that choose between them are hidden.
     modelExample: (ModelExample) => (props) => {
       const fields = React.useRef(null);
@@ -80,6 +80,31 @@ export const plainComponents = ({ React, getComponent }) => ({
 
 /** Returns whether a part of the document describes an error, which all have the same fields. */
 const isOfError = (path) => /^[45]/.test(path.get(path.indexOf('responses') + 1));
+
+/** Returns a wrapper that shows the errors of a field below it, and focuses the first field with an error. */
+function withError(wrap) {
+  return (Field, system) => {
+    const { React } = system;
+    const Labelled = wrap(Field, system);
+    return (props) => {
+      const element = React.useRef(null);
+      // Those of a list are objects, each with the index of its item.
+      const errors = [...(props.errors ?? [])].map((each) => each?.get?.('error') ?? each?.error ?? each);
+      const message = errors.join('. ');
+      React.useEffect(() => {
+        if (message !== '') {
+          element.current.closest('.opblock').querySelector('.invalid')?.focus();
+        }
+      }, [message]);
+      return React.createElement(
+        'div',
+        { ref: element },
+        React.createElement(Labelled, props),
+        message !== '' && React.createElement('p', { className: 'field-error', role: 'alert' }, message),
+      );
+    };
+  };
+}
 
 /** Returns a wrapper that gives the field of a component a name. */
 function labelled(nameOf) {

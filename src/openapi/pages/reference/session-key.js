@@ -3,6 +3,9 @@ const STORAGE_KEY = 'animal-store-api-key';
 /** The name of the security scheme in both documents. */
 const SCHEME = 'apiKey';
 
+/** What the server accepts as the text of a key, apart from its checksum. */
+const FORMAT = /^ask_(live|test)_[0-9A-Za-z]{38}$/;
+
 /** The key that the browser could not store, because it blocks the data of sites or has no space left. */
 let unstored = null;
 
@@ -41,9 +44,14 @@ export const sessionKey = {
             authActions.authorize({ [SCHEME]: { name: SCHEME, schema, value: key } });
           }
         }, [key]);
+        const [isMalformed, setMalformed] = React.useState(false);
         const use = (event) => {
           event.preventDefault();
           const entered = new FormData(event.target).get('key').trim();
+          setMalformed(!FORMAT.test(entered));
+          if (!FORMAT.test(entered)) {
+            return;
+          }
           keep(entered);
           setKey(entered);
         };
@@ -68,6 +76,13 @@ export const sessionKey = {
                   create('input', { name: 'key', type: 'password', autoComplete: 'off', required: true }),
                 ),
                 create('button', { className: 'btn' }, 'Use this key'),
+                isMalformed
+                  ? create(
+                      'p',
+                      { className: 'field-error', role: 'alert' },
+                      'Enter a whole key: ask_live_ or ask_test_, then 38 letters and digits.',
+                    )
+                  : create('p', { className: 'hint' }, 'Ask an administrator of the store for a key.'),
               )
             : create(
                 'p',
