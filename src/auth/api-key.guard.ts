@@ -28,7 +28,7 @@ export class ApiKeyGuard implements CanActivate {
     const { authorization: given = '' } = request.headers;
     const fault = findFault(request.raw, given);
     if (fault !== null) {
-      request.authentication = { principal: null, denial: fault };
+      request.authentication = { principal: null, denial: fault, deniedKey: null };
       return true;
     }
     const finished = new Promise<boolean>((resolve, reject) => {
@@ -43,7 +43,7 @@ export class ApiKeyGuard implements CanActivate {
       const fail = (challenge: string) => {
         const headers = { 'WWW-Authenticate': challenge };
         const denial = new ApiError('missing_api_key', usualMessages.missing_api_key, { headers });
-        success({ principal: null, denial });
+        success({ principal: null, denial, deniedKey: null });
       };
       const actions = { success, fail, error: reject };
       const strategy = Object.assign(Object.create(this.strategy) as ApiKeyStrategy, actions);

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Strategy } from 'passport-http-bearer';
-import type { AuthenticationResult, Principal } from './principal.js';
+import type { AuthenticationResult, KnownKey, Principal } from './principal.js';
 import { ENVIRONMENT, type Environment } from '../process/settings/environment.js';
 import { ApiError } from '../http/routes/api-error.js';
 import { findKeyProblem, hashApiKey } from './rules/api-key.js';
@@ -85,10 +85,14 @@ export class ApiKeyStrategy extends Strategy<(token: string, done: Done) => void
     }
     const { principal, revoked, suspended } = key;
     const reason = findInvalidity(revoked, suspended, principal.expiresAt, this.clock.now());
-    return reason === null ? { principal, denial: null } : deny(`The API key ${DENIALS[reason]}`);
+    if (reason === null) {
+      return { principal, denial: null };
+    }
+    const { id, plan } = principal.quota;
+    return deny(`The API key ${DENIALS[reason]}`, { keyId: principal.keyId, quota: { id, plan } });
   }
 }
 
-function deny(reason: string): AuthenticationResult {
-  return { principal: null, denial: invalidKey(reason) };
+function deny(reason: string, deniedKey: KnownKey | null = null): AuthenticationResult {
+  return { principal: null, denial: invalidKey(reason), deniedKey };
 }

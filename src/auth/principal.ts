@@ -33,12 +33,27 @@ export interface Principal {
   quota: Quota;
 }
 
-export type AuthenticationResult =
-  { principal: Principal; denial: null } | { principal: null; denial: ApiError };
+/** What is recorded of the key of a request, valid or not. It permits nothing. */
+export interface KnownKey {
+  keyId: string;
+  quota: Pick<Quota, 'id' | 'plan'>;
+}
 
-/** Returns whose key a request has: as authenticated, or as last known if the request was denied before. */
-export function findPrincipal(request: FastifyRequest): Principal | null {
-  return request.authentication === null ? request.lastKnownPrincipal : request.authentication.principal;
+export type AuthenticationResult =
+  | { principal: Principal; denial: null }
+  /** The key is null unless it is known, but suspended or ended. */
+  | { principal: null; denial: ApiError; deniedKey: KnownKey | null };
+
+/**
+ * Returns the key of a request, only to record it: as authenticated or denied, or as last known if the
+ * request was refused before.
+ */
+export function findKnownKey(request: FastifyRequest): KnownKey | null {
+  const { authentication } = request;
+  if (authentication === null) {
+    return request.lastKnownPrincipal;
+  }
+  return authentication.principal === null ? authentication.deniedKey : authentication.principal;
 }
 
 /** @throws Error for a route that requires no API key. */

@@ -1,6 +1,6 @@
 import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { operationName } from '../http/routes/request-line.js';
-import { findPrincipal } from '../auth/principal.js';
+import { findKnownKey } from '../auth/principal.js';
 import { loggablePath, loggableUserAgent, withoutKeys } from '../http/rules/loggable.js';
 import { addressText } from '../http/rules/network.js';
 
@@ -16,7 +16,7 @@ export class RequestLog extends LogController {
   ): void {
     const { reportedWindow, traceFields } = request;
     const isLimited = request.decision !== null || request.requiredRole !== null;
-    const principal = isLimited ? findPrincipal(request) : null;
+    const key = isLimited ? findKnownKey(request) : null;
     request.log.info(
       {
         requestId: request.id,
@@ -32,9 +32,9 @@ export class RequestLog extends LogController {
         window: reportedWindow?.name,
         limit: reportedWindow?.limit,
         remaining: reportedWindow?.remaining,
-        plan: principal?.quota.plan,
-        keyId: principal?.keyId,
-        quotaId: principal?.quota.id,
+        plan: key?.quota.plan,
+        keyId: key?.keyId,
+        quotaId: key?.quota.id,
         clientAddress: addressText(request.ip),
         userAgent: loggableUserAgent(request),
         ...(error && { err: error }),

@@ -219,7 +219,20 @@ describe('the line of a request', () => {
     expect(await fetchLine('/v1/rate-limit', banned.key)).toMatchObject(uncounted);
   });
 
-  it('has no caller without a valid key, and no decision outside of /v1 and /admin', async () => {
+  it('has the caller whose key is suspended, revoked or expired', async () => {
+    const keys = {
+      suspended_at: await issueKey(database, { plan: 'pro' }),
+      revoked_at: await issueKey(database, { plan: 'pro' }),
+      expires_at: await issueKey(database, { plan: 'pro' }),
+    };
+    for (const [column, key] of Object.entries(keys)) {
+      await database.query(`UPDATE api_keys SET ${column} = statement_timestamp() WHERE id = $1`, [key.id]);
+      const line = await fetchLine('/v1/pets', key.key);
+      expect(line).toMatchObject({ status: 401, decision: 'allowed', limit: 300, ...toCaller(key) });
+    }
+  });
+
+  it('has no caller without a known key, and no decision outside of /v1 and /admin', async () => {
     const anonymous = await fetchLine('/v1/pets');
     expect(anonymous).toMatchObject({ status: 401, decision: 'allowed', window: 'minute', limit: 300 });
     expect(Object.keys(anonymous)).toEqual(expect.not.arrayContaining(['keyId', 'quotaId', 'plan']));

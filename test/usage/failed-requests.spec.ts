@@ -95,6 +95,44 @@ describe('requests that failed', () => {
     expect(await find(ids.health)).toEqual([]);
   });
 
+  it.each([
+    ['suspended', 'is suspended; ask an administrator to resume it'],
+    ['revoked', 'was revoked'],
+    ['expired', 'has expired'],
+  ])(
+    'with a key that is %s are kept with it, and shown to holders of its quota alone',
+    async (state, why) => {
+      const { clock } = admin.store;
+      const expiresAt = state === 'expired' ? new Date(HALF_PAST.getTime() + MINUTE_MS) : undefined;
+      const denied = await admin.store.issue({
+        ...UNLIMITED,
+        name: 'Stock sync',
+        quotaId: key.quotaId,
+        expiresAt,
+      });
+      const changes = {
+        suspended: () => admin.send(`PATCH /admin/keys/${denied.id}`, { suspended: true }),
+        revoked: () => admin.send(`POST /admin/keys/${denied.id}/revoke`),
+        expired: () => clock.travelTo(new Date(HALF_PAST.getTime() + 2 * MINUTE_MS)),
+      };
+      await changes[state as keyof typeof changes]();
+      const { status, headers, json } = await call('/v1/pets', { key: denied.key });
+      expect([status, json.message]).toEqual([401, `The API key ${why}.`]);
+      // The caller learns nothing of the key, and the request counts for its address.
+      const told = JSON.stringify([...headers, json]);
+      for (const secret of [denied.id, key.quotaId, key.plan]) {
+        expect(told).not.toContain(secret);
+      }
+      expect(headers.get('X-RateLimit-Limit')).toBe('300');
+      const requestId = headers.get('X-Request-Id');
+      const kept = { requestId, code: 'invalid_api_key', keyId: denied.id, keyName: 'Stock sync' };
+      expect(await list(`requestId=${requestId}`)).toMatchObject([{ ...kept, quotaId: key.quotaId }]);
+      expect((await call(`/v1/requests?keyId=${denied.id}`)).json).toMatchObject([kept]);
+      const other = await admin.store.issue(UNLIMITED);
+      expect((await call(`/v1/requests?requestId=${requestId}`, { key: other.key })).json).toEqual([]);
+    },
+  );
+
   it('are filtered by the external id of their quota, which each shows, and so are the missing', async () => {
     await admin.send(`PATCH /admin/quotas/${key.quotaId}`, { externalId: 'customer-7' });
     const second = await admin.store.issue(UNLIMITED);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { findPrincipal } from '../../auth/principal.js';
+import { findKnownKey } from '../../auth/principal.js';
 import { databaseReason } from '../../database/access/availability.js';
 import { PrismaService } from '../../database/access/prisma.service.js';
 import { loadSql } from '../../database/access/statement.js';
@@ -60,10 +60,10 @@ export class FailedRequestRecorder extends PeriodicTask implements ResponseHook 
     if (failure === null || requiredRole === null || this.environment.FAILED_REQUEST_RETENTION === 0) {
       return;
     }
-    const principal = findPrincipal(request);
+    const key = findKnownKey(request);
     // By the clock of the counter store, unless that was unavailable.
     const requestedAtMs = request.decision?.nowMs ?? this.clock.now();
-    const isCounted = this.batch.add(principal?.quota.id ?? null, requestedAtMs, () => ({
+    const isCounted = this.batch.add(key?.quota.id ?? null, requestedAtMs, () => ({
       id: randomUUID(),
       requestedAtMs,
       requestId: request.id,
@@ -74,7 +74,7 @@ export class FailedRequestRecorder extends PeriodicTask implements ResponseHook 
       code: failure.code,
       message: storable(withoutKeys(failure.message).slice(0, MESSAGE_MAX_LENGTH)),
       durationMs: Math.round(reply.elapsedTime * 10) / 10,
-      keyId: principal?.keyId ?? null,
+      keyId: key?.keyId ?? null,
       clientAddress: addressText(request.ip),
     }));
     this.dropped += Number(!isCounted);

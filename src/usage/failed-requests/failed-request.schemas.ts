@@ -57,8 +57,8 @@ export const FailedRequest = z
     code: openEnum(CODES).meta({ description: 'The `code` of the response.' }),
     message: plainText('The `message` of the response.', MESSAGE_MAX_LENGTH),
     durationMs: z.number().min(0).meta({ description: 'Milliseconds until the response was sent.' }),
-    keyId: uuid('Identifier of the key; null without a valid key.').nullable(),
-    keyName: plainText('Name of the key; null without a valid key.', KEY_NAME_MAX_LENGTH).nullable(),
+    keyId: uuid('Identifier of the key; null without a known key.').nullable(),
+    keyName: plainText('Name of the key; null without a known key.', KEY_NAME_MAX_LENGTH).nullable(),
     prefix: keyHints.prefix.nullable(),
     lastFour: keyHints.lastFour.nullable(),
   })
@@ -70,7 +70,7 @@ export const FailedRequest = z
 export type FailedRequest = z.infer<typeof FailedRequest>;
 
 export const FailedRequestOfAll = FailedRequest.extend({
-  quotaId: uuid('Identifier of the quota of the key; null without a valid key.').nullable(),
+  quotaId: uuid('Identifier of the quota of the key; null without a known key.').nullable(),
   externalId: shownExternalId,
   clientAddress: plainText('Address of the client.', 45),
 }).meta({
