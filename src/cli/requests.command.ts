@@ -6,6 +6,7 @@ import {
 } from '../usage/failed-requests/failed-request.schemas.js';
 import { externalId } from '../keys/quota.schemas.js';
 import { instantOrStartOfDay } from '../schemas/instant.js';
+import { requestIdIn } from '../usage/rules/request-id.js';
 import { parsedBy, positiveInteger } from './arguments.js';
 import { command, group } from './command.js';
 import { fieldsText, linesText, tableText } from './output/text.js';
@@ -31,7 +32,11 @@ export const requestsCommand = group('requests', 'requests that failed', [
       'only with keys whose quota has exactly this external id',
       parsedBy(externalId),
     )
-    .option('--status <status>', 'only with this status, such as 400', positiveInteger)
+    .option(
+      '--status <status>',
+      'only with this status, from 400 to 599',
+      parsedBy(FailedRequestQuery.shape.status),
+    )
     .option(
       '--code <code>',
       'only with this code, such as invalid_request',
@@ -51,8 +56,9 @@ export const requestsCommand = group('requests', 'requests that failed', [
     }),
 
   command('show', 'show the newest failed request with an X-Request-Id')
-    .argument('<request-id>', 'the X-Request-Id that the client got')
-    .run(async (services, requestId: string) => {
+    .argument('<request-id>', 'the X-Request-Id that the client got, or a text with it')
+    .run(async (services, text: string) => {
+      const requestId = requestIdIn(text);
       const repository = services.get(FailedRequestRepository);
       const request = await repository.find(requestId);
       const { entries } = await repository.page({ requestId, limit: SAME_ID_MAX });
@@ -89,6 +95,7 @@ function requestText(request: FailedRequestOfAll): string {
     duration: `${durationMs} ms`,
     key: keyText(request),
     quota: request.quotaId,
+    plan: request.plan ?? undefined,
     'external id': request.externalId ?? undefined,
     address: request.clientAddress,
   });

@@ -65,14 +65,14 @@ export const enumParameter = <const Values extends readonly string[]>(values: Va
     .meta({ description });
 
 /** Returns the schema of a query parameter that is an integer from 1 to `max`. */
-export function integerParameter(max: number) {
-  const message = `must be an integer from 1 to ${max}`;
+export function integerParameter(max: number, min = 1) {
+  const message = `must be an integer from ${min} to ${max}`;
   return z
     .string(once(message))
     .regex(/^[1-9]\d{0,9}$/, message)
     .transform(Number)
-    .refine((value) => value <= max, message)
-    .pipe(z.int32().min(1).max(max));
+    .refine((value) => value >= min && value <= max, message)
+    .pipe(z.int32().min(min).max(max));
 }
 
 export const limitParameter = (description: string) =>

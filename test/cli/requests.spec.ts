@@ -25,6 +25,8 @@ describe('animal-store requests', () => {
     expect(stdout).toMatch(/^request +GET \/v1\/pets$/m);
     expect(stdout).toMatch(/^response +400 invalid_request$/m);
     expect(stdout).toContain(failed.json.message);
+    expect(stdout).toMatch(new RegExp(`^plan +${key.plan}$`, 'm'));
+    expect((await requests('show', `Hello, my request ${requestId} failed.`)).stdout).toBe(stdout);
     expect(stdout).toContain(`"Ann's shop" ${key.prefix}…${key.lastFour}`);
 
     // Its client sends the id again.
@@ -53,8 +55,15 @@ describe('animal-store requests', () => {
     const { code, stderr } = await requests('show', 'unknown');
     expect(code).toBe(1);
     expect(stderr).toContain(
-      'No failed request with the id "unknown" is kept. Requests that succeeded are not; others are ' +
-        'for a day, unless the service is set otherwise, up to 60 a minute of a quota.',
+      'No failed request with the id "unknown" is kept. Requests that succeed are not kept; those that ' +
+        'fail are kept for 24 hours, at most 60 a minute for a quota.',
     );
+  });
+
+  it('lists only with a status that a failed request can have', async () => {
+    for (const status of ['200', '999', 'x']) {
+      const { code, stderr } = await requests('list', '--status', status);
+      expect([code, stderr]).toEqual([2, expect.stringContaining('It must be an integer from 400 to 599.')]);
+    }
   });
 });

@@ -49,7 +49,7 @@ describe('the search of the console for a request', () => {
     await page.getByRole('searchbox', { name: 'Find a failed request' }).fill(id);
     await page.keyboard.press('Enter');
     await page.getByText('No failed request with this id is kept').waitFor();
-    await page.getByText(/for 24 hours.* at most 60 a minute of a quota/).waitFor();
+    await page.getByText(/for 24 hours.* at most 60 a minute for a quota/).waitFor();
     await expectSound(page);
     await fail(id);
     await page.getByRole('searchbox', { name: 'Find a failed request' }).fill(id);

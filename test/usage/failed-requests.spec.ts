@@ -61,6 +61,7 @@ describe('requests that failed', () => {
         prefix: key.prefix,
         lastFour: key.lastFour,
         quotaId: key.quotaId,
+        plan: key.plan,
         externalId: null,
         clientAddress: '127.0.0.1',
       },
@@ -74,7 +75,7 @@ describe('requests that failed', () => {
     await recorded();
     const [found] = (await call(`/v1/requests?requestId=${requestId}`)).json;
     expect(found).toMatchObject({ requestId, status: 404, code: 'not_found', keyId: key.id });
-    expect(Object.keys(found).filter((name) => /address|quota|external/i.test(name))).toEqual([]);
+    expect(Object.keys(found).filter((name) => /address|quota|plan|external/i.test(name))).toEqual([]);
     expect((await call(`/v1/requests/${requestId}`)).json).toEqual(found);
     expect((await call('/v1/requests', { key: other.key })).json).toEqual([]);
     const denied = await call(`/v1/requests/${requestId}`, { key: other.key });
@@ -89,7 +90,7 @@ describe('requests that failed', () => {
     await recorded();
     const find = async (id: string) => (await admin.send(`GET /admin/requests?requestId=${id}`)).json;
     expect(await find(ids.unknown)).toMatchObject([
-      { status: 401, code: 'invalid_api_key', keyId: null, quotaId: null, prefix: null },
+      { status: 401, code: 'invalid_api_key', keyId: null, quotaId: null, plan: null, prefix: null },
     ]);
     expect(await find(ids.served)).toEqual([]);
     expect(await find(ids.health)).toEqual([]);

@@ -36,7 +36,7 @@ interface RequestKeyProps {
   isOfAll: boolean;
 }
 
-/** The key of a request, if it had a valid one; for administrators also the external id of its quota. */
+/** The key of a request, if that is known; for administrators also the external id of its quota. */
 export function RequestKey({ request, isOfAll }: RequestKeyProps) {
   const { keyId, keyName, prefix, lastFour } = request;
   if (keyId === null) {

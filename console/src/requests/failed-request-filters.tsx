@@ -1,14 +1,9 @@
 import { NativeSelect, TextInput } from '@mantine/core';
+import { REQUEST_ID_MAX_LENGTH } from '../../../src/usage/rules/request-id';
 import { ListFilters } from '../form/list-filters';
 import { useFilters } from '../form/use-filters';
 import { EXTERNAL_ID_MAX_LENGTH } from '../keys/keys-search';
-import {
-  CODES,
-  type FailedRequestsSearch,
-  readFilters,
-  REQUEST_ID_MAX_LENGTH,
-  STATUSES,
-} from './failed-requests-search';
+import { CODES, type FailedRequestsSearch, readFilters, STATUSES } from './failed-requests-search';
 
 interface FailedRequestFiltersProps {
   search: FailedRequestsSearch;

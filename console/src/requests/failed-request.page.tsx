@@ -125,9 +125,11 @@ function NotFound({ isOfAll }: { isOfAll: boolean }) {
   return (
     <Panel>
       <EmptyState icon={IconZoomQuestion} title="No failed request with this ID is kept">
-        Only requests that got 4xx or 5xx are kept{isOfAll ? '' : ', of your quota'}: for 24 hours, unless the
-        service is set otherwise, and at most 60 a minute of a quota, and of all without a valid key. Check
-        that the ID is complete{isOfAll ? '. The log of the service has every request ID' : ''}.
+        Requests that succeed are not kept. Those that got 4xx or 5xx are kept for 24 hours, unless the
+        service is set otherwise: at most 60 a minute for {isOfAll ? 'a' : 'your'} quota
+        {isOfAll && ', and at most 60 a minute for all requests without a known key'}. Check that you entered
+        the whole ID, and nothing else.
+        {isOfAll && ' The log of the service has the ID of every request.'}
       </EmptyState>
     </Panel>
   );
@@ -166,6 +168,7 @@ function Request({ request, isOfAll }: RequestProps) {
                 </TextLink>
               </Fact>
             )}
+            {request.plan !== null && <Fact label="Plan">{request.plan}</Fact>}
             {request.externalId !== null && (
               <Fact label="External id">
                 <TextLink to="/admin/requests" search={{ externalId: request.externalId }} inherit>

@@ -1,11 +1,10 @@
 import { statusOfCode } from '../../../src/http/routes/catalogue';
+import { REQUEST_ID_MAX_LENGTH } from '../../../src/usage/rules/request-id';
 import type { ListAllFailedRequestsQuery } from 'animal-store-client';
 import { localTime, oneOf, searchReader, textUpTo, uuid } from '../address/search-reader';
 import { EXTERNAL_ID_MAX_LENGTH } from '../keys/keys-search';
 import { withPage } from '../table/use-address-position';
 
-/** The maximum length that the service accepts. */
-export const REQUEST_ID_MAX_LENGTH = 128;
 export const CODES = Object.keys(statusOfCode);
 export const STATUSES = [...new Set(Object.values(statusOfCode).map(String))].toSorted();
 

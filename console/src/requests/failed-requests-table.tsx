@@ -78,7 +78,8 @@ export function FailedRequestsTable({ pages, isOfAll }: FailedRequestsTableProps
       {missing > 0 && (
         <Text size="sm" c="dimmed" mb="sm">
           {countText(missing, 'more request')} of this time failed, but {missing === 1 ? 'was' : 'were'} not
-          kept: at most 60 a minute {isOfAll ? 'of a quota, and 60 of all without a valid key,' : ''} are.
+          kept: at most 60 a minute are
+          {isOfAll && ' for a quota, and at most 60 for all requests without a known key'}.
         </Text>
       )}
       <DataTable

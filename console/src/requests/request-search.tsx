@@ -2,8 +2,8 @@ import { TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { requestIdIn } from '../../../src/usage/rules/request-id';
 import { focusHeading } from '../layout/page';
-import { requestIdIn } from './request-id';
 import { useRequestPath } from './use-request-path';
 
 /** Finds a failed request by its id, or by a text with it: a customer quotes a whole message. */

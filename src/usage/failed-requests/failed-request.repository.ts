@@ -1,19 +1,24 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { Prisma } from '../../database/generated/client.js';
 import { PrismaService } from '../../database/access/prisma.service.js';
+import { ENVIRONMENT, type Environment } from '../../process/settings/environment.js';
+import { durationText } from '../../process/settings/duration.js';
 import { ApiError } from '../../http/routes/api-error.js';
 import { toPage } from '../../schemas/pagination.js';
 import { isPlainText } from '../../schemas/text-schemas.js';
 import { STORED_PER_MINUTE_MAX } from '../rules/failed-request-batch.js';
 import type { FailedRequestOfAll, FailedRequestOfAllQuery } from './failed-request.schemas.js';
 
-/** A failed request with its key and the external id of its quota, which may have been deleted by hand. */
+/** A failed request with its key, and what its quota is now; both may have been deleted by hand. */
 type Row = Omit<FailedRequestOfAll, 'requestedAt'> & { id: string; requestedAt: Date };
 
 /** Reads the requests that failed. */
 @Injectable()
 export class FailedRequestRepository {
-  constructor(private readonly prisma: PrismaService) {}
+  constructor(
+    private readonly prisma: PrismaService,
+    @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'FAILED_REQUEST_RETENTION'>,
+  ) {}
 
   /** Returns one page of failed requests, newest first, and how many of the range are missing. */
   async page(query: FailedRequestOfAllQuery) {
@@ -50,12 +55,19 @@ export class FailedRequestRepository {
     // PostgreSQL rejects a text with NUL.
     const [request] = isPlainText(requestId) ? await this.read(conditions, 1) : [];
     if (request === undefined) {
-      const message =
-        `No failed request with the id "${requestId}" is kept. Requests that succeeded are not; others are ` +
-        `for a day, unless the service is set otherwise, up to ${STORED_PER_MINUTE_MAX} a minute of a quota.`;
+      const message = `No failed request with the id "${requestId}" is kept. ${this.keptText()}`;
       throw new ApiError('not_found', message);
     }
     return toRequest(request);
+  }
+
+  /** Returns which requests the service keeps as it is set. */
+  private keptText(): string {
+    const { FAILED_REQUEST_RETENTION: retention } = this.environment;
+    return retention === 0
+      ? 'The service is set to keep none: FAILED_REQUEST_RETENTION is 0.'
+      : 'Requests that succeed are not kept; those that fail are kept for ' +
+          `${durationText(retention)}, at most ${STORED_PER_MINUTE_MAX} a minute for a quota.`;
   }
 
   /** Returns the newest requests that meet all conditions on the request `r`. */
@@ -64,7 +76,7 @@ export class FailedRequestRepository {
       SELECT
         r.id, request_id AS "requestId", requested_at AS "requestedAt", method, path, operation, status, code,
         message, duration_ms AS "durationMs", key_id AS "keyId", k.name AS "keyName", prefix,
-        last_four AS "lastFour", r.quota_id AS "quotaId", external_id AS "externalId",
+        last_four AS "lastFour", r.quota_id AS "quotaId", plan, external_id AS "externalId",
         client_address AS "clientAddress"
       FROM
         failed_requests r LEFT JOIN api_keys k ON k.id = r.key_id LEFT JOIN quotas q ON q.id = r.quota_id

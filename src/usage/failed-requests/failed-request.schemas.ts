@@ -16,10 +16,11 @@ import {
   uuid,
 } from '../../schemas/text-schemas.js';
 import { isUuid, uuidParameter } from '../../schemas/uuid.js';
+import { PLAN_NAME_MAX_LENGTH } from '../../rate-limit/rules/plan-name.js';
 import { statusOfCode } from '../../http/routes/catalogue.js';
+import { REQUEST_ID_MAX_LENGTH } from '../rules/request-id.js';
 import { externalIdParameter, OPERATION_MAX_LENGTH, shownExternalId } from '../usage.schemas.js';
 
-export const REQUEST_ID_MAX_LENGTH = 128;
 export const MESSAGE_MAX_LENGTH = 2000;
 /** That of `loggablePath`, with the sign that it was cut. */
 const PATH_MAX_LENGTH = 257;
@@ -71,6 +72,10 @@ export type FailedRequest = z.infer<typeof FailedRequest>;
 
 export const FailedRequestOfAll = FailedRequest.extend({
   quotaId: uuid('Identifier of the quota of the key; null without a known key.').nullable(),
+  plan: plainText(
+    'Name of the plan of the quota now; null without a known key.',
+    PLAN_NAME_MAX_LENGTH,
+  ).nullable(),
   externalId: shownExternalId,
   clientAddress: plainText('Address of the client.', 45),
 }).meta({
@@ -80,6 +85,7 @@ export const FailedRequestOfAll = FailedRequest.extend({
     {
       ...EXAMPLE,
       quotaId: '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a12',
+      plan: 'pro',
       externalId: 'customer-4711',
       clientAddress: '203.0.113.7',
     },
@@ -98,7 +104,7 @@ export const FailedRequestQuery = z.object({
   limit: limitParameter('Maximum number of requests returned.'),
   requestId: lineParameter('Only requests with this `X-Request-Id`.', REQUEST_ID_MAX_LENGTH).optional(),
   keyId: uuidParameter('Only requests with the key with this identifier.'),
-  status: integerParameter(599).optional().meta({ description: 'Only requests with this status.' }),
+  status: integerParameter(599, 400).optional().meta({ description: 'Only requests with this status.' }),
   code: enumParameter(CODES, 'Only requests with this code.'),
   since: instantParameter('Only requests of this time or later.'),
   until: instantParameter('Only requests before this time.'),

@@ -8,13 +8,13 @@ import { AdminRead, Operation } from '../../openapi/operation.decorator.js';
 import { PageResponse, Responses } from '../../openapi/responses.decorator.js';
 import { Tag } from '../../openapi/tag.decorator.js';
 import { STORED_PER_MINUTE_MAX } from '../rules/failed-request-batch.js';
+import { REQUEST_ID_MAX_LENGTH } from '../rules/request-id.js';
 import { FailedRequestRepository } from './failed-request.repository.js';
 import {
   FailedRequest,
   FailedRequestOfAll,
   FailedRequestOfAllQuery,
   FailedRequestQuery,
-  REQUEST_ID_MAX_LENGTH,
 } from './failed-request.schemas.js';
 
 const OWN_PATH = '/v1/requests';

@@ -1,0 +1,22 @@
+/** The maximum length of an `X-Request-Id`. */
+export const REQUEST_ID_MAX_LENGTH = 128;
+/** Matches an id after its name, in a message, a header or a line of the log. */
+const NAMED = /request[- ]?id["':\s]+(?:(?:is|was)["':\s]+)?([\w.:+/=@-]+)/i;
+/** Matches a word with a digit: hardly an id has none, and few other words of a text have one. */
+const WORD_WITH_DIGIT = /[\w.:+/=@-]*\d[\w.:+/=@-]*/g;
+
+/**
+ * Returns the request id in a text that a reader has pasted: the id, or what contains it, such as the message
+ * of an error or the mail of a customer. A text without an id is returned as it is.
+ */
+export function requestIdIn(text: string): string {
+  const whole = text.trim();
+  const [, named] = NAMED.exec(whole) ?? [];
+  const id = named ?? (/\s/.test(whole) ? longest(whole.match(WORD_WITH_DIGIT)) : null) ?? whole;
+  // A sentence ends with a full stop.
+  return id.replace(/[.:]$/, '').slice(0, REQUEST_ID_MAX_LENGTH);
+}
+
+function longest(words: string[] | null): string | null {
+  return words?.toSorted((a, b) => b.length - a.length)[0] ?? null;
+}
