@@ -131,6 +131,20 @@ describe('the list of failed requests of the console', () => {
     await page.waitForURL(/admin\/requests\?externalId=customer-7/);
   });
 
+  it('sends no request for a part of an id, but says so at the field', async () => {
+    const page = await open('/admin/requests');
+    const sent: string[] = [];
+    page.on('request', (request) => sent.push(request.url()));
+    await page.getByLabel('Key ID').fill('Yiye');
+    await page.getByText('Enter a complete key ID').waitFor();
+    await page.getByLabel('Status').selectOption('404');
+    await page.waitForURL('**/admin/requests?status=404');
+    await page.getByLabel('Key ID').fill(shop.id);
+    await page.waitForURL(/keyId=/);
+    expect(sent.filter((url) => url.includes('Yiye'))).toEqual([]);
+    expect(await page.getByText('could not be loaded').count()).toBe(0);
+  });
+
   it('has in its fields the filters of the address, whatever was typed before', async () => {
     const page = await open('/admin/requests');
     const field = page.getByLabel('Request ID');

@@ -30,7 +30,7 @@ export function ListFilters({ filters, columns, hasIds = true, children }: ListF
   );
   return (
     <Stack gap="sm" mb="lg" ref={fields}>
-      <SimpleGrid cols={{ base: 2, md: columns }} spacing="sm" style={{ alignItems: 'end' }}>
+      <SimpleGrid cols={{ base: 2, md: columns }} spacing="sm">
         {children}
         {hasIds && idField('keyId', 'Key')}
         {hasIds && idField('quotaId', 'Quota')}

@@ -22,8 +22,10 @@ export function useFilters<Name extends string>(
   // The filters of the address, or those that it is about to have.
   const expected = useRef(keyOf(search));
   const report = (next: Filters<Name>) => {
-    expected.current = keyOf(read(next));
-    onChange(next);
+    const valid = read(next);
+    expected.current = keyOf(valid);
+    // What is typed may not be valid yet, as a part of an id is not.
+    onChange(valid);
   };
   const apply = useDebouncedCallback(report, PAUSE_MS);
   const current = keyOf(search);
