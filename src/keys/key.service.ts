@@ -256,7 +256,7 @@ export class KeyService {
    * the key and its predecessors issued; a suspension does not.
    *
    * @throws ApiError `not_found`; `invalid_request` if the role of the key does not include one of the
-   *   scopes; `conflict` if a key that has ended is to be suspended.
+   *   scopes; `conflict` if a key that has ended is to be suspended or resumed.
    */
   async update(id: string, { suspended, ...input }: UpdateKeyInput, actor: Actor): Promise<Key> {
     return this.change(id, async (transaction, old, nowMs) => {
@@ -268,7 +268,7 @@ export class KeyService {
         }
       }
       const record =
-        suspended === undefined || suspended === (old.suspendedAt !== null)
+        suspended === undefined
           ? updated
           : await setSuspended(transaction, updated, suspended, actor, nowMs);
       return { record, more: {} };
@@ -370,9 +370,9 @@ async function updateRecord(
 }
 
 /**
- * Suspends a key, or resumes it.
+ * Suspends a key, or resumes it; changes nothing if that was done already.
  *
- * @throws ApiError `conflict` if a key that has ended is to be suspended.
+ * @throws ApiError `conflict` if the key has ended.
  */
 async function setSuspended(
   transaction: Prisma.TransactionClient,
@@ -382,8 +382,12 @@ async function setSuspended(
   nowMs: number,
 ): Promise<KeyRecord> {
   const end = keyEnd(old, nowMs);
-  if (suspended && end !== null) {
-    throw new ApiError('conflict', `The key is ${end}, so it cannot be suspended.`);
+  if (end !== null) {
+    const verb = suspended ? 'suspended' : 'resumed';
+    throw new ApiError('conflict', `The key is ${end}, so it cannot be ${verb}.`);
+  }
+  if (suspended === (old.suspendedAt !== null)) {
+    return old;
   }
   const now = new Date(nowMs);
   const [before, after] = [{ suspendedAt: old.suspendedAt }, { suspendedAt: suspended ? now : null }];
