@@ -4,6 +4,7 @@ import { PrismaService } from '../../database/access/prisma.service.js';
 import { ENVIRONMENT, type Environment } from '../../process/settings/environment.js';
 import { durationText } from '../../process/settings/duration.js';
 import { ApiError } from '../../http/routes/api-error.js';
+import { requireRange } from '../../http/routes/require-range.js';
 import { toPage } from '../../schemas/pagination.js';
 import { isPlainText } from '../../schemas/text-schemas.js';
 import { STORED_PER_MINUTE_MAX } from '../rules/failed-request-batch.js';
@@ -20,9 +21,14 @@ export class FailedRequestRepository {
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'FAILED_REQUEST_RETENTION'>,
   ) {}
 
-  /** Returns one page of failed requests, newest first, and how many of the range are missing. */
+  /**
+   * Returns one page of failed requests, newest first, and how many of the range are missing.
+   *
+   * @throws ApiError `invalid_request` for a range that ends before it starts.
+   */
   async page(query: FailedRequestOfAllQuery) {
     const { limit, cursor, requestId, keyId, status, code, since, until } = query;
+    requireRange(query);
     const conditions = [
       ...(requestId === undefined ? [] : [Prisma.sql`r.request_id = ${requestId}`]),
       ...(keyId === undefined ? [] : [Prisma.sql`r.key_id = ${keyId}::uuid`]),
