@@ -53,6 +53,7 @@ const FIELDS: Record<string, Field> = {
   externalId: { label: 'External ID', none: 'none' },
   expiresAt: { label: 'Expiry', none: 'never' },
   revokedAt: { label: 'Revoked', none: 'no' },
+  revokedKeys: { label: 'Keys revoked', none: 'none' },
   suspendedAt: { label: 'Suspended', none: 'no' },
   bannedUntil: { label: 'Banned until', none: 'none' },
   successorId: { label: 'Successor', none: 'none' },

@@ -11,6 +11,13 @@ import { type Change, listChanges } from './audit-texts';
 /** Says what an action created, or which fields it changed from what to what, one a line. */
 export function Changes({ entry }: { entry: AuditEvent }) {
   const changes = listChanges(entry);
+  if (changes.length === 0 && entry.action.endsWith('.updated')) {
+    return (
+      <Text size="sm" c="dimmed">
+        Erased with the customer
+      </Text>
+    );
+  }
   if (entry.before === null) {
     return (
       <Text size="sm" component="div">
