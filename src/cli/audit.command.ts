@@ -2,8 +2,7 @@ import { Option } from 'commander';
 import { ACTIONS, ACTOR_TYPES } from '../audit/audit.js';
 import { actorName, type AuditEvent, type AuditQuery } from '../audit/audit.schemas.js';
 import { AuditService } from '../audit/audit.service.js';
-import { instantOrStartOfDay } from '../schemas/instant.js';
-import { parsedBy, positiveInteger } from './arguments.js';
+import { parsedBy, positiveInteger, rangeEnd, recordText } from './arguments.js';
 import { command, group } from './command.js';
 import { findId, idCell } from './record-id.js';
 import { tableText } from './output/text.js';
@@ -19,17 +18,13 @@ export const auditCommand = group('audit', 'the actions of administrators and ho
   command('list', 'list actions, newest first')
     .option('--limit <n>', 'maximum number of events', positiveInteger, 20)
     .addOption(new Option('--actor-type <type>', 'only of such actors').choices(ACTOR_TYPES))
-    .option('--actor-key <id>', 'only of requests with this key')
+    .option('--actor-key <id>', 'only of requests with this key', recordText)
     .option('--actor-name <name>', 'only of this person at the terminal', parsedBy(actorName))
     .addOption(new Option('--action <action>', 'only of this action').choices(ACTIONS))
-    .option('--key <id>', 'only on this key; with --quota, those on either')
-    .option('--quota <id>', 'only on this quota')
-    .option(
-      '--since <instant>',
-      'only since then, such as 2027-01-01 or 2027-01-01T00:00:00Z',
-      parsedBy(instantOrStartOfDay),
-    )
-    .option('--until <instant>', 'only before then', parsedBy(instantOrStartOfDay))
+    .option('--key <id>', 'only on this key; with --quota, those on either', recordText)
+    .option('--quota <id>', 'only on this quota', recordText)
+    .option('--since <instant>', 'only since then, such as 2027-01-01 or 2027-01-01T00:00:00Z', rangeEnd)
+    .option('--until <instant>', 'only before then', rangeEnd)
     .run(async (services, { actorKey, key, quota, ...filters }: ListOptions) => {
       const actorId = await findId(services, 'key', actorKey);
       const keyId = await findId(services, 'key', key);
@@ -60,13 +55,15 @@ function partyText({ type, id, name, prefix }: AuditEvent['actor'] | AuditEvent[
 }
 
 /** Returns `field: before → after` of each field that changed, and `field: after` of what is new. */
-function describeChanges({ before, after }: AuditEvent): string {
+function describeChanges({ action, before, after }: AuditEvent): string {
   const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
-  return Object.entries(after)
+  const changes = Object.entries(after)
     .filter(([field, value]) => text(before?.[field] ?? null) !== text(value))
     .map(([field, value]) => {
       const old = before === null ? '' : `${text(before[field] ?? null)} → `;
       return `${field}: ${old}${text(value)}`;
-    })
-    .join(', ');
+    });
+  // What described a customer is removed from the audit when the customer is erased.
+  const wasErased = changes.length === 0 && (action === 'key.updated' || action === 'quota.updated');
+  return wasErased ? 'erased' : changes.join(', ');
 }

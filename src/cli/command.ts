@@ -5,9 +5,10 @@ import { type Actor, terminalActor } from '../audit/audit.js';
 import { keyName } from '../keys/key.schemas.js';
 import { parsedBy } from './arguments.js';
 import { reportFailure } from './failure.js';
-import { escapeControls, escapeLines, type Output } from './output/text.js';
+import { clipValues, escapeControls, escapeLines, linesText, type Output } from './output/text.js';
 import { databaseEnvironment, openServices } from './services.js';
 
+const HELP = ['-h', '--help'];
 const ALTERNATIVES = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
 /** The options of a command that changes something. */
@@ -22,7 +23,20 @@ export class TerminalCommand extends Command {
     super(name);
     this.description(description)
       .exitOverride()
-      .configureOutput({ outputError: (text, write) => write(escapeLines(text)) });
+      .configureOutput({ outputError: (text, write) => write(escapeLines(clipValues(text))) });
+  }
+
+  /** Reports an unknown option first, which may be a required one that is misspelt. */
+  override parseOptions(args: string[]) {
+    const parsed = super.parseOptions(args);
+    const [unknown] = parsed.unknown;
+    const lacksOption = this.options.some(
+      (option) => option.mandatory && this.getOptionValue(option.attributeName()) === undefined,
+    );
+    if (lacksOption && unknown !== undefined && !parsed.unknown.some((text) => HELP.includes(text))) {
+      this.error(`error: unknown option '${unknown}'`);
+    }
+    return parsed;
   }
 
   /** Rejects the command with this fault if its options and arguments do not fit together. */
@@ -46,9 +60,12 @@ export class TerminalCommand extends Command {
       reportFailure(async () => {
         const services = await openServices(await databaseEnvironment());
         try {
-          const { value, text } = await work(services, ...(args as never[]));
+          const { value, text, warnings = [] } = await work(services, ...(args as never[]));
           const { json } = this.opts<{ json?: true }>();
           process.stdout.write(json ? `${escapeControls(JSON.stringify(value))}\n` : await text());
+          if (!json) {
+            process.stderr.write(linesText(...warnings.map(({ message }) => `Warning: ${message}`)));
+          }
         } finally {
           await services.close();
         }

@@ -6,16 +6,19 @@ import {
   expiry,
   EXPIRY_HELP,
   EXTERNAL_ID_HELP,
+  KEY_ID,
   listOrWord,
   overlap,
   parsedBy,
   PLAN_HELP,
   positiveInteger,
+  recordText,
 } from './arguments.js';
 import { changeCommand, type ChangeOptions } from './command.js';
 import { findId } from './record-id.js';
 import { issuedOutput, keyOutput, keyText } from './key-output.js';
 import { confirm, readLine } from './output/confirmation.js';
+import { OperatorError } from '../process/operator-error.js';
 import { missingLimit } from '../schemas/limits.schema.js';
 
 const OVERLAP_DEFAULT = '24h';
@@ -55,12 +58,9 @@ export const keyChanges: Command[] = [
     .option('--note <text>', 'note of administrators on the key', parsedBy(keyNote))
     .option('--plan <plan>', PLAN_HELP)
     .addOption(
-      new Option('--quota <id>', 'id of the quota that it shares, instead of a plan').conflicts([
-        'plan',
-        'perMinute',
-        'perDay',
-        'externalId',
-      ]),
+      new Option('--quota <id>', 'the quota that it shares, instead of a plan')
+        .argParser(recordText)
+        .conflicts(['plan', 'perMinute', 'perDay', 'externalId']),
     )
     .option('--external-id <text>', EXTERNAL_ID_HELP, parsedBy(externalId))
     .option('--per-minute <n>', 'own limit per minute, with --per-day', positiveInteger)
@@ -80,7 +80,7 @@ export const keyChanges: Command[] = [
     }),
 
   changeCommand('update', 'change a key: its name, note, scopes and networks; what is not given stays')
-    .argument('<id>', 'id of the key')
+    .argument(...KEY_ID)
     .option('--name <name>', 'name of the key', parsedBy(keyName))
     .option('--note <text>', 'note of administrators on the key', parsedBy(keyNote))
     .option('--no-note', 'remove the note')
@@ -95,26 +95,30 @@ export const keyChanges: Command[] = [
     }),
 
   changeCommand('suspend', 'deny requests with a key until it is resumed; its expiry goes on')
-    .argument('<id>', 'id of the key')
+    .argument(...KEY_ID)
     .option('--yes', 'do not ask for confirmation')
     .run(async (services, text: string, options: ChangeOptions) => {
       const keys = services.get(KeyService);
       const key = await keys.find(await findId(services, 'key', text));
-      if (key.suspendedAt === null) {
+      const wasSuspended = key.suspendedAt !== null;
+      if (!wasSuspended) {
         await confirm(`Suspend ${keyText(key)}?`, options);
       }
-      return keyOutput(await keys.update(key.id, { suspended: true }, options.as));
+      const end = wasSuspended ? 'The key was suspended already.' : 'The key is suspended.';
+      return keyOutput(await keys.update(key.id, { suspended: true }, options.as), end);
     }),
 
   changeCommand('resume', 'allow requests with a suspended key again')
-    .argument('<id>', 'id of the key')
+    .argument(...KEY_ID)
     .run(async (services, text: string, { as }: ChangeOptions) => {
-      const id = await findId(services, 'key', text);
-      return keyOutput(await services.get(KeyService).update(id, { suspended: false }, as));
+      const keys = services.get(KeyService);
+      const { id, suspendedAt } = await keys.find(await findId(services, 'key', text));
+      const end = suspendedAt === null ? 'The key was not suspended.' : 'The key is no longer suspended.';
+      return keyOutput(await keys.update(id, { suspended: false }, as), end);
     }),
 
   changeCommand('rotate', 'issue a successor on the same quota; both work until the overlap ends')
-    .argument('<id>', 'id of the key')
+    .argument(...KEY_ID)
     .addOption(
       new Option('--overlap <duration>', 'how long both keys work, such as 90s, 30m, 24h, 7d, or 0')
         .argParser(overlap)
@@ -134,22 +138,29 @@ export const keyChanges: Command[] = [
     }),
 
   changeCommand('revoke', 'revoke a key immediately and permanently')
-    .argument('[id]', 'id of the key')
+    .argument('[id]', KEY_ID[1], KEY_ID[2])
     .option(
       '--leaked-key <key>',
       'the leaked key itself, instead of its id; "-" reads it from standard input, because a shell keeps ' +
         'its commands and others see those that run',
     )
     .option('--yes', 'do not ask for confirmation')
+    .rejectIf((_options, [id]) => id === '-', 'to read the leaked key itself, give --leaked-key -')
     .rejectIf(
-      ({ leakedKey }: { leakedKey?: string }, [id]) => (id === undefined) === (leakedKey === undefined),
+      ({ leakedKey }: { leakedKey?: string }, [id]) => id === undefined && leakedKey === undefined,
       'give the id of a key, or --leaked-key',
+    )
+    .rejectIf(
+      ({ leakedKey }: { leakedKey?: string }, [id]) => id !== undefined && leakedKey !== undefined,
+      'give the id of a key or --leaked-key, not both',
     )
     .run(async (services, text: string | undefined, options: ChangeOptions & { leakedKey?: string }) => {
       const keys = services.get(KeyService);
       const { leakedKey: given, as } = options;
-      const leaked = given === '-' ? ((await readLine()) ?? '') : given;
-      const key = await keys.find(await (text ? findId(services, 'key', text) : keys.findId(leaked ?? '')));
+      const leaked = given === '-' ? await readLeakedKey() : given;
+      const key = await keys.find(
+        await (leaked === undefined ? findId(services, 'key', text ?? '') : keys.findId(leaked)),
+      );
       if (key.revokedAt === null || leaked !== undefined) {
         const which =
           leaked === undefined ? keyText(key) : `${keyText(key)}, its successors and what was issued by them`;
@@ -161,3 +172,12 @@ export const keyChanges: Command[] = [
       return keyOutput(await keys.revoke(key.id, as, { withDerived }), end);
     }),
 ];
+
+/** @throws OperatorError if the input has no first line, or an empty one. */
+async function readLeakedKey(): Promise<string> {
+  const line = await readLine();
+  if (!line) {
+    throw new OperatorError('Standard input was empty: write the leaked key there, on one line.');
+  }
+  return line;
+}

@@ -3,15 +3,15 @@ import { fieldsText, linesText, type Output } from './output/text.js';
 
 /** Returns the output of a key without the key itself, and then these lines. */
 export function keyOutput(key: Key | KeyWithUsage, ...lines: string[]): Output {
-  return { value: key, text: () => fieldsText(toFields(key)) + linesText(...lines, ...warningLines(key)) };
+  const text = () => fieldsText(toFields(key)) + linesText(...lines);
+  return { value: key, text, warnings: key.warnings };
 }
 
 /** Returns the output of a new key with the key itself, and then these lines. */
 export function issuedOutput(issued: IssuedKey, ...lines: string[]): Output {
   const text = () =>
-    fieldsText({ key: issued.key, ...toFields(issued) }) +
-    linesText('The key is not shown again.', ...lines, ...warningLines(issued));
-  return { value: issued, text };
+    fieldsText({ key: issued.key, ...toFields(issued) }) + linesText('The key is not shown again.', ...lines);
+  return { value: issued, text, warnings: issued.warnings };
 }
 
 export function keyText({ id, name }: Key): string {
@@ -28,10 +28,6 @@ export function limitsText({ perMinute, perDay }: Pick<Key, 'perMinute' | 'perDa
 /** Returns the name of a quota's plan and the limits in force as text. */
 export function planText(quota: Pick<Key, 'plan' | 'perMinute' | 'perDay' | 'limitsSource'>): string {
   return `${quota.plan}, ${limitsText(quota)}${quota.limitsSource === 'quota' ? ' (its own)' : ''}`;
-}
-
-export function warningLines({ warnings }: Pick<Key, 'warnings'>): string[] {
-  return warnings.map(({ message }) => `Warning: ${message}`);
 }
 
 function toFields(key: Key | KeyWithUsage) {

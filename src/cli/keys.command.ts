@@ -9,10 +9,9 @@ import {
   keySearch,
   SORT_DEFAULT,
 } from '../keys/key-query.schemas.js';
-import { instantOrStartOfDay } from '../schemas/instant.js';
 import { SUGGESTION_DAYS } from '../usage/admin-usage.schemas.js';
 import { UsageService } from '../usage/usage.service.js';
-import { daysOption, parsedBy } from './arguments.js';
+import { daysOption, KEY_ID, parsedBy, rangeEnd, recordText } from './arguments.js';
 import { command, group } from './command.js';
 import { everyPage } from './every-page.js';
 import { keyChanges } from './key-changes.command.js';
@@ -27,7 +26,7 @@ interface ListOptions extends Omit<KeyQuery, 'quotaId' | 'limit' | 'cursor'> {
 const keyReads: Command[] = [
   command('list', 'list keys with their usage')
     .option('--plan <plan>', 'only keys on this plan')
-    .option('--quota <id>', 'only keys of this quota')
+    .option('--quota <id>', 'only keys of this quota', recordText)
     .option(
       '--search <text>',
       'only keys whose name, note or external id contains this text, or whose id or key ends with it',
@@ -40,15 +39,11 @@ const keyReads: Command[] = [
     )
     .addOption(new Option('--state <state>', 'only keys in this state').choices(KEY_STATES))
     .option('--banned', 'only keys that are banned now')
-    .option(
-      '--expires-before <instant>',
-      'only valid keys that expire before then',
-      parsedBy(instantOrStartOfDay),
-    )
+    .option('--expires-before <instant>', 'only valid keys that expire before then', rangeEnd)
     .option(
       '--unused-since <instant>',
       'only valid keys that were issued before then and sent no request since',
-      parsedBy(instantOrStartOfDay),
+      rangeEnd,
     )
     .addOption(
       new Option(
@@ -68,13 +63,13 @@ const keyReads: Command[] = [
     }),
 
   command('show', 'show everything about a key, and its usage, except the key itself')
-    .argument('<id>', 'id of the key')
+    .argument(...KEY_ID)
     .run(async (services, id: string) =>
       keyOutput(await services.get(KeyReader).find(await findId(services, 'key', id))),
     ),
 
   command('scope-suggestion', 'show which scopes the requests of a key needed, and which not')
-    .argument('<id>', 'id of the key')
+    .argument(...KEY_ID)
     .addOption(daysOption(SUGGESTION_DAYS))
     .run(async (services, text: string, { days }: { days: number }) => {
       const usage = services.get(UsageService);

@@ -3,12 +3,12 @@ import type { Plan } from '../keys/plan.schemas.js';
 import { PlanService } from '../keys/plan.service.js';
 import { KEY_LIFETIME_MAX_DAYS } from '../keys/rules/key-lifetime.js';
 import { wholeNumber } from '../process/settings/setting-types.js';
-import { parsedBy, positiveInteger } from './arguments.js';
+import { parsedBy, positiveInteger, recordText } from './arguments.js';
 import { changeCommand, type ChangeOptions, command, group } from './command.js';
 import { everyPage } from './every-page.js';
-import { limitsText, warningLines } from './key-output.js';
+import { limitsText } from './key-output.js';
 import { confirm } from './output/confirmation.js';
-import { linesText, tableText } from './output/text.js';
+import { tableText } from './output/text.js';
 
 const lifetimeDays = parsedBy(wholeNumber(1, KEY_LIFETIME_MAX_DAYS));
 
@@ -29,7 +29,7 @@ export const plansCommand = group('plans', 'plans and their limits', [
     'set',
     'set the limits of a plan, and create the plan if it does not exist; what is not given stays',
   )
-    .argument('<plan>', 'name of the plan')
+    .argument('<plan>', 'name of the plan', recordText)
     .option('--per-minute <n>', 'requests per minute; a new plan needs both', positiveInteger)
     .option('--per-day <n>', 'requests per day', positiveInteger)
     .option('--max-key-lifetime-days <n>', 'longest life of a key that is issued from now on', lifetimeDays)
@@ -49,7 +49,7 @@ export const plansCommand = group('plans', 'plans and their limits', [
         await confirm(`Change plan ${name} ${change}, for all its keys?`, options);
       }
       const { plan } = await services.get(PlanService).set(name, { ...limits, maxKeyLifetimeDays }, as);
-      return { value: plan, text: () => plansText([plan]) + linesText(...warningLines(plan)) };
+      return { value: plan, text: () => plansText([plan]), warnings: plan.warnings };
     }),
 ]);
 

@@ -1,17 +1,21 @@
 import { externalId, planName, type Quota, type UpdateQuotaInput } from '../keys/quota.schemas.js';
 import { QuotaService } from '../keys/quota.service.js';
 import type { RateLimitStatus } from '../rate-limit/rate-limit-status.schema.js';
-import { instantOrStartOfDay } from '../schemas/instant.js';
 import { UsageService } from '../usage/usage.service.js';
 import type { WhatIf, WhatIfQuery } from '../usage/what-if.schemas.js';
-import { EXTERNAL_ID_HELP, parsedBy, PLAN_HELP, positiveInteger } from './arguments.js';
+import { EXTERNAL_ID_HELP, parsedBy, PLAN_HELP, positiveInteger, rangeEnd, recordText } from './arguments.js';
 import { changeCommand, type ChangeOptions, command, group } from './command.js';
-import { limitsText, planText, warningLines } from './key-output.js';
+import { limitsText, planText } from './key-output.js';
 import { confirm } from './output/confirmation.js';
 import { fieldsText, linesText, type Output } from './output/text.js';
 import { findId } from './record-id.js';
 
-const ID = ['<id>', 'id of the quota'] as const;
+const ID = [
+  '<id>',
+  'id of the quota or a unique end of it, its external id, or the id or last four characters of one of its ' +
+    'keys',
+  recordText,
+] as const;
 
 interface UpdateOptions extends ChangeOptions {
   plan?: string;
@@ -64,7 +68,7 @@ export const quotasCommand = group('quotas', 'quotas: the plan, limits, counts a
       const changes = changeText(input);
       // An external id changes nothing for the holders of the keys.
       if (changes !== '') {
-        await confirm(`Change quota ${id} from plan ${planText(old)}, to ${changes}?`, options);
+        await confirm(`Change ${quotaText(old)} from plan ${planText(old)}, to ${changes}?`, options);
       }
       return quotaOutput(await quotas.update(id, input, as));
     }),
@@ -88,10 +92,12 @@ export const quotasCommand = group('quotas', 'quotas: the plan, limits, counts a
     .option('--yes', 'do not ask for confirmation')
     .run(async (services, text: string, { as, ...options }: ChangeOptions) => {
       const quotas = services.get(QuotaService);
-      const { id, validKeyCount } = await quotas.find(await findId(services, 'quota', text));
-      const keys = countText(validKeyCount, 'valid key');
-      await confirm(`Erase the customer of quota ${id} and revoke its ${keys}, permanently?`, options);
-      return quotaOutput(await quotas.erase(id, as), 'Its customer was erased.');
+      const old = await quotas.find(await findId(services, 'quota', text));
+      const keys = countText(old.validKeyCount, 'valid key');
+      const revoke = old.validKeyCount === 0 ? '' : ` and revoke its ${keys}`;
+      await confirm(`Erase the customer of ${quotaText(old)}${revoke}, permanently?`, options);
+      const { quota, wasErased } = await quotas.erase(old.id, as);
+      return quotaOutput(quota, wasErased ? 'Its customer was erased already.' : 'Its customer was erased.');
     }),
 
   command('rate-limit', 'show the windows and the ban of a quota, without counting against it')
@@ -106,8 +112,8 @@ export const quotasCommand = group('quotas', 'quotas: the plan, limits, counts a
     .option('--plan <plan>', 'try the limits of this plan')
     .option('--per-minute <n>', "try this limit per minute instead of the plan's", positiveInteger)
     .option('--per-day <n>', "try this limit per day instead of the plan's", positiveInteger)
-    .option('--since <instant>', 'only UTC days that started then or later', parsedBy(instantOrStartOfDay))
-    .option('--until <instant>', 'only minutes that started before', parsedBy(instantOrStartOfDay))
+    .option('--since <instant>', 'only UTC days that started then or later', rangeEnd)
+    .option('--until <instant>', 'only minutes that started before', rangeEnd)
     .addHelpText(
       'after',
       '\nDenied requests count as sent, those that repeat others included. Bans are left out.' +
@@ -125,7 +131,8 @@ export const quotasCommand = group('quotas', 'quotas: the plan, limits, counts a
     }),
 ]).addHelpText(
   'after',
-  '\nAn <id> is the id of a quota or its ending, as "keys list" and "keys show" print it.',
+  '\nAn <id> is the id of a quota or a unique end of it, as "keys list" prints it, its external id, or the ' +
+    'id or last four characters of one of its keys. Options --quota of other commands take the same.',
 );
 
 function quotaOutput(quota: Quota, ...lines: string[]): Output {
@@ -137,8 +144,12 @@ function quotaOutput(quota: Quota, ...lines: string[]): Output {
       'valid keys': quota.validKeyCount,
       created: quota.createdAt,
       'banned until': quota.bannedUntil ?? undefined,
-    }) + linesText(...lines, ...warningLines(quota));
-  return { value: quota, text };
+    }) + linesText(...lines);
+  return { value: quota, text, warnings: quota.warnings };
+}
+
+function quotaText({ id, externalId: customer }: Quota): string {
+  return `quota ${id}${customer === null ? '' : ` ("${customer}")`}`;
 }
 
 function changeText({ plan, perMinute, perDay }: UpdateQuotaInput): string {

@@ -2,11 +2,13 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { unknownRecord } from '../auth/require-record.js';
 import { PrismaService } from '../database/access/prisma.service.js';
 import { ApiError } from '../http/routes/api-error.js';
+import { externalId } from '../keys/quota.schemas.js';
 import { isUuid } from '../schemas/uuid.js';
 
 const MATCHES_MAX = 5;
 type Kind = 'key' | 'quota';
-const ENDING = /^…?([0-9a-f-]{4,35})$/i;
+/** An id, or an end of it. */
+const ENDING = /^…?([0-9a-f-]{4,36})$/i;
 /** The last four characters of a key, which tables show after its first ones. */
 const LAST_FOUR = /^(?:ask_(?:live|test)_)?…?([0-9a-z]{4})$/i;
 /** These characters of an id are random; the first ones are its time. */
@@ -18,9 +20,18 @@ interface Candidate {
   label: string;
 }
 
+interface FoundKey {
+  id: string;
+  name: string;
+  quotaId: string;
+  lastFour: string;
+}
+
 /**
- * Returns the id of the key or quota whose id is `text` or ends with it, or of the key whose last four
- * characters it is; undefined for an option that is left out.
+ * Returns the id of the key or quota that a text means; undefined for an option that is left out. It is a
+ * key whose id it is or ends with it, or whose last four characters it is: in any case, if no key has these
+ * characters exactly. It is a quota whose id it is or ends with it, whose external id it is, or one of whose
+ * keys it means.
  *
  * @throws ApiError `not_found`; `invalid_request` if the text fits several.
  */
@@ -29,41 +40,69 @@ export async function findId<Text extends string | undefined>(
   kind: Kind,
   text: Text,
 ): Promise<Text> {
-  if (text === undefined || isUuid(text)) {
+  if (text === undefined || (kind === 'key' && isUuid(text))) {
     return text;
   }
-  const ending = ENDING.exec(text)?.[1]?.toLowerCase() ?? null;
-  const lastFour = LAST_FOUR.exec(text)?.[1] ?? null;
   const database = services.get(PrismaService);
-  const candidates = await (kind === 'key'
-    ? findKeys(database, ending, lastFour)
-    : findQuotas(database, ending));
+  const candidates = await (kind === 'key' ? keyCandidates(database, text) : quotaCandidates(database, text));
   const [found] = candidates;
+  if (found === undefined && isUuid(text)) {
+    // Usage and audit may outlive a quota.
+    return text;
+  }
   if (found === undefined) {
-    throw unknownRecord(kind, text);
+    throw kind === 'key'
+      ? unknownRecord(kind, text)
+      : new ApiError('not_found', `There is no quota with the id, external id or key "${text}".`);
   }
   if (candidates.length > 1) {
-    const list = candidates.map(({ label }) => label).join(', ');
-    throw new ApiError('invalid_request', `Several ${kind}s end with "${text}": ${list}. Give the id.`);
+    const list = candidates.slice(0, MATCHES_MAX).map(({ label }) => label);
+    const fit = kind === 'key' ? 'Several keys end with' : 'Several quotas fit';
+    throw new ApiError('invalid_request', `${fit} "${text}": ${list.join(', ')}. Give the id.`);
   }
   return found.id as Text;
 }
 
-async function findKeys(database: PrismaService, ending: string | null, lastFour: string | null) {
-  const keys = await database.$queryRaw<{ id: string; name: string; quotaId: string }[]>`
-    SELECT id, name, quota_id AS "quotaId" FROM api_keys
-    WHERE right(id::text, length(${ending}::text)) = ${ending}::text OR last_four = ${lastFour}::text
-    ORDER BY id LIMIT ${MATCHES_MAX}`;
-  return keys.map(({ id, name, quotaId }): Candidate => ({
-    id,
-    label: `${id} "${name}" (quota ${quotaId})`,
-  }));
+async function keyCandidates(database: PrismaService, text: string): Promise<Candidate[]> {
+  const keys = await findKeys(database, text);
+  return keys.map(({ id, name, quotaId }) => ({ id, label: `${id} "${name}" (quota ${quotaId})` }));
 }
 
-function findQuotas(database: PrismaService, ending: string | null): Promise<Candidate[]> {
-  return database.$queryRaw<Candidate[]>`
-    SELECT id, id AS label FROM quotas WHERE right(id::text, length(${ending}::text)) = ${ending}::text
-    ORDER BY id LIMIT ${MATCHES_MAX}`;
+/** Returns the quota with this id, else all that the text may mean: an external id may look like an end. */
+async function quotaCandidates(database: PrismaService, text: string): Promise<Candidate[]> {
+  const ending = endingOf(text);
+  const customer = externalId.safeParse(text).data ?? null;
+  const quotas = await database.$queryRaw<{ id: string; externalId: string | null }[]>`
+    SELECT id, external_id AS "externalId" FROM quotas
+    WHERE right(id::text, length(${ending}::text)) = ${ending}::text OR external_id = ${customer}::text
+    ORDER BY id`;
+  const exact = quotas.find(({ id }) => id === ending);
+  if (exact !== undefined) {
+    return [{ id: exact.id, label: exact.id }];
+  }
+  const labels = new Map(
+    quotas.map((quota) => [quota.id, quota.id + (quota.externalId === null ? '' : ` "${quota.externalId}"`)]),
+  );
+  for (const { id, name, quotaId } of await findKeys(database, text)) {
+    labels.set(quotaId, labels.get(quotaId) ?? `${quotaId} (key ${id} "${name}")`);
+  }
+  return Array.from(labels, ([id, label]) => ({ id, label }));
+}
+
+async function findKeys(database: PrismaService, text: string): Promise<FoundKey[]> {
+  const ending = endingOf(text);
+  const lastFour = LAST_FOUR.exec(text)?.[1] ?? null;
+  const keys = await database.$queryRaw<FoundKey[]>`
+    SELECT id, name, quota_id AS "quotaId", last_four AS "lastFour" FROM api_keys
+    WHERE
+      right(id::text, length(${ending}::text)) = ${ending}::text OR lower(last_four) = lower(${lastFour}::text)
+    ORDER BY id`;
+  const exact = keys.filter((key) => key.lastFour === lastFour || (ending && key.id.endsWith(ending)));
+  return exact.length === 0 ? keys : exact;
+}
+
+function endingOf(text: string): string | null {
+  return ENDING.exec(text)?.[1]?.toLowerCase() ?? null;
 }
 
 /** Returns an id for a table: its ending on a terminal, else the whole. */

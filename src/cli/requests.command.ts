@@ -5,9 +5,8 @@ import {
   FailedRequestQuery,
 } from '../usage/failed-requests/failed-request.schemas.js';
 import { externalId } from '../keys/quota.schemas.js';
-import { instantOrStartOfDay } from '../schemas/instant.js';
 import { requestIdIn } from '../usage/rules/request-id.js';
-import { parsedBy, positiveInteger } from './arguments.js';
+import { parsedBy, positiveInteger, rangeEnd, recordText } from './arguments.js';
 import { command, group } from './command.js';
 import { fieldsText, linesText, tableText } from './output/text.js';
 import { findId, idCell } from './record-id.js';
@@ -24,9 +23,9 @@ interface ListOptions extends FailedRequestOfAllQuery {
 export const requestsCommand = group('requests', 'requests that failed', [
   command('list', 'list requests that got 4xx or 5xx, newest first')
     .option('--limit <n>', 'maximum number of requests', positiveInteger, 20)
-    .option('--request-id <id>', 'only with this X-Request-Id')
-    .option('--key <id>', 'only with this key')
-    .option('--quota <id>', 'only with keys of this quota')
+    .option('--request-id <id>', 'only with this X-Request-Id', recordText)
+    .option('--key <id>', 'only with this key', recordText)
+    .option('--quota <id>', 'only with keys of this quota', recordText)
     .option(
       '--external-id <text>',
       'only with keys whose quota has exactly this external id',
@@ -42,12 +41,8 @@ export const requestsCommand = group('requests', 'requests that failed', [
       'only with this code, such as invalid_request',
       parsedBy(FailedRequestQuery.shape.code),
     )
-    .option(
-      '--since <instant>',
-      'only since then, such as 2027-01-01 or 2027-01-01T00:00:00Z',
-      parsedBy(instantOrStartOfDay),
-    )
-    .option('--until <instant>', 'only before then', parsedBy(instantOrStartOfDay))
+    .option('--since <instant>', 'only since then, such as 2027-01-01 or 2027-01-01T00:00:00Z', rangeEnd)
+    .option('--until <instant>', 'only before then', rangeEnd)
     .run(async (services, { key, quota, ...filters }: ListOptions) => {
       const keyId = await findId(services, 'key', key);
       const quotaId = await findId(services, 'quota', quota);
@@ -56,7 +51,7 @@ export const requestsCommand = group('requests', 'requests that failed', [
     }),
 
   command('show', 'show the newest failed request with an X-Request-Id')
-    .argument('<request-id>', 'the X-Request-Id that the client got, or a text with it')
+    .argument('<request-id>', 'the X-Request-Id that the client got, or a text with it', recordText)
     .run(async (services, text: string) => {
       const requestId = requestIdIn(text);
       const repository = services.get(FailedRequestRepository);

@@ -3,7 +3,6 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { externalId } from '../keys/quota.schemas.js';
 import { KeyReader } from '../keys/key-reader.service.js';
 import { UsageService } from '../usage/usage.service.js';
-import { instantOrStartOfDay } from '../schemas/instant.js';
 import { PERIODS } from '../usage/rules/periods.js';
 import { csvText } from '../http/responses/csv-if-preferred.js';
 import { OPERATIONS_MAX, UsageRepository, type UsageSelection } from '../usage/usage.repository.js';
@@ -17,7 +16,7 @@ import {
   totalsColumns,
 } from '../usage/usage.schemas.js';
 import { wholeNumber } from '../process/settings/setting-types.js';
-import { daysOption, parsedBy } from './arguments.js';
+import { daysOption, parsedBy, rangeEnd, recordText } from './arguments.js';
 import { command, group } from './command.js';
 import { everyPage } from './every-page.js';
 import { findId, idCell } from './record-id.js';
@@ -45,7 +44,7 @@ export const usageCommand = group('usage', 'the usage of keys; requests appear w
     KEY_USAGE_COLUMNS,
     listUsage,
   )
-    .option('--key <id>', 'only the usage of this key')
+    .option('--key <id>', 'only the usage of this key', recordText)
     .addOption(daysOption(DAYS_DEFAULT).conflicts('since')),
   reportCommand(
     'totals',
@@ -53,8 +52,8 @@ export const usageCommand = group('usage', 'the usage of keys; requests appear w
     totalsColumns(),
     async (services, query) => (await services.get(UsageRepository).totals(query)).entries,
   )
-    .option('--key <id>', 'only the usage of this key')
-    .option('--quota <id>', 'only the usage of the keys of this quota')
+    .option('--key <id>', 'only the usage of this key', recordText)
+    .option('--quota <id>', 'only the usage of the keys of this quota', recordText)
     .option('--limit <n>', 'maximum number of periods', parsedBy(wholeNumber(1, 1000)), 20),
   reportCommand(
     'top',
@@ -68,7 +67,10 @@ export const usageCommand = group('usage', 'the usage of keys; requests appear w
         .default('key'),
     )
     .option('--limit <n>', 'maximum number of keys or quotas', parsedBy(wholeNumber(1, 100)), 20)
-    .addHelpText('after', '\nExample:\n  animal-store usage top --since 2026-11-01T00:00:00Z'),
+    .addHelpText(
+      'after',
+      '\nExample:\n  animal-store usage top --by quota --since 2026-11-01 --until 2026-12-01',
+    ),
   reportCommand(
     'operations',
     'list the requests for each operation, most first',
@@ -76,8 +78,8 @@ export const usageCommand = group('usage', 'the usage of keys; requests appear w
     async (services, query) =>
       (await services.get(UsageRepository).byOperation({ ...query, limit: OPERATIONS_MAX })).entries,
   )
-    .option('--key <id>', 'only the usage of this key')
-    .option('--quota <id>', 'only the usage of the keys of this quota'),
+    .option('--key <id>', 'only the usage of this key', recordText)
+    .option('--quota <id>', 'only the usage of the keys of this quota', recordText),
 ]);
 
 export const deprecationsCommand = group('deprecations', 'deprecated operations', [
@@ -108,8 +110,12 @@ function reportCommand(
         .choices(PERIODS)
         .default('day'),
     )
-    .option('--since <instant>', 'only periods that started then or later', parsedBy(instantOrStartOfDay))
-    .option('--until <instant>', 'only periods that started before', parsedBy(instantOrStartOfDay))
+    .option(
+      '--since <instant>',
+      'only periods that started then or later, such as 2027-01-01 or 2027-01-01T00:00:00Z',
+      rangeEnd,
+    )
+    .option('--until <instant>', 'only periods that started before', rangeEnd)
     .option(
       '--external-id <text>',
       'only the usage of keys whose quota has exactly this external id',

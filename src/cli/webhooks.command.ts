@@ -16,7 +16,7 @@ import {
   WebhookService,
 } from '../webhooks/webhook.service.js';
 import { SUBSCRIPTIONS, TEST_EVENT } from '../webhooks/events.js';
-import { parsedBy, positiveInteger } from './arguments.js';
+import { parsedBy, positiveInteger, recordText } from './arguments.js';
 import { changeCommand, type ChangeOptions, command, group } from './command.js';
 import { everyPage } from './every-page.js';
 import { confirm } from './output/confirmation.js';
@@ -34,7 +34,7 @@ const eventsOption = () =>
     '--events <types>',
     `with commas between, or "*" for all: ${SUBSCRIPTIONS.join(', ')}`,
   ).argParser(parsedBy(eventList));
-const ID = ['<id>', 'id of the webhook'] as const;
+const ID = ['<id>', 'id of the webhook', recordText] as const;
 
 interface CreateOptions extends ChangeOptions, Omit<CreateWebhookInput, 'quotaId'> {
   quota?: string;
@@ -104,7 +104,7 @@ async function awaitOutcome(webhooks: WebhookService, webhookId: string, { id }:
 
 export const webhooksCommand = group('webhooks', 'receivers of events on keys and quotas', [
   command('list', 'list webhooks, oldest first')
-    .option('--quota <id>', 'only webhooks that are limited to this quota')
+    .option('--quota <id>', 'only webhooks that are limited to this quota', recordText)
     .run(async (services, { quota }: { quota?: string }) => {
       const quotaId = await findId(services, 'quota', quota);
       const list = action((webhooks) =>
@@ -120,7 +120,7 @@ export const webhooksCommand = group('webhooks', 'receivers of events on keys an
   changeCommand('create', 'create a webhook; its secret is shown only once')
     .addOption(urlOption().makeOptionMandatory())
     .addOption(eventsOption().makeOptionMandatory())
-    .option('--quota <id>', 'send only events of this quota and of its keys')
+    .option('--quota <id>', 'send only events of this quota and of its keys', recordText)
     .run(async (services, { url, events, quota, as }: CreateOptions) => {
       const quotaId = await findId(services, 'quota', quota);
       return action((webhooks) => webhooks.create({ url, events, quotaId }, as))(services);
@@ -174,7 +174,7 @@ export const webhooksCommand = group('webhooks', 'receivers of events on keys an
 
   changeCommand('resend', 'send a delivery again that is not pending')
     .argument(...ID)
-    .argument('<delivery>', 'id of the delivery')
+    .argument('<delivery>', 'id of the delivery', recordText)
     .run(
       action((webhooks, id: string, deliveryId: string, { as }: ChangeOptions) =>
         webhooks.resend(id, deliveryId, as),

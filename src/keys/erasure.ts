@@ -11,12 +11,14 @@ const AUDIT_FIELDS = ['name', 'note', 'allowedNetworks', 'externalId'];
  * Removes what describes the customer of a quota: its external id, names, notes and networks of its keys, the
  * same in the audit and in events for webhooks, its failed requests, and stored responses. Ids and counts
  * stay. The webhooks that receive only its events are paused, because they may lead to the customer.
+ *
+ * Returns whether a key, the quota or the audit described the customer until now.
  */
 export async function erasePersonalData(
   transaction: Prisma.TransactionClient,
   quotaId: string,
   actor: Actor,
-) {
+): Promise<boolean> {
   const webhooks = await transaction.webhook.findMany({
     where: { quotaId },
     orderBy: { id: 'asc' },
@@ -25,13 +27,16 @@ export async function erasePersonalData(
   for (const webhook of webhooks) {
     await pauseWebhook(transaction, webhook, 'administrator', actor);
   }
-  await transaction.$executeRaw`
+  const ofKeys = await transaction.$executeRaw`
     UPDATE api_keys
     SET name = ${ERASED}, note = NULL, allowed_networks = allowed_networks[1:0]
-    WHERE quota_id = ${quotaId}::uuid`;
-  await transaction.$executeRaw`UPDATE quotas SET external_id = NULL WHERE id = ${quotaId}::uuid`;
+    WHERE
+      quota_id = ${quotaId}::uuid
+      AND (name <> ${ERASED} OR note IS NOT NULL OR cardinality(allowed_networks) > 0)`;
+  const ofQuota = await transaction.$executeRaw`
+    UPDATE quotas SET external_id = NULL WHERE id = ${quotaId}::uuid AND external_id IS NOT NULL`;
   await transaction.$executeRaw`SELECT set_config('animal_store.audit_change', 'UPDATE', true)`;
-  await transaction.$executeRaw`
+  const ofAudit = await transaction.$executeRaw`
     UPDATE audit_events
     SET before = before - ${AUDIT_FIELDS}::text[], after = after - ${AUDIT_FIELDS}::text[]
     WHERE
@@ -50,4 +55,5 @@ export async function erasePersonalData(
     WHERE payload->'data'->>'quotaId' = ${quotaId}`;
   await transaction.$executeRaw`DELETE FROM failed_requests WHERE quota_id = ${quotaId}::uuid`;
   await transaction.$executeRaw`DELETE FROM stored_responses WHERE quota_id = ${quotaId}::uuid`;
+  return ofKeys + ofQuota + ofAudit > 0;
 }

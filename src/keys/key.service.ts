@@ -268,9 +268,7 @@ export class KeyService {
         }
       }
       const record =
-        suspended === undefined
-          ? updated
-          : await setSuspended(transaction, updated, suspended, actor, nowMs);
+        suspended === undefined ? updated : await setSuspended(transaction, updated, suspended, actor, nowMs);
       return { record, more: {} };
     });
   }

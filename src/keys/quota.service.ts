@@ -57,19 +57,25 @@ export class QuotaService {
 
   /**
    * Revokes the keys of a quota, and removes what describes its customer; ids and counts stay.
-   * Failed requests that are recorded within the next second remain; erase the quota again to remove them.
+   * Failed requests that are recorded within the next second remain; erase the quota again to remove them,
+   * which the audit does not record unless the customer was described again. Returns the quota, and whether
+   * the customer was erased already.
    *
    * @throws ApiError `not_found`.
    */
-  async erase(id: string, actor: Actor): Promise<Quota> {
+  async erase(id: string, actor: Actor): Promise<{ quota: Quota; wasErased: boolean }> {
     return inTransaction(this.database, async (transaction) => {
-      const quota = await lockQuota(transaction, id);
-      const bannedUntil = await this.counters.findBanEnd(quotaBucketKey(quota.id));
+      const old = await lockQuota(transaction, id);
+      const bannedUntil = await this.counters.findBanEnd(quotaBucketKey(old.id));
       // First, so that the events of the revocations have no names either.
-      await erasePersonalData(transaction, quota.id, actor);
-      const revokedKeys = await KeyService.revokeAll(transaction, quota.id, actor);
-      await recordAuditEvent(transaction, actor, 'quota.erased', quota, null, { revokedKeys });
-      return this.view(transaction, quota, bannedUntil);
+      const isErased = await erasePersonalData(transaction, old.id, actor);
+      const revokedKeys = await KeyService.revokeAll(transaction, old.id, actor);
+      const wasErased = !isErased && revokedKeys === 0;
+      if (!wasErased) {
+        await recordAuditEvent(transaction, actor, 'quota.erased', old, null, { revokedKeys });
+      }
+      const quota = await this.view(transaction, await findQuota(transaction, old.id), bannedUntil);
+      return { quota, wasErased };
     });
   }
 

@@ -149,6 +149,19 @@ describe('the commands of keys', () => {
     );
   });
 
+  it('fail when standard input has no leaked key', async () => {
+    const args = ['dist/cli/admin.js', 'keys', 'revoke', '--leaked-key', '-'];
+    const revocation = promisify(execFile)(process.execPath, args, {
+      env: { ...process.env, ...settings() },
+    });
+    revocation.child.stdin?.end();
+    await expect(revocation).rejects.toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: 'Standard input was empty: write the leaked key there, on one line.\n',
+    });
+  });
+
   it('revoke a key that leaked as read from standard input, so that no argument shows it', async () => {
     const { id, key } = await issue();
     const args = ['dist/cli/admin.js', 'keys', 'revoke', '--leaked-key', '-', '--json'];
@@ -216,15 +229,20 @@ describe('the commands of keys', () => {
     ]);
   });
 
-  it('warn of a limit per minute that is above that per day', async () => {
-    const warning = 'Warning: The limit per minute is above that per day';
-    const limits = ['--per-minute', '60', '--per-day', '10'];
-    const plan = ['--plan', 'enterprise'];
-    expect(await succeed('keys', 'issue', '--name', 'x', ...plan, ...limits)).toContain(warning);
-    expect(await succeed('plans', 'set', 'narrow', ...limits)).toContain(warning);
+  it('warn on standard error of a limit per minute that is above that per day', async () => {
+    const warned = {
+      code: 0,
+      stdout: expect.not.stringContaining('Warning'),
+      stderr: expect.stringMatching(/^Warning: The limit per minute is above that per day.*\n$/),
+    };
+    const limits = '--per-minute 60 --per-day 10';
+    expect(await called(`keys issue --name x --plan enterprise ${limits}`)).toMatchObject(warned);
+    expect(await called(`plans set narrow ${limits}`)).toMatchObject(warned);
     const { quotaId } = await issue();
-    expect(await succeed('quotas', 'update', quotaId, '--plan', 'narrow')).toContain(warning);
-    expect(await succeed('quotas', 'update', quotaId, '--plan', 'free')).not.toContain(warning);
+    expect(await called(`quotas update ${quotaId} --plan narrow`)).toMatchObject(warned);
+    const { warnings } = await readJson(`quotas show ${quotaId}`);
+    expect(warnings).toHaveLength(1);
+    await succeed('quotas', 'update', quotaId, '--plan', 'free');
   });
 
   it('issue a key that expires a duration from now', async () => {
@@ -249,7 +267,9 @@ describe('the commands of keys', () => {
     const suspended = await readJson(`keys suspend ${id}`);
     expect(suspended).toMatchObject({ id, state: 'suspended', suspendedAt: expect.any(String) });
     const repeated = await succeed('keys', 'suspend', id);
-    expect(repeated).toMatch(new RegExp(`^suspended +${suspended.suspendedAt}$`, 'm'));
+    expect(repeated).toMatch(
+      new RegExp(`^suspended +${suspended.suspendedAt}\n[^]*The key was suspended already.\n$`, 'm'),
+    );
     expect((await readJson('keys list --state suspended')).map((key: { id: string }) => key.id)).toEqual([
       id,
     ]);
@@ -260,11 +280,19 @@ describe('the commands of keys', () => {
       'key.suspended',
       'key.issued',
     ]);
+    expect(await succeed('keys', 'suspend', id)).toMatch(/\nThe key is suspended\.\n$/);
+    expect(await succeed('keys', 'resume', id)).toMatch(/\nThe key is no longer suspended\.\n$/);
+    expect(await succeed('keys', 'resume', id)).toMatch(/\nThe key was not suspended\.\n$/);
     await readJson(`keys revoke ${id}`);
-    expectFailure(
-      await unchanged(() => admin('keys', 'suspend', id)),
-      'The key is revoked, so it cannot be suspended.',
-    );
+    for (const [command, end] of [
+      ['suspend', 'suspended'],
+      ['resume', 'resumed'],
+    ] as const) {
+      expectFailure(
+        await unchanged(() => admin('keys', command, id)),
+        `The key is revoked, so it cannot be ${end}.`,
+      );
+    }
   });
 
   it('issue, list and show keys with the external id of their customer', async () => {
@@ -404,11 +432,20 @@ describe('animal-store keys update', () => {
 });
 
 describe('animal-store quotas erase', () => {
-  it('revokes the keys of a quota, and removes the name and the note', async () => {
-    const { id, quotaId } = await issue('--plan free --note secret');
+  it('revokes the keys of a quota, removes the name and the note, and shows what is left', async () => {
+    const { id, quotaId } = await issue('--plan free --note secret --external-id erased-7');
+    await succeed('quotas', 'update', quotaId, '--external-id', 'erased-8');
+    const erased = await succeed('quotas', 'erase', 'erased-8', '--yes');
+    expect(erased).toMatch(/^valid keys +0\n[^]*^Its customer was erased\.\n$/m);
+    expect(erased).not.toContain('erased-');
     expect(await succeed('quotas', 'erase', quotaId, '--yes')).toMatch(
-      /^valid keys +0$.*^Its customer was er/ms,
+      /^Its customer was erased already\.$/m,
     );
+    const [, ...events] = rows(await succeed('audit', 'list', '--quota', quotaId));
+    expect(events.map((cells) => [cells[2], cells.at(-1)])).toEqual([
+      ['quota.erased', 'revokedKeys: 1'],
+      ['quota.updated', 'erased'],
+    ]);
     expect(await readJson(`keys show ${id}`)).toMatchObject({ name: 'Erased', note: null, state: 'revoked' });
     expectFailure(await called(`quotas erase ${NOBODY}`), `There is no quota with the id "${NOBODY}".`);
   });
@@ -633,10 +670,15 @@ describe('animal-store usage', () => {
 
   it('fails for an unknown key and a range that is none', async () => {
     expectFailure(await called('usage operations --key nobody'), 'There is no key with the id "nobody".');
-    expectFailure(
-      await called('usage top --since 2027-03-05T00:00:00Z --until 2027-03-05T00:00:00Z'),
-      'The request is invalid: since must be before until.',
-    );
+    const none = await called('usage top --since 2027-03-05T00:00:00Z --until 2027-03-05T00:00:00Z');
+    expect(none).toMatchObject({ code: 2, stdout: '', stderr: 'error: --since must be before --until.\n' });
+    for (const list of ['audit list', 'requests list']) {
+      expect(await called(`${list} --since 2027-03-05 --until 2027-03-04`)).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: 'error: --since must not be after --until.\n',
+      });
+    }
   });
 });
 
@@ -682,9 +724,10 @@ describe('the id of a key', () => {
       expect(await readJson(`keys show ${given}`)).toMatchObject({ id });
     }
     expect(await readJson('usage list --key Zz9x')).toStrictEqual([]);
-    // They are those of a key, in which case matters.
-    expectFailure(await admin('keys', 'show', 'zz9x'), 'There is no key with the id "zz9x".');
-    expectFailure(await admin('quotas', 'show', 'Zz9x'), 'There is no quota with the id "Zz9x".');
+    expect(await readJson('keys show zz9X')).toMatchObject({ id });
+    await database.query("UPDATE api_keys SET last_four = 'zz9x' WHERE id = $1", [otherId]);
+    expect(await readJson('keys show zz9x')).toMatchObject({ id: otherId });
+    expect((await admin('keys', 'show', 'ZZ9X')).stderr).toContain('Several keys end with "ZZ9X":');
     await database.query("UPDATE api_keys SET last_four = 'Zz9x' WHERE id = $1", [otherId]);
     const { stderr } = await unchanged(() => admin('keys', 'revoke', 'Zz9x'));
     expect(stderr).toContain('Several keys end with "Zz9x":');
@@ -714,6 +757,45 @@ describe('the id of a key', () => {
     );
     expectFailure(await admin('keys', 'revoke', 'beefbeef'), 'There is no key with the id "beefbeef".');
     await database.query('DELETE FROM api_keys WHERE id = ANY ($1)', [twins]);
+  });
+});
+
+describe('the id of a quota', () => {
+  it('is accepted by its end, as its external id, and as the id, an end or the last four of a key', async () => {
+    const { id, quotaId, lastFour } = await issue('--plan free --external-id Cust-77');
+    for (const given of [quotaId.slice(-8), 'Cust-77', id, id.slice(-8), lastFour, `…${lastFour}`]) {
+      expect([given, await readJson(`quotas show ${given}`)]).toMatchObject([given, { id: quotaId }]);
+    }
+    expect(await readJson('keys list --quota Cust-77')).toMatchObject([{ id }]);
+    expect(await readJson('audit list --quota Cust-77')).toStrictEqual([]);
+    expect(await readJson('quotas unban Cust-77')).toMatchObject({ id: quotaId });
+    expectFailure(
+      await called('quotas show cust-77'),
+      'There is no quota with the id, external id or key "cust-77".',
+    );
+  });
+
+  it('is a key that several keys of one quota share an end with', async () => {
+    const { id, quotaId } = await issue();
+    const { id: further } = await issue(`--quota ${quotaId}`);
+    await database.query("UPDATE api_keys SET last_four = 'Qq7z' WHERE id = ANY ($1)", [[id, further]]);
+    expect(await readJson('quotas show Qq7z')).toMatchObject({ id: quotaId });
+  });
+
+  it('is rejected with the candidates when the text fits several quotas', async () => {
+    const first = await issue('--plan free --external-id twin');
+    const second = await issue('--plan free --external-id twin');
+    expectFailure(
+      await unchanged(() => called('quotas erase twin --yes')),
+      `Several quotas fit "twin": ${first.quotaId} "twin", ${second.quotaId} "twin". Give the id.`,
+    );
+    // The number of one customer may be the end of another quota's id.
+    const end = first.quotaId.slice(-4);
+    const third = await issue(`--plan free --external-id ${end}`);
+    const { stderr } = await unchanged(() => called(`quotas erase ${end} --yes`));
+    expect(stderr).toContain(`Several quotas fit "${end}": `);
+    expect(stderr).toContain(`${third.quotaId} "${end}"`);
+    expect(await readJson(`quotas show ${first.quotaId}`)).toMatchObject({ id: first.quotaId });
   });
 });
 
@@ -862,15 +944,26 @@ describe('a command', () => {
     [`quotas what-if ${NOBODY} --per-day 0`, 'It must be a whole number from 1 to 2147483647.'],
     [`${ISSUE} --role king`, 'Allowed choices are client, admin'],
     [
-      `${ISSUE} --expires 2999-02-29`,
+      `${ISSUE} --expires tomorrow`,
       'It must be a duration such as 30d, a date such as 2027-01-31, or a date-time',
     ],
+    [`${ISSUE} --expires 2999-02-29`, 'It must be a day that exists.'],
+    [`${ISSUE} --expires 2020-01-01`, 'error: --expires must be in the future.'],
+    ['plans set unlimited --per-minute 10', 'error: --per-day is required for a new plan.'],
+    ['keys issue --nmae x --plan free', "error: unknown option '--nmae'"],
+    ['keys issue --plan free --help-me', "error: unknown option '--help-me'"],
+    [`${ISSUE} --external-id ${'x'.repeat(300)}`, `argument '${'x'.repeat(60)}…' is invalid`],
+    ['keys show ', 'It must not be empty.'],
+    ['requests show ', 'It must not be empty.'],
+    ['keys list --quota=', 'It must not be empty.'],
+    ['keys revoke -', 'to read the leaked key itself, give --leaked-key -'],
     [`${ISSUE} --external-id=`, 'It must not be blank.'],
     [`keys issue --name x --quota ${NOBODY} --external-id x`, 'cannot be used with option'],
     [
-      'usage totals --since 2999-02-29',
+      'usage totals --since yesterday',
       'It must be a date such as 2027-01-31, or a date-time with its offset',
     ],
+    ['usage totals --since 2999-02-29T00:00:00Z', 'It must be a day that exists.'],
     [`keys issue --name x`, 'give --plan or --quota'],
     [`${ISSUE} --quota ${NOBODY}`, 'cannot be used with option'],
     [`keys issue --name x --quota ${NOBODY} --per-minute 1 --per-day 1`, 'cannot be used with option'],
@@ -891,6 +984,7 @@ describe('a command', () => {
     ['keys list --sort age', 'Allowed choices are createdAt, -createdAt, name, -lastUsedAt, expiresAt'],
     [`keys update ${NOBODY}`, 'give --name, --note, --no-note, --scopes or --networks'],
     [`${ISSUE} --scopes pets:burn`, 'It must be one of pets:read'],
+    [`${ISSUE} --scopes pets:burn`, ', with commas between, or "all", or "none".'],
     [`${ISSUE} --networks 10/8`, 'It must be a network such as'],
     ['usage', 'Usage: animal-store usage'],
     ['usage list --since 2027-01-01T00:00:00Z --days 7', 'cannot be used with option'],
@@ -900,7 +994,7 @@ describe('a command', () => {
     ['probe', "missing required argument 'path'"],
     ['probe healthz', 'Allowed choices are livez, readyz'],
     ['probe livez readyz', 'too many arguments'],
-    [`keys revoke ${NOBODY} --leaked-key x`, 'give the id of a key, or --leaked-key'],
+    [`keys revoke ${NOBODY} --leaked-key x`, 'give the id of a key or --leaked-key, not both'],
   ])('exits with code 2 and the reason when it is called as %j', async (command, fault) => {
     const { code, stdout, stderr } = await called(command);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

@@ -75,8 +75,9 @@ it('removes what describes a customer from every table, and leaves ids and other
   ]);
 
   const before = (await admin.send(`GET /admin/keys/${key.id}`)).json;
-  const quota = await erase(key);
-  expect(quota).toMatchObject({ id: key.quotaId, validKeyCount: 0 });
+  const erased = await erase(key);
+  const state = { id: key.quotaId, externalId: null, validKeyCount: 0 };
+  expect(erased).toMatchObject({ quota: state, wasErased: false });
   expect(await findTables([...SECRETS, 'of-the-customer'])).toEqual([]);
   expect((await admin.send(`GET /admin/keys/${key.id}`)).json).toEqual({
     ...before,
@@ -111,10 +112,19 @@ it('removes what describes a customer from every table, and leaves ids and other
   expect(new Set(names)).toEqual(new Set(['Erased']));
 });
 
-it('can be repeated, and rejects a quota that is not there', async () => {
-  const key = await admin.issue();
+it('can be repeated, which the audit records if there was more to erase', async () => {
+  const key = await admin.issue({ externalId: 'crm-of-bob' });
   await erase(key);
-  expect(await erase(key)).toMatchObject({ validKeyCount: 0 });
+  const countEvents = async () =>
+    (await admin.send(`GET /admin/audit?quotaId=${key.quotaId}&action=quota.erased`)).json.length;
+  expect(await erase(key)).toMatchObject({ quota: { validKeyCount: 0 }, wasErased: true });
+  expect(await countEvents()).toBe(1);
+  await admin.send(`PATCH /admin/quotas/${key.quotaId}`, { externalId: 'crm-of-bob' });
+  expect(await erase(key)).toMatchObject({ quota: { externalId: null }, wasErased: false });
+  expect(await countEvents()).toBe(2);
+});
+
+it('rejects a quota that is not there', async () => {
   await expect(erase({ quotaId: crypto.randomUUID() })).rejects.toMatchObject({ code: 'not_found' });
 });
 

@@ -1,10 +1,12 @@
 import { getBorderCharacters, table, type TableUserConfig } from 'table';
 import { CONTROL_CHARACTERS } from '../../schemas/text-schemas.js';
 
-/** What a command prints: `value` as JSON for programs, or `text`. */
+/** What a command prints: `value` as JSON for programs, or `text`, and then warnings on standard error. */
 export interface Output {
   value: unknown;
   text: () => string | Promise<string>;
+  /** The value contains them too. */
+  warnings?: readonly { message: string }[];
 }
 
 /** A null is shown as a dash. A column or field that is undefined is left out. */
@@ -26,6 +28,11 @@ export function escapeControls(text: string): string {
 
 export function escapeLines(text: string): string {
   return text.split('\n').map(escapeControls).join('\n');
+}
+
+/** Shortens quoted values in a message, so that what it says about them is not lost. */
+export function clipValues(message: string): string {
+  return message.replaceAll(/(?<!\S)(["'])(?!\s)((?:(?!\1).){60})(?:(?!\1).){40,}(?=\1)/gsu, '$1$2…');
 }
 
 /** Returns CSV whose lines end as in RFC 4180, and in which other control characters are escaped. */
