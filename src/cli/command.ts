@@ -8,7 +8,7 @@ import { reportFailure } from './failure.js';
 import { clipValues, escapeControls, escapeLines, linesText, type Output } from './output/text.js';
 import { databaseEnvironment, openServices } from './services.js';
 
-const HELP = ['-h', '--help'];
+const HELP = new Set(['-h', '--help']);
 const ALTERNATIVES = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
 /** The options of a command that changes something. */
@@ -33,7 +33,7 @@ export class TerminalCommand extends Command {
     const lacksOption = this.options.some(
       (option) => option.mandatory && this.getOptionValue(option.attributeName()) === undefined,
     );
-    if (lacksOption && unknown !== undefined && !parsed.unknown.some((text) => HELP.includes(text))) {
+    if (lacksOption && unknown !== undefined && !parsed.unknown.some((text) => HELP.has(text))) {
       this.error(`error: unknown option '${unknown}'`);
     }
     return parsed;

@@ -95,7 +95,8 @@ async function findKeys(database: PrismaService, text: string): Promise<FoundKey
   const keys = await database.$queryRaw<FoundKey[]>`
     SELECT id, name, quota_id AS "quotaId", last_four AS "lastFour" FROM api_keys
     WHERE
-      right(id::text, length(${ending}::text)) = ${ending}::text OR lower(last_four) = lower(${lastFour}::text)
+      right(id::text, length(${ending}::text)) = ${ending}::text
+      OR lower(last_four) = lower(${lastFour}::text)
     ORDER BY id`;
   const exact = keys.filter((key) => key.lastFour === lastFour || (ending && key.id.endsWith(ending)));
   return exact.length === 0 ? keys : exact;

@@ -761,7 +761,7 @@ describe('the id of a key', () => {
 });
 
 describe('the id of a quota', () => {
-  it('is accepted by its end, as its external id, and as the id, an end or the last four of a key', async () => {
+  it('is accepted by its end, as its external id, and by the id, end or last four of a key', async () => {
     const { id, quotaId, lastFour } = await issue('--plan free --external-id Cust-77');
     for (const given of [quotaId.slice(-8), 'Cust-77', id, id.slice(-8), lastFour, `…${lastFour}`]) {
       expect([given, await readJson(`quotas show ${given}`)]).toMatchObject([given, { id: quotaId }]);
