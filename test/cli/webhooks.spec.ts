@@ -140,14 +140,18 @@ describe('animal-store webhooks', () => {
   });
 
   it.each([
-    ['create --url https://ops.example/ --events * --quota x', 1, 'There is no quota with the id "x"'],
+    [
+      'create --url https://ops.example/ --events * --quota x',
+      1,
+      'There is no quota with the id, external id or key "x"',
+    ],
     ['create --url ftp://ops.example/ --events key.revoked', 2, 'must be an http(s) address'],
     ['create --url https://ops.example/ --events key.stolen', 2, 'must be a list of one or more of'],
     ['create --url https://ops.example/', 2, '--events <types>'],
-    ['create --url http://10.0.0.1/ --events key.revoked', 1, 'url: 10.0.0.1 is a private address'],
+    ['create --url http://10.0.0.1/ --events key.revoked', 2, '--url: 10.0.0.1 is a private address'],
     ['update x', 2, 'give --url, --events, --pause or --resume'],
     ['update x --pause --resume', 2, 'cannot be used with'],
-    ['update x --url http://localhost/', 1, 'url: localhost is a private address'],
+    ['update x --url http://localhost/', 2, '--url: localhost is a private address'],
     ['rotate-secret x', 1, 'There is no webhook with the id "x"'],
     ['test x', 1, 'There is no webhook with the id "x"'],
     ['resend x y', 1, 'There is no webhook with the id "x"'],
