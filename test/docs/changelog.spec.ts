@@ -35,6 +35,11 @@ const denialsUntilBan = ({ documents }: Version): number =>
 describe('the section [Unreleased] of CHANGELOG.md', () => {
   const [release, tree] = [lastRelease(), readTree()];
 
+  it('has what to do before an upgrade first, if there is anything', () => {
+    const headings = unreleased.match(/^### .*/gm) ?? [];
+    expect(headings.indexOf('### Before you upgrade')).toBeLessThan(1);
+  });
+
   it('names every operation, field, parameter, setting, metric and error code that is new', () => {
     const released = shownNames(release);
     const names = new Set(released.map((each) => each.join(' ')));

@@ -2,7 +2,13 @@ import { dateUnreleased, readSection } from '../../dev/release/changelog.js';
 
 const HEAD = '# Changelog\n\nChanges.\n\n## [Unreleased]\n';
 const CHANGELOG = `${HEAD}
+### Before you upgrade
+
+- The port changed.
+
 ### Added
+
+For clients:
 
 - A colour, which costs $1 to $&.
 
@@ -26,7 +32,7 @@ describe('dateUnreleased', () => {
 
   it.each([
     ['there is no entry', `${HEAD}\n## 1.0.0 - 2026-11-28\n\n- All.\n`],
-    ['there is only a heading', `${HEAD}\n### Added\n\n## 1.0.0 - 2026-11-28\n\n- All.\n`],
+    ['there are only headings', `${HEAD}\n### Added\n\nFor clients:\n\n## 1.0.0 - 2026-11-28\n\n- All.\n`],
     ['there is no such section', '# Changelog\n'],
   ])('throws when %s', (_when, changelog) => {
     expect(() => dateUnreleased(changelog, '1.1.0', '2026-12-24')).toThrow(
@@ -45,7 +51,8 @@ describe('readSection', () => {
   it('returns the entries of a version, without its heading', () => {
     const released = dateUnreleased(CHANGELOG, '1.1.0', '2026-12-24');
     expect(readSection(released, '1.1.0')).toBe(
-      '### Added\n\n- A colour, which costs $1 to $&.\n\n### Fixed\n\n- A crash.\n',
+      '### Before you upgrade\n\n- The port changed.\n\n' +
+        '### Added\n\nFor clients:\n\n- A colour, which costs $1 to $&.\n\n### Fixed\n\n- A crash.\n',
     );
     expect(readSection(released, '1.0.0')).toBe('### Added\n\n- All.\n');
   });
