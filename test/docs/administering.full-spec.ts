@@ -42,11 +42,13 @@ describe('docs/administering.md', () => {
     // The test has its own database and its own address of the service.
     const [, ...prepare] = setUp.split('\n');
     const env = { ...process.env, DATABASE_URL: database.url, APP_ENV: 'production', NO_COLOR: '1' };
-    const shell = (commands: string) =>
-      run('bash', ['-euo', 'pipefail', '-c', commands], { cwd: folder, env });
+    const shell = (commands: string, more: Record<string, string> = {}) =>
+      run('bash', ['-euo', 'pipefail', '-c', commands], { cwd: folder, env: { ...env, ...more } });
 
     const seeded = await shell(prepare.join('\n'));
-    expect(seeded.stdout).toMatch(/The administrator's key, shown this once: ask_live_\w{38}\n/);
+    const [, administrator = ''] =
+      /The administrator's key, shown this once: (ask_live_\w{38})\n/.exec(seeded.stdout) ?? [];
+    expect(administrator).not.toBe('');
 
     service = new ServiceProcess('main.js', {
       DATABASE_URL: database.url,
@@ -54,7 +56,9 @@ describe('docs/administering.md', () => {
       HOST: '127.0.0.1',
     });
     const url = await service.listening();
-    const { stdout } = await shell(rest.join('\n').replaceAll('http://localhost:3000', url));
+    const { stdout } = await shell(rest.join('\n').replaceAll('http://localhost:3000', url), {
+      ANIMAL_STORE_KEY: administrator,
+    });
 
     expect(stdout.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 200']);
     expect(stdout.match(/^x-api-key-expires: .*GMT/gim)).toHaveLength(1);
@@ -70,5 +74,9 @@ describe('docs/administering.md', () => {
       ` key.issued "administrator"`,
     ]);
     expect(stdout).not.toContain('None.');
+    // The bill, from the routes and from the terminal.
+    const columns = /^keyId,keyName,prefix,lastFour,quotaId,externalId,plan,requests,denied,2xx/m;
+    expect(await readFile(path.join(folder, 'november.csv'), 'utf8')).toMatch(columns);
+    expect(stdout).toMatch(columns);
   });
 });
