@@ -6,7 +6,7 @@ const text = readFileSync('docs/limits.md', 'utf8').replaceAll(/\s+/g, ' ');
 
 describe('docs/limits.md', () => {
   it('has the limits of the built-in plans', () => {
-    const show = (limit: number | null) => limit?.toLocaleString('en-US') ?? 'its own';
+    const show = (limit: number | null) => limit?.toLocaleString('en-US') ?? 'set for each quota';
     const rows = Object.entries(BUILT_IN_PLANS).map(
       ([name, { perMinute, perDay }]) => `| ${name} | ${show(perMinute)} | ${show(perDay)} |`,
     );
