@@ -36,7 +36,7 @@ describe('the section [Unreleased] of CHANGELOG.md', () => {
   const [release, tree] = [lastRelease(), readTree()];
 
   it('has what to do before an upgrade first, if there is anything', () => {
-    const headings = unreleased.match(/^### .*/gm) ?? [];
+    const headings: string[] = unreleased.match(/^### .*/gm) ?? [];
     expect(headings.indexOf('### Before you upgrade')).toBeLessThan(1);
   });
 
