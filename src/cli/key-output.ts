@@ -1,6 +1,9 @@
 import type { IssuedKey, Key, KeyWithUsage } from '../keys/key.schemas.js';
 import { fieldsText, linesText, type Output } from './output/text.js';
 
+/** What stands for a limit that the plan leaves to its quotas. */
+export const SET_FOR_EACH_QUOTA = 'set for each quota';
+
 /** Returns the output of a key without the key itself, and then these lines. */
 export function keyOutput(key: Key | KeyWithUsage, ...lines: string[]): Output {
   const text = () => fieldsText(toFields(key)) + linesText(...lines);
@@ -18,11 +21,11 @@ export function keyText({ id, name }: Key): string {
   return `key "${name}" (${id})`;
 }
 
-/** Returns the limits of a key or a plan as text; those of a plan without numbers are custom. */
+/** Returns the limits of a key or a plan as text; those of a plan without numbers are set for each quota. */
 export function limitsText({ perMinute, perDay }: Pick<Key, 'perMinute' | 'perDay'>): string {
   return perMinute === null && perDay === null
-    ? 'custom limits'
-    : `${perMinute ?? 'custom'} requests per minute, ${perDay ?? 'custom'} per day`;
+    ? `limits ${SET_FOR_EACH_QUOTA}`
+    : `${perMinute ?? SET_FOR_EACH_QUOTA} requests per minute, ${perDay ?? SET_FOR_EACH_QUOTA} per day`;
 }
 
 /** Returns the name of a quota's plan and the limits in force as text. */

@@ -16,7 +16,7 @@ import { command, group } from './command.js';
 import { everyPage } from './every-page.js';
 import { keyChanges } from './key-changes.command.js';
 import { findId, idCell } from './record-id.js';
-import { keyOutput } from './key-output.js';
+import { keyOutput, SET_FOR_EACH_QUOTA } from './key-output.js';
 import { linesText, tableText } from './output/text.js';
 
 interface ListOptions extends Omit<KeyQuery, 'quotaId' | 'limit' | 'cursor'> {
@@ -121,8 +121,8 @@ function toRows(keys: KeyWithUsage[]) {
     'external id': haveExternalIds ? key.externalId : undefined,
     quota: idCell(key.quotaId),
     plan: key.plan,
-    'per minute': key.perMinute ?? 'custom',
-    'per day': key.perDay ?? 'custom',
+    'per minute': key.perMinute ?? SET_FOR_EACH_QUOTA,
+    'per day': key.perDay ?? SET_FOR_EACH_QUOTA,
     state: key.state,
     expires: key.expiresAt,
     'banned until': key.bannedUntil,

@@ -6,7 +6,7 @@ import { wholeNumber } from '../process/settings/setting-types.js';
 import { parsedBy, positiveInteger, recordText } from './arguments.js';
 import { changeCommand, type ChangeOptions, command, group } from './command.js';
 import { everyPage } from './every-page.js';
-import { limitsText } from './key-output.js';
+import { limitsText, SET_FOR_EACH_QUOTA } from './key-output.js';
 import { confirm } from './output/confirmation.js';
 import { tableText } from './output/text.js';
 
@@ -62,8 +62,8 @@ function plansText(plans: Plan[]): string {
   return tableText(
     plans.map(({ name, perMinute, perDay, maxKeyLifetimeDays: days, validKeyCount }) => ({
       plan: name,
-      'per minute': perMinute ?? 'custom',
-      'per day': perDay ?? 'custom',
+      'per minute': perMinute ?? SET_FOR_EACH_QUOTA,
+      'per day': perDay ?? SET_FOR_EACH_QUOTA,
       'key lifetime': isBounded ? days && `${days} days` : undefined,
       'valid keys': validKeyCount,
     })),

@@ -24,7 +24,7 @@ const PLANS_AS_DELIVERED = `\
 **Plans.** These are the plans as delivered. This service may have other limits and further plans:
 \`GET /v1/rate-limit\` returns the limits of your key.`;
 
-const count = (limit: number | null) => limit?.toLocaleString('en-US') ?? 'custom';
+const count = (limit: number | null) => limit?.toLocaleString('en-US') ?? 'set for each quota';
 const PLANS = [
   '| Plan | Requests per minute | Requests per day |',
   '|---|---|---|',

@@ -424,10 +424,10 @@ describe('animal-store keys update', () => {
     expect(event?.at(-1)).toBe('note: second → null');
   });
 
-  it('call the limits of a quota custom, as those of its plan, if it has none', async () => {
+  it('say that the limits are set for each quota if a quota of such a plan has none', async () => {
     const { quotaId: id } = await issue();
     await database.query("UPDATE quotas SET plan = 'enterprise' WHERE id = $1", [id]);
-    expect(await succeed('quotas', 'show', id)).toMatch(/^plan +enterprise, custom limits$/m);
+    expect(await succeed('quotas', 'show', id)).toMatch(/^plan +enterprise, limits set for each quota$/m);
   });
 });
 
@@ -485,7 +485,11 @@ describe('the commands of plans', () => {
     );
     const table = rows(await succeed('plans', 'list'));
     expect(table).toEqual(
-      expect.arrayContaining([head, row, ['enterprise', 'custom', 'custom', expect.any(String)]]),
+      expect.arrayContaining([
+        head,
+        row,
+        ['enterprise', 'set for each quota', 'set for each quota', expect.any(String)],
+      ]),
     );
     const bounded = await succeed('plans', 'set', 'a-startup', '--max-key-lifetime-days', '90');
     expect(rows(bounded)).toEqual([

@@ -77,7 +77,7 @@ export function PlansPage() {
   return (
     <Page
       title="Plans"
-      description="The limits of each plan. A key may have limits of its own."
+      description="The limits of each plan. A quota may have limits of its own."
       actions={newPlan}
     >
       <Panel>
@@ -106,7 +106,7 @@ export function PlansPage() {
 function Limit({ value }: { value: number | null }) {
   return value === null ? (
     <Text component="span" inherit c="dimmed">
-      Set for each key
+      Set for each quota
     </Text>
   ) : (
     numberText(value)
