@@ -122,6 +122,29 @@ describe('the list of keys of the console', () => {
     const plans = await page.locator('td:nth-child(2)').allTextContents();
     expect(plans).toEqual(['pro', 'pro', 'Same quota']);
   });
+
+  it('has what a key issued indented below it, and beside the key what that replaced', async () => {
+    const issue = async (issuer: { key: string }, name: string) =>
+      (await send(`${store.url}/v1/keys`, { method: 'POST', key: issuer.key, body: { name } })).json;
+    const rotate = { method: 'POST', key: admin.key, body: { overlapSeconds: 600 } };
+    const old = await store.issue({ name: 'Family', scopes: ['pets:read', 'keys:write'] });
+    await issue(old, 'Family: branch');
+    const next = (await send(`${store.url}/admin/keys/${old.id}/rotate`, rotate)).json;
+    await issue(next, 'Family: app');
+    const page = await open('/admin/keys?search=family');
+    const left = async (text: string) =>
+      (await page.getByRole('row', { name: text }).getByRole('link').boundingBox())?.x ?? 0;
+    await page.getByRole('link', { name: 'Family: app' }).waitFor();
+    expect(await page.locator('tbody td:first-child').allTextContents()).toEqual([
+      expect.stringContaining(`…${next.lastFour}`),
+      expect.stringContaining(`…${old.lastFour}`),
+      expect.stringMatching(/^Family: app/),
+      expect.stringMatching(/^Family: branch/),
+    ]);
+    expect(await left(`…${old.lastFour}`)).toBe(await left(`…${next.lastFour}`));
+    expect(await left('Family: branch')).toBeGreaterThan(await left(`…${old.lastFour}`));
+    await expectSound(page);
+  });
 });
 
 describe('the dialog that revokes a key that leaked', () => {

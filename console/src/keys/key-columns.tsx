@@ -5,11 +5,14 @@ import { RelativeInstant } from '../format/relative-instant';
 import type { Column } from '../table/data-table';
 import { KeyBadges } from './key-badges';
 import { KeyLink } from './key-link';
+import type { InTree } from './key-tree';
 import { Sparkline } from './sparkline';
 
+type KeyRow = InTree<KeyWithUsage>;
+
 interface RowContext {
-  row: { index: number; original: KeyWithUsage };
-  table: { getRowModel: () => { rows: { original: KeyWithUsage }[] } };
+  row: { index: number; original: KeyRow };
+  table: { getRowModel: () => { rows: { original: KeyRow }[] } };
 }
 
 /** Returns whether a key is on the quota of the row above, which then shows plan and ban for both. */
@@ -18,11 +21,11 @@ function isOnQuotaAbove({ row, table }: RowContext): boolean {
 }
 
 /** The columns of the list of keys. */
-export const KEY_COLUMNS: Column<KeyWithUsage>[] = [
+export const KEY_COLUMNS: Column<KeyRow>[] = [
   {
     id: 'name',
     header: 'Name',
-    cell: (context) => <Name apiKey={context.row.original} isBelow={isOnQuotaAbove(context)} />,
+    cell: ({ row }) => <Name apiKey={row.original} />,
   },
   {
     id: 'plan',
@@ -71,11 +74,15 @@ export const KEY_COLUMNS: Column<KeyWithUsage>[] = [
   },
 ];
 
-/** Shows the name of a key, indented below another on its quota. */
-function Name({ apiKey, isBelow }: { apiKey: KeyWithUsage; isBelow: boolean }) {
-  const { id, externalId, note } = apiKey;
+/** The levels that have room beside the other columns. */
+const INDENTED_MAX = 3;
+const INDENT_PX = 16;
+
+/** Shows the name of a key, indented below the key that issued it. */
+function Name({ apiKey }: { apiKey: KeyRow }) {
+  const { id, externalId, note, depth } = apiKey;
   return (
-    <Stack gap={2} maw={220} className="name-cell" pl={isBelow ? 'md' : 0}>
+    <Stack gap={2} maw={220} className="name-cell" pl={INDENT_PX * Math.min(depth, INDENTED_MAX)}>
       <KeyLink id={id} apiKey={apiKey} />
       {externalId !== null && (
         <Text size="xs" truncate title={`External ID ${externalId}`}>

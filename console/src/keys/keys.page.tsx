@@ -18,6 +18,7 @@ import { IssueForm } from './dialogs/issue-form';
 import { KEY_COLUMNS } from './key-columns';
 import { KeyFilters } from './key-filters';
 import { useKeyRefresh } from './key-query';
+import { type InTree, toFlat, toTree } from './key-tree';
 import { isFiltered, PAGE_SIZES, toFirstPage, toKeyQuery } from './keys-search';
 import { LeakedKeyDialog } from './dialogs/leaked-key-dialog';
 import { NewKeyDialog } from './dialogs/new-key-dialog';
@@ -39,10 +40,15 @@ export function KeysPage() {
   const navigate = route.useNavigate();
   const [issued, setIssued] = useState<IssuedKey | null>(null);
   const opener = useRef<HTMLButtonElement>(null);
-  const pages = useCursorPages<KeyWithUsage>({
+  const pages = useCursorPages<InTree<KeyWithUsage>>({
     queryKey: ['keys', 'list', list],
-    load: (cursor, signal) =>
-      store.admin.keys.list({ ...toKeyQuery(list, serviceNowMs()), ...(cursor && { cursor }) }, { signal }),
+    load: async (cursor, signal) => {
+      const query = { ...toKeyQuery(list, serviceNowMs()), ...(cursor && { cursor }) };
+      const page = await store.admin.keys.list(query, { signal });
+      // An order that the reader chose stays.
+      const toRows = list.sort === undefined ? toTree : toFlat;
+      return { ...page, items: toRows(page.items) };
+    },
     position: useAddressPosition(search),
   });
   const showIssued = (key: IssuedKey) => {
@@ -83,7 +89,7 @@ export function KeysPage() {
           <DataTable
             label="Keys"
             columns={KEY_COLUMNS}
-            pages={{ ...pages, items: search.sort === undefined ? byQuota(pages.items) : pages.items }}
+            pages={pages}
             minWidth={880}
             pageSize={{
               value: Number(search.limit ?? PAGE_SIZES[0]),
@@ -110,12 +116,6 @@ export function KeysPage() {
       <NewKeyDialog issued={issued} onClose={forgetIssued} />
     </Page>
   );
-}
-
-/** Returns the keys of a page with those of one quota together, at the place of the first. */
-function byQuota(keys: KeyWithUsage[]): KeyWithUsage[] {
-  const place = ({ quotaId }: KeyWithUsage) => keys.findIndex((each) => each.quotaId === quotaId);
-  return keys.toSorted((one, other) => place(one) - place(other));
 }
 
 function NoKeys({ filtered }: { filtered: boolean }) {
