@@ -199,7 +199,9 @@ describe('an error of the console', () => {
   it('has the id of its request, which leads there', async () => {
     const page = await open('/admin/plans');
     jest.spyOn(store.app.get(FailedRequestRepository), 'page').mockRejectedValueOnce(new Error('A defect'));
-    await page.getByRole('link', { name: 'Failed requests' }).last().click();
+    // The page has another link of this name, alone until the signed-in key has loaded.
+    const navigation = page.getByRole('navigation', { name: 'Administration' });
+    await navigation.getByRole('link', { name: 'Failed requests' }).click();
     const notice = page.getByRole('alert');
     await notice.getByText(/Something went wrong on our side. If the problem persists, contact us/).waitFor();
     await expectSound(page);
