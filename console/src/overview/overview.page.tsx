@@ -1,6 +1,8 @@
 import { Grid, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { ErrorNotice } from '../feedback/error-notice';
 import { Loaded } from '../feedback/loaded';
+import { waitFor } from '../feedback/wait';
 import { Page } from '../layout/page';
 import { Panel } from '../layout/panel';
 import { useOwnKey } from '../session/own-key';
@@ -18,6 +20,8 @@ export function OverviewPage() {
   const status = useQuery(rateLimitQuery(useStore()));
   // Then nothing else can be loaded before the ban ends, and the limits say so.
   const isBanned = key.data === undefined && typeof status.data?.bannedUntil === 'string';
+  // One notice stands for all panels, none of which can be loaded before.
+  const isWaiting = key.isLoadingError && waitFor(key.error) !== null;
   return (
     <Page title="Overview" description="The limits and the use of your API key">
       <Stack gap="lg">
@@ -41,6 +45,8 @@ export function OverviewPage() {
               <ReplaceLeakedKey />
             </Stack>
           </Panel>
+        ) : isWaiting ? (
+          <ErrorNotice error={key.error} at={key.errorUpdatedAt} retry={key.refetch} />
         ) : (
           <>
             <UsagePanel />

@@ -3,6 +3,7 @@ import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@ta
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from 'react';
 import { SERVICE_ROOT } from '../address/service-root';
 import { keepKey, readKey } from './kept-key';
+import { limitsFirst } from './limits-first';
 import { learnServiceTime } from './service-clock';
 import { SessionHolds } from './session-holds';
 
@@ -38,6 +39,7 @@ export function storeFor(apiKey: string): AnimalStore {
       attemptTimeoutMs: TIMEOUT_MS,
       maxRateLimitWaitMs: LIMIT_WAIT_MS,
     },
+    fetch: limitsFirst(),
     onDeprecation: () => undefined,
     onResponse: ({ headers }) => learnServiceTime(headers),
   });
