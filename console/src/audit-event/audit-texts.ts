@@ -49,6 +49,7 @@ const FIELDS: Record<string, Field> = {
   plan: { label: 'Plan', none: 'none' },
   perMinute: { label: 'Limit per minute', none: 'set for each key' },
   perDay: { label: 'Limit per day', none: 'set for each key' },
+  maxKeyLifetimeDays: { label: 'Longest life of a key, in days', none: 'any' },
   limitsSource: { label: 'Limits from', none: 'none' },
   externalId: { label: 'External ID', none: 'none' },
   expiresAt: { label: 'Expiry', none: 'never' },

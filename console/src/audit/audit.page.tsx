@@ -9,6 +9,7 @@ import { Changes } from '../audit-event/changes';
 import { Subject } from '../audit-event/subject';
 import { EmptyState } from '../feedback/empty-state';
 import { Instant } from '../format/instant';
+import { ZONE_TEXT } from '../format/zone';
 import { KeyLink } from '../keys/key-link';
 import { Page } from '../layout/page';
 import { Panel } from '../layout/panel';
@@ -80,7 +81,7 @@ export function AuditPage() {
     position: useAddressPosition(search),
   });
   return (
-    <Page title="Audit" description="Changes to keys, plans and webhooks, and who made them">
+    <Page title="Audit" description={`Changes to keys, plans and webhooks, and who made them. ${ZONE_TEXT}.`}>
       <Panel>
         <AuditFilters search={filters} onChange={(next) => void navigate({ search: next, replace: true })} />
         <DataTable

@@ -3,6 +3,7 @@ import { Group, Paper, Stack, Text } from '@mantine/core';
 import { ReferenceArea } from 'recharts';
 import { useState } from 'react';
 import { compactText, numberText } from '../format/number';
+import { ZONE_TEXT } from '../format/zone';
 import { CHART_HEIGHT } from './chart-height';
 import { placeLimitLine } from './limit-line';
 import { OUTCOMES } from './outcomes';
@@ -100,7 +101,7 @@ export function OutcomeChart({ label, bars, limit = null, onSelect }: OutcomeCha
 function zoneText([first, second]: Bar[]): string {
   const isDays =
     first !== undefined && second !== undefined && second.startMs - first.startMs >= PERIOD_MS.day;
-  return isDays ? 'Days in UTC' : `Times in ${Intl.DateTimeFormat().resolvedOptions().timeZone}`;
+  return isDays ? 'Days in UTC' : ZONE_TEXT;
 }
 
 function toReferenceLine(y: number, label: string) {

@@ -22,10 +22,10 @@ export function RangeSelect({ period, onChange, query }: RangeSelectProps) {
         <ActionIcon
           variant="default"
           aria-label="Load again"
-          loading={query.isFetching}
-          onClick={() => void query.refetch()}
+          aria-busy={query.isFetching}
+          onClick={() => void (query.isFetching || query.refetch())}
         >
-          <IconRefresh size={16} aria-hidden />
+          <IconRefresh size={16} aria-hidden opacity={query.isFetching ? 0.4 : 1} />
         </ActionIcon>
       </Tooltip>
     </Group>

@@ -33,7 +33,7 @@ export function RequestReference({ error }: { error: Error }) {
   return (
     id !== null && (
       <Text size="xs" c="dimmed" mt={4} style={{ overflowWrap: 'anywhere' }}>
-        Request id: {store === null ? id : <RequestLink id={id} />}
+        Request ID: {store === null ? id : <RequestLink id={id} />}
       </Text>
     )
   );

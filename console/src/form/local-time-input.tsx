@@ -1,6 +1,6 @@
 import { TextInput, type TextInputProps } from '@mantine/core';
+import { ZONE } from '../format/zone';
 
-const ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 /** The browser would also take years of six digits, which no date-time has. */
 const LATEST = '9999-12-31T23:59';
 

@@ -40,7 +40,13 @@ export function AccountMenu() {
               name={key?.name.replaceAll(NO_INITIAL, '').trim() ?? ''}
             />
             <div style={{ flex: 1, minWidth: 0 }}>
-              <Text size="sm" fw={600} truncate>
+              <Text
+                size="sm"
+                fw={600}
+                lineClamp={2}
+                style={{ overflowWrap: 'anywhere' }}
+                {...(key !== undefined && { title: key.name })}
+              >
                 {key?.name ?? 'API key'}
               </Text>
               <Text size="xs" c="dimmed" truncate>

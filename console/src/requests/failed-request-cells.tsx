@@ -23,7 +23,7 @@ export function Response({ request }: { request: FailedRequest }) {
   return (
     <Box maw={280} className="code-cell">
       <ResponseStatus status={request.status} code={request.code} />
-      <Text size="xs" c="dimmed" lineClamp={2} title={request.message}>
+      <Text size="xs" c="dimmed" lineClamp={3} title={request.message}>
         <UntrustedText>{request.message}</UntrustedText>
       </Text>
     </Box>

@@ -9,6 +9,7 @@ import { Loaded } from '../feedback/loaded';
 import { Instant } from '../format/instant';
 import { countText } from '../format/number';
 import { UntrustedText } from '../format/untrusted-text';
+import { ZONE } from '../format/zone';
 import { Fact } from '../layout/fact';
 import { Page } from '../layout/page';
 import { Panel } from '../layout/panel';
@@ -152,7 +153,7 @@ function Request({ request, isOfAll }: RequestProps) {
           <UntrustedText>{message}</UntrustedText>
         </Fact>
         <Fact label="Time">
-          <Instant at={requestedAt} toSecond />
+          <Instant at={requestedAt} toSecond /> ({ZONE})
         </Fact>
         <Fact label="Took">{tookText(request)}</Fact>
         <Fact label="Operation">{operation === 'none' ? 'None at this path' : operation}</Fact>

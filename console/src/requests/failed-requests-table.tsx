@@ -29,7 +29,7 @@ const columnsFor = (isOfAll: boolean): Column<Listed>[] => [
           size="xs"
           ff="monospace"
           underline="hover"
-          style={{ wordBreak: 'break-all' }}
+          style={{ overflowWrap: 'anywhere' }}
         >
           {original.method} <bdi>{original.path}</bdi>
         </TextLink>

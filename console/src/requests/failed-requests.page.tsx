@@ -1,5 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router';
 import type { FailedRequestOfAll } from 'animal-store-client';
+import { ZONE_TEXT } from '../format/zone';
 import { Page } from '../layout/page';
 import { Panel } from '../layout/panel';
 import { useStore } from '../session/session';
@@ -24,7 +25,10 @@ export function FailedRequestsPage() {
     position: useAddressPosition(search),
   });
   return (
-    <Page title="Failed requests" description="Requests of all clients that got 4xx or 5xx, newest first">
+    <Page
+      title="Failed requests"
+      description={`Requests of all clients that got 4xx or 5xx, newest first. ${ZONE_TEXT}.`}
+    >
       <Panel>
         <FailedRequestFilters
           search={filters}

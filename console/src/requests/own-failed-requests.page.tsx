@@ -1,6 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router';
 import type { FailedRequest } from 'animal-store-client';
 import { StabilityBadge } from '../format/stability-badge';
+import { ZONE_TEXT } from '../format/zone';
 import { Page } from '../layout/page';
 import { Panel } from '../layout/panel';
 import { useStore } from '../session/session';
@@ -28,7 +29,7 @@ export function OwnFailedRequestsPage() {
     <Page
       title="Failed requests"
       badge={<StabilityBadge stability="beta" />}
-      description="Requests with keys of your quota that got 4xx or 5xx, newest first"
+      description={`Requests with keys of your quota that got 4xx or 5xx, newest first. ${ZONE_TEXT}.`}
     >
       <Panel>
         <FailedRequestFilters
