@@ -77,7 +77,7 @@ export class PetsResource {
   /**
    * Get an animal.
    *
-   * @deprecated Removed on 5 December 2030. Use `GET /pets?id=7` to read one animal, or `GET /pets` with the filter `status`.
+   * @deprecated Will be removed on 5 December 2030. Use `GET /pets?id=7` to read one animal, or `GET /pets` with the filter `status`.
    */
   get(petId: number | bigint, options: CallOptions = {}): ApiPromise<Pet> {
     return this.connection.call(
