@@ -15,13 +15,12 @@ export default {
   ],
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/support/jest/environment.cjs',
+  runtime: '<rootDir>/test/support/jest/runtime.cjs',
   maxWorkers: 2,
   // A bound for what hangs: on a machine with other work, the first application of a file may take long to
   // load.
   testTimeout: 60_000,
-  // NestJS is ESM, @nestjs/throttler is CommonJS that requires it: below Node 24.9 Jest cannot load both as
-  // they are.
   transform: {
     '^.+\\.m?[jt]s$': [
       '@swc/jest',
@@ -35,17 +34,7 @@ export default {
       },
     ],
   },
-  transformIgnorePatterns: [
-    '/node_modules/(?!(@nestjs|@opentelemetry/otlp-exporter-base|@prisma/schema-engine-wasm|' +
-      'lossless-json|get-port)/)',
-  ],
-  moduleNameMapper: {
-    '^(\\.{1,2}/.*)\\.js$': '$1',
-    '^@prisma/client/runtime/(.*)\\.mjs$': '@prisma/client/runtime/$1.js',
-    // Each test file loads its modules anew. These packages ship the same code in one file instead of 650.
-    '^es-toolkit/compat$': '<rootDir>/node_modules/es-toolkit/dist/browser.global.js',
-    '^rxjs(/operators)?$': '<rootDir>/node_modules/rxjs/dist/bundles/rxjs.umd.js',
-  },
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   modulePathIgnorePatterns: [
     '<rootDir>/build/',
     '<rootDir>/dist/',

@@ -43,7 +43,7 @@ export default {
       from: {
         orphan: true,
         // A page loads its scripts by their addresses.
-        pathNot: ['\\.d\\.m?ts$', '^test/.*\\.mjs$', '^src/openapi/pages/'],
+        pathNot: ['\\.d\\.m?ts$', '^test/.*\\.[cm]js$', '^src/openapi/pages/'],
       },
       to: {},
     },

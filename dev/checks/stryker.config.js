@@ -4,7 +4,7 @@
  */
 export default {
   mutate: ['src/**/rules/*.ts', '!**/*.spec.ts'],
-  ignorePatterns: ['*', '!src/**', '!test/jest.*.js', '!package.json'],
+  ignorePatterns: ['*', '!src/**', '!test/jest.*.js', '!test/support/jest/**', '!package.json'],
   testRunner: 'jest',
   jest: { configFile: 'test/jest.rules.config.js' },
   coverageAnalysis: 'perTest',

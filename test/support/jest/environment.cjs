@@ -1,0 +1,42 @@
+const { ModernFakeTimers } = require('@jest/fake-timers');
+const { ModuleMocker } = require('jest-mock');
+
+/** Jest wraps the first for each test file, and so does a package that Jest loads anew the others. */
+const WRAPPED = ['exit', 'cwd', 'chdir'];
+
+/** Runs a test file with the globals of its process, and undoes what it may change of them. */
+module.exports = class {
+  global = globalThis;
+  moduleMocker = new ModuleMocker(globalThis);
+  fakeTimers = null;
+
+  constructor({ projectConfig }) {
+    this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
+    this.console = console;
+    this.variables = { ...process.env };
+    this.functions = Object.fromEntries(WRAPPED.map((name) => [name, process[name]]));
+    this.listeners = new Map(process.eventNames().map((event) => [event, process.rawListeners(event)]));
+  }
+
+  async setup() {}
+
+  async teardown() {
+    this.fakeTimersModern.dispose();
+    globalThis.console = this.console;
+    Object.assign(process, this.functions);
+    for (const name of Object.keys(process.env).filter((each) => !(each in this.variables))) {
+      delete process.env[name];
+    }
+    Object.assign(process.env, this.variables);
+    for (const event of process.eventNames()) {
+      const known = this.listeners.get(event) ?? [];
+      for (const listener of process.rawListeners(event).filter((each) => !known.includes(each))) {
+        process.off(event, listener);
+      }
+    }
+  }
+
+  getVmContext() {
+    return null;
+  }
+};
