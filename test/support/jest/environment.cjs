@@ -13,6 +13,7 @@ module.exports = class {
   constructor({ projectConfig }) {
     this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
     this.console = console;
+    this.symbols = Object.getOwnPropertySymbols(globalThis);
     this.variables = { ...process.env };
     this.functions = Object.fromEntries(WRAPPED.map((name) => [name, process[name]]));
     this.listeners = new Map(process.eventNames().map((event) => [event, process.rawListeners(event)]));
@@ -23,6 +24,12 @@ module.exports = class {
   async teardown() {
     this.fakeTimersModern.dispose();
     globalThis.console = this.console;
+    // Jest's state of the file, with all that its tests refer to.
+    for (const symbol of Object.getOwnPropertySymbols(globalThis)) {
+      if (!this.symbols.includes(symbol)) {
+        Reflect.deleteProperty(globalThis, symbol);
+      }
+    }
     Object.assign(process, this.functions);
     for (const name of Object.keys(process.env).filter((each) => !(each in this.variables))) {
       delete process.env[name];
