@@ -153,14 +153,15 @@ function wrongParameters(entry: Schema, name: string, schema: Schema): Wrong[] {
 const findRepeatedFault = ({ type }: Schema) => (type === 'array' ? INT64S : 'must be given once');
 
 function validParameter({ name, schema }: Parameter): string {
-  const { type, format, enum: choices } = schema;
+  const { type, format, enum: choices, minimum = 1 } = schema;
   if (choices !== undefined) {
     return String(choices[0]);
   }
   if (format === 'date-time') {
     return name === 'until' ? '2028-01-01T00:00:00.000Z' : '2027-01-01T00:00:00.000Z';
   }
-  return { integer: '1', array: '1', boolean: 'true' }[String(type)] ?? (format === 'uuid' ? ID : 'x');
+  const texts = { integer: String(minimum), array: '1', boolean: 'true' };
+  return texts[type as keyof typeof texts] ?? (format === 'uuid' ? ID : 'x');
 }
 
 function wrongFields(field: Schema): Wrong {
