@@ -20,6 +20,7 @@ COPY client/src client/src
 COPY console console
 COPY src/auth/rules/scope.ts src/auth/rules/
 COPY src/http/routes/catalogue.ts src/http/routes/
+COPY src/usage/rules/request-id.ts src/usage/rules/
 RUN npm run build:console
 COPY nest-cli.json tsconfig.json tsconfig.build.json prisma.config.ts ./
 COPY prisma prisma
