@@ -27,7 +27,7 @@ describe('the build of the console', () => {
 
     const [beforeBuild = ''] = read('Dockerfile').split('RUN npm run build:console');
     const copied = [...beforeBuild.matchAll(/^COPY (src\/\S+) (\S+)$/gm)];
-    expect(copied.map(([, source]) => source).toSorted()).toEqual(sources);
+    expect(copied.map(([, source = '']) => source).toSorted()).toEqual(sources);
     expect(copied.map(([, , folder]) => folder)).toEqual(
       copied.map(([, source = '']) => `${path.dirname(source)}/`),
     );
