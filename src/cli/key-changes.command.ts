@@ -15,7 +15,7 @@ import {
   recordText,
 } from './arguments.js';
 import { changeCommand, type ChangeOptions } from './command.js';
-import { findId } from './record-id.js';
+import { EXACTLY, findId } from './record-id.js';
 import { issuedOutput, keyOutput, keyText } from './key-output.js';
 import { confirm, readLine } from './output/confirmation.js';
 import { OperatorError } from '../process/operator-error.js';
@@ -88,7 +88,7 @@ export const keyChanges: Command[] = [
     .addOption(networksOption())
     .requireOneOf('--name', '--note', '--no-note', '--scopes', '--networks')
     .run(async (services, text: string, { name, note, scopes: given, networks, as }: UpdateOptions) => {
-      const id = await findId(services, 'key', text);
+      const id = await findId(services, 'key', text, EXACTLY);
       const restrictions = { scopes: given?.value, allowedNetworks: networks?.value };
       const input = { name, note: note === false ? null : note, ...restrictions };
       return keyOutput(await services.get(KeyService).update(id, input, as));
@@ -99,7 +99,7 @@ export const keyChanges: Command[] = [
     .option('--yes', 'do not ask for confirmation')
     .run(async (services, text: string, options: ChangeOptions) => {
       const keys = services.get(KeyService);
-      const key = await keys.find(await findId(services, 'key', text));
+      const key = await keys.find(await findId(services, 'key', text, EXACTLY));
       const wasSuspended = key.suspendedAt !== null;
       if (!wasSuspended) {
         await confirm(`Suspend ${keyText(key)}?`, options);
@@ -112,7 +112,7 @@ export const keyChanges: Command[] = [
     .argument(...KEY_ID)
     .run(async (services, text: string, { as }: ChangeOptions) => {
       const keys = services.get(KeyService);
-      const { id, suspendedAt } = await keys.find(await findId(services, 'key', text));
+      const { id, suspendedAt } = await keys.find(await findId(services, 'key', text, EXACTLY));
       const end = suspendedAt === null ? 'The key was not suspended.' : 'The key is no longer suspended.';
       return keyOutput(await keys.update(id, { suspended: false }, as), end);
     }),
@@ -130,7 +130,7 @@ export const keyChanges: Command[] = [
       expiry,
     )
     .run(async (services, text: string, options: ChangeOptions & { overlap: number; expires?: Date }) => {
-      const id = await findId(services, 'key', text);
+      const id = await findId(services, 'key', text, EXACTLY);
       const { overlap: overlapSeconds, expires: expiresAt, as } = options;
       const issued = await services.get(KeyService).rotate(id, { overlapSeconds, expiresAt }, as);
       const end = overlapSeconds === 0 ? 'no longer works' : `works until ${issued.overlapEndsAt}`;
@@ -159,7 +159,7 @@ export const keyChanges: Command[] = [
       const { leakedKey: given, as } = options;
       const leaked = given === '-' ? await readLeakedKey() : given;
       const key = await keys.find(
-        await (leaked === undefined ? findId(services, 'key', text ?? '') : keys.findId(leaked)),
+        await (leaked === undefined ? findId(services, 'key', text ?? '', EXACTLY) : keys.findId(leaked)),
       );
       if (key.revokedAt === null || leaked !== undefined) {
         const which =

@@ -8,7 +8,7 @@ import { changeCommand, type ChangeOptions, command, group } from './command.js'
 import { limitsText, planText } from './key-output.js';
 import { confirm } from './output/confirmation.js';
 import { fieldsText, linesText, type Output } from './output/text.js';
-import { findId } from './record-id.js';
+import { EXACTLY, findId } from './record-id.js';
 
 const ID = [
   '<id>',
@@ -88,11 +88,11 @@ export const quotasCommand = group('quotas', 'quotas: the plan, limits, counts a
       'the audit and from events, with its failed requests and stored responses; ids and counts stay, ' +
       'and webhooks that are limited to the quota are paused',
   )
-    .argument(...ID)
+    .argument('<id>', 'whole id of the quota, or its external id', recordText)
     .option('--yes', 'do not ask for confirmation')
     .run(async (services, text: string, { as, ...options }: ChangeOptions) => {
       const quotas = services.get(QuotaService);
-      const old = await quotas.find(await findId(services, 'quota', text));
+      const old = await quotas.find(await findId(services, 'quota', text, EXACTLY));
       const keys = countText(old.validKeyCount, 'valid key');
       const revoke = old.validKeyCount === 0 ? '' : ` and revoke its ${keys}`;
       await confirm(`Erase the customer of ${quotaText(old)}${revoke}, permanently?`, options);
@@ -132,7 +132,8 @@ export const quotasCommand = group('quotas', 'quotas: the plan, limits, counts a
 ]).addHelpText(
   'after',
   '\nAn <id> is the id of a quota or a unique end of it, as "keys list" prints it, its external id, or the ' +
-    'id or last four characters of one of its keys. Options --quota of other commands take the same.',
+    'id or last four characters of one of its keys. Options --quota of other commands take the same. "erase" ' +
+    'takes a whole id or an external id only.',
 );
 
 function quotaOutput(quota: Quota, ...lines: string[]): Output {

@@ -14,6 +14,9 @@ const LAST_FOUR = /^(?:ask_(?:live|test)_)?…?([0-9a-z]{4})$/i;
 /** These characters of an id are random; the first ones are its time. */
 const SHOWN_LENGTH = 8;
 
+/** How a text names a record whose change may not hit another. */
+export const EXACTLY = { isExact: true };
+
 /** A key or quota that a text may mean, and what tells it from others. */
 interface Candidate {
   id: string;
@@ -33,27 +36,33 @@ interface FoundKey {
  * characters exactly. It is a quota whose id it is or ends with it, whose external id it is, or one of whose
  * keys it means.
  *
+ * Exactly, so that no other is changed: it is a key's last four characters in this case only, and a quota has
+ * this whole id or external id.
+ *
  * @throws ApiError `not_found`; `invalid_request` if the text fits several.
  */
 export async function findId<Text extends string | undefined>(
   services: INestApplicationContext,
   kind: Kind,
   text: Text,
+  { isExact } = { isExact: false },
 ): Promise<Text> {
   if (text === undefined || (kind === 'key' && isUuid(text))) {
     return text;
   }
   const database = services.get(PrismaService);
-  const candidates = await (kind === 'key' ? keyCandidates(database, text) : quotaCandidates(database, text));
+  const find = kind === 'key' ? keyCandidates : quotaCandidates;
+  const candidates = await find(database, text, isExact);
   const [found] = candidates;
   if (found === undefined && isUuid(text)) {
     // Usage and audit may outlive a quota.
     return text;
   }
   if (found === undefined) {
+    const names = isExact ? 'whole id or external id' : 'id, external id or key';
     throw kind === 'key'
       ? unknownRecord(kind, text)
-      : new ApiError('not_found', `There is no quota with the id, external id or key "${text}".`);
+      : new ApiError('not_found', `There is no quota with the ${names} "${text}".`);
   }
   if (candidates.length > 1) {
     const list = candidates.slice(0, MATCHES_MAX).map(({ label }) => label);
@@ -63,14 +72,18 @@ export async function findId<Text extends string | undefined>(
   return found.id as Text;
 }
 
-async function keyCandidates(database: PrismaService, text: string): Promise<Candidate[]> {
-  const keys = await findKeys(database, text);
+async function keyCandidates(database: PrismaService, text: string, isExact: boolean): Promise<Candidate[]> {
+  const keys = await findKeys(database, text, isExact);
   return keys.map(({ id, name, quotaId }) => ({ id, label: `${id} "${name}" (quota ${quotaId})` }));
 }
 
 /** Returns the quota with this id, else all that the text may mean: an external id may look like an end. */
-async function quotaCandidates(database: PrismaService, text: string): Promise<Candidate[]> {
-  const ending = endingOf(text);
+async function quotaCandidates(
+  database: PrismaService,
+  text: string,
+  isExact: boolean,
+): Promise<Candidate[]> {
+  const ending = isExact && !isUuid(text) ? null : endingOf(text);
   const customer = externalId.safeParse(text).data ?? null;
   const quotas = await database.$queryRaw<{ id: string; externalId: string | null }[]>`
     SELECT id, external_id AS "externalId" FROM quotas
@@ -83,13 +96,13 @@ async function quotaCandidates(database: PrismaService, text: string): Promise<C
   const labels = new Map(
     quotas.map((quota) => [quota.id, quota.id + (quota.externalId === null ? '' : ` "${quota.externalId}"`)]),
   );
-  for (const { id, name, quotaId } of await findKeys(database, text)) {
+  for (const { id, name, quotaId } of isExact ? [] : await findKeys(database, text, false)) {
     labels.set(quotaId, labels.get(quotaId) ?? `${quotaId} (key ${id} "${name}")`);
   }
   return Array.from(labels, ([id, label]) => ({ id, label }));
 }
 
-async function findKeys(database: PrismaService, text: string): Promise<FoundKey[]> {
+async function findKeys(database: PrismaService, text: string, isExact: boolean): Promise<FoundKey[]> {
   const ending = endingOf(text);
   const lastFour = LAST_FOUR.exec(text)?.[1] ?? null;
   const keys = await database.$queryRaw<FoundKey[]>`
@@ -99,7 +112,7 @@ async function findKeys(database: PrismaService, text: string): Promise<FoundKey
       OR lower(last_four) = lower(${lastFour}::text)
     ORDER BY id`;
   const exact = keys.filter((key) => key.lastFour === lastFour || (ending && key.id.endsWith(ending)));
-  return exact.length === 0 ? keys : exact;
+  return isExact || exact.length > 0 ? exact : keys;
 }
 
 function endingOf(text: string): string | null {

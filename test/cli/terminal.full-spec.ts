@@ -729,6 +729,10 @@ describe('the id of a key', () => {
     }
     expect(await readJson('usage list --key Zz9x')).toStrictEqual([]);
     expect(await readJson('keys show zz9X')).toMatchObject({ id });
+    expectFailure(
+      await unchanged(() => admin('keys', 'revoke', 'zz9X')),
+      'There is no key with the id "zz9X".',
+    );
     await database.query("UPDATE api_keys SET last_four = 'zz9x' WHERE id = $1", [otherId]);
     expect(await readJson('keys show zz9x')).toMatchObject({ id: otherId });
     expect((await admin('keys', 'show', 'ZZ9X')).stderr).toContain('Several keys end with "ZZ9X":');
@@ -796,10 +800,29 @@ describe('the id of a quota', () => {
     // The number of one customer may be the end of another quota's id.
     const end = first.quotaId.slice(-4);
     const third = await issue(`--plan free --external-id ${end}`);
-    const { stderr } = await unchanged(() => called(`quotas erase ${end} --yes`));
+    const { stderr } = await unchanged(() => called(`quotas unban ${end}`));
     expect(stderr).toContain(`Several quotas fit "${end}": `);
     expect(stderr).toContain(`${third.quotaId} "${end}"`);
     expect(await readJson(`quotas show ${first.quotaId}`)).toMatchObject({ id: first.quotaId });
+  });
+
+  it('is needed whole, or as the external id, to erase: again, it erases no other quota', async () => {
+    const [other, { quotaId }] = [await issue(), await issue()];
+    const end = other.quotaId.slice(-8);
+    await succeed('quotas', 'update', quotaId, '--external-id', end);
+    expect(await readJson(`quotas erase ${end} --yes`)).toMatchObject({ id: quotaId, externalId: null });
+    for (const text of [end, `…${end}`, other.id.slice(-8), other.lastFour]) {
+      expectFailure(
+        await unchanged(() => called(`quotas erase ${text} --yes`)),
+        `There is no quota with the whole id or external id "${text}".`,
+      );
+    }
+    expectFailure(
+      await called(`quotas erase ${other.id} --yes`),
+      `There is no quota with the id "${other.id}".`,
+    );
+    expect(await succeed('quotas', 'erase', quotaId.toUpperCase())).toContain('was erased already.');
+    expect(await readJson(`keys show ${other.id}`)).toMatchObject({ state: 'active' });
   });
 });
 
