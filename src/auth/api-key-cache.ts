@@ -128,8 +128,8 @@ export class ApiKeyCache implements MetricsSource {
   }
 
   /** By the SHA-256 of a key, however outdated: only to report limits, never to authenticate. */
-  lastKnown(hash: Buffer): Principal | null {
-    return this.cache.peek(hash.toString('latin1'))?.principal ?? null;
+  lastKnown(hash: Buffer): CachedApiKey | null {
+    return this.cache.peek(hash.toString('latin1')) ?? null;
   }
 
   private async lookUp(hash: Buffer, id: string): Promise<CachedApiKey | null> {

@@ -48,10 +48,11 @@ export class ApiKeyStrategy extends Strategy<(token: string, done: Done) => void
     super({ realm: REALM }, (token, done) => this.verify(token, done));
   }
 
-  /** Returns `request.lastKnownPrincipal`. */
+  /** Returns `request.lastKnownPrincipal`: null for a key that was denied, which has no part in its quota. */
   lastKnownPrincipal({ headers }: FastifyRequest): Principal | null {
     const [, key] = /^bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
-    return key === undefined ? null : this.keys.lastKnown(hashApiKey(key));
+    const known = key === undefined ? null : this.keys.lastKnown(hashApiKey(key));
+    return known !== null && this.invalidityOf(known) === null ? known.principal : null;
   }
 
   private verify(token: string, done: Done): void {
@@ -83,13 +84,17 @@ export class ApiKeyStrategy extends Strategy<(token: string, done: Done) => void
     if (key === null) {
       return deny('The API key is unknown');
     }
-    const { principal, revoked, suspended } = key;
-    const reason = findInvalidity(revoked, suspended, principal.expiresAt, this.clock.now());
+    const { principal } = key;
+    const reason = this.invalidityOf(key);
     if (reason === null) {
       return { principal, denial: null };
     }
     const { id, plan } = principal.quota;
     return deny(`The API key ${DENIALS[reason]}`, { keyId: principal.keyId, quota: { id, plan } });
+  }
+
+  private invalidityOf({ principal, revoked, suspended }: CachedApiKey) {
+    return findInvalidity(revoked, suspended, principal.expiresAt, this.clock.now());
   }
 }
 

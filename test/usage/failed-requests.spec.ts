@@ -219,7 +219,7 @@ describe('requests that failed', () => {
   });
 
   it('take 60 rows a minute of a flood by a quota, or without a key, and are all counted', async () => {
-    admin.store.clock.travelTo(new Date(HALF_PAST.getTime() + 2 * MINUTE_MS));
+    admin.store.clock.travelTo(new Date(HALF_PAST.getTime() + 8 * MINUTE_MS));
     const narrow = await admin.store.issue({ plan: 'enterprise', perMinute: 5, perDay: 1000 });
     const flood = async (options: Init) => {
       const responses = await Promise.all(Array.from({ length: 100 }, () => call('/v1/pets', options)));
@@ -233,9 +233,28 @@ describe('requests that failed', () => {
       (SELECT sum(total)::int FROM failed_request_minutes WHERE quota_id = coalesce($1, $2)
         AND starts_at >= $3) AS total`;
     const counts = (quotaId: string | null) =>
-      admin.store.database.query(count, [quotaId, NIL, new Date(HALF_PAST.getTime() + MINUTE_MS)]);
+      admin.store.database.query(count, [quotaId, NIL, new Date(HALF_PAST.getTime() + 7 * MINUTE_MS)]);
     expect(await counts(narrow.quotaId)).toEqual([{ rows: 60, total: 95 }]);
     expect(await counts(null)).toEqual([{ rows: 60, total: 100 }]);
+  });
+
+  it('of a key that is denied hide none of its quota, however many they are', async () => {
+    admin.store.clock.travelTo(new Date(HALF_PAST.getTime() + 6 * MINUTE_MS));
+    const { key: denied, id } = await admin.store.issue({ ...UNLIMITED, quotaId: key.quotaId });
+    await call('/v1/pets', { key: denied });
+    await admin.send(`POST /admin/keys/${id}/revoke`);
+    await eventually(async () => expect((await call('/v1/pets', { key: denied })).status).toBe(401));
+    const tooLarge = { method: 'POST', body: `"${'a'.repeat(65_536)}"`, key: denied };
+    for (const init of [{ key: denied }, tooLarge]) {
+      await Promise.all(Array.from({ length: 61 }, () => call('/v1/pets', init)));
+    }
+    await call('/v1/nothing');
+    await recorded();
+    const find = (query: string) => admin.send(`GET /admin/requests?quotaId=${key.quotaId}&${query}`);
+    const { json, headers } = await find('code=not_found');
+    expect(json).toMatchObject([{ path: '/v1/nothing', keyId: key.id }]);
+    expect(headers.get('X-Missing-Count')).toBe('0');
+    expect((await find('code=invalid_api_key&limit=1')).json).toMatchObject([{ keyId: id }]);
   });
 
   it('are all kept if their client sends one X-Request-Id again; the newest is found by it', async () => {

@@ -63,7 +63,10 @@ export class FailedRequestRecorder extends PeriodicTask implements ResponseHook 
     const key = findKnownKey(request);
     // By the clock of the counter store, unless that was unavailable.
     const requestedAtMs = request.decision?.nowMs ?? this.clock.now();
-    const isCounted = this.batch.add(key?.quota.id ?? null, requestedAtMs, () => ({
+    // The holder of a key that is denied must not use up what is stored of its quota.
+    const isDenied = request.authentication?.principal === null;
+    const counted = isDenied ? null : (key?.quota.id ?? null);
+    const isCounted = this.batch.add(counted, requestedAtMs, () => ({
       id: randomUUID(),
       requestedAtMs,
       requestId: request.id,
@@ -75,6 +78,7 @@ export class FailedRequestRecorder extends PeriodicTask implements ResponseHook 
       message: storable(withoutKeys(failure.message).slice(0, MESSAGE_MAX_LENGTH)),
       durationMs: Math.round(reply.elapsedTime * 10) / 10,
       keyId: key?.keyId ?? null,
+      quotaId: key?.quota.id ?? null,
       clientAddress: addressText(request.ip),
     }));
     this.dropped += Number(!isCounted);

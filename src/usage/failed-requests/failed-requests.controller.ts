@@ -21,7 +21,7 @@ const OWN_PATH = '/v1/requests';
 const PATH = '/admin/requests';
 const KEPT =
   'A request appears within a second, and is kept for a day, or up to 7, as the service is set. ' +
-  `Up to ${STORED_PER_MINUTE_MAX} a minute are kept of a quota, and of all requests without one: ` +
+  `Up to ${STORED_PER_MINUTE_MAX} a minute are kept of a quota, and of all without a valid key: ` +
   '`X-Missing-Count` says how many are missing.';
 
 @Tag('requests', 'Requests that failed.')

@@ -1,6 +1,6 @@
 import { MINUTE_MS } from '../../process/time-units.js';
 
-/** The maximum of requests that are stored of a quota and minute, and of those without a quota. */
+/** The maximum of requests that are stored of a quota and minute, and of those without a valid key. */
 export const STORED_PER_MINUTE_MAX = 60;
 /** The maximum of requests in a batch, of about 500 bytes each. */
 const REQUESTS_MAX = 5_000;
@@ -20,6 +20,8 @@ interface FailedRequestEntry {
   message: string;
   durationMs: number;
   keyId: string | null;
+  /** Of the key, even if that is denied and its requests count with those without a valid key. */
+  quotaId: string | null;
   clientAddress: string;
 }
 
