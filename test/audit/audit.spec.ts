@@ -391,12 +391,7 @@ describe('GET /admin/audit', () => {
       expect(await times(`until=${at(1)}`)).toStrictEqual([]);
       expect(await times('since=2001-01-01T01:00:00.003%2B01:00')).toEqual([at(4), at(3)]);
       expect(await times(`since=${at(2)}&until=${at(2)}`)).toStrictEqual([]);
-      expectError(
-        await sendAsAdmin(`GET /admin/audit?since=${at(3)}&until=${at(2)}`),
-        400,
-        'invalid_request',
-        'The request is invalid: since must not be after until.',
-      );
+      expect(await times(`since=${at(3)}&until=${at(2)}`)).toStrictEqual([]);
     });
 
     it('returns the entries of all filters from page to page', async () => {
