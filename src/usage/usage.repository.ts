@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Prisma } from '../database/generated/client.js';
 import { PrismaService } from '../database/access/prisma.service.js';
-import { ApiError } from '../http/routes/api-error.js';
+import { requireRange } from '../http/routes/require-range.js';
 import { toPage } from '../schemas/pagination.js';
 import type { MinuteOfRequests } from './rules/what-if.js';
 import { UsageJournal } from './usage.journal.js';
@@ -256,9 +256,7 @@ function selectedUsage(
   end = Prisma.sql`OFFSET 0`,
 ): Prisma.Sql {
   const { period, since, until, keyId } = selection;
-  if (since !== undefined && until !== undefined && since >= until) {
-    throw new ApiError('invalid_request', 'The request is invalid: since must be before until.');
-  }
+  requireRange(selection);
   const condition = Prisma.sql`period = ${period}
     ${since === undefined ? Prisma.empty : Prisma.sql`AND starts_at >= ${since}`}
     ${until === undefined ? Prisma.empty : Prisma.sql`AND starts_at < ${until}`}

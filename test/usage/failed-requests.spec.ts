@@ -194,6 +194,10 @@ describe('requests that failed', () => {
       2,
     );
     expect(await codes(`keyId=${randomUUID()}`)).toEqual([]);
+    for (const until of [HALF_PAST, new Date(HALF_PAST.getTime() - 1)]) {
+      const range = `since=${HALF_PAST.toISOString()}&until=${until.toISOString()}`;
+      expectInvalid(await admin.send(`GET /admin/requests?${range}`), 'since must be before until');
+    }
     const first = await admin.send(`GET /admin/requests?quotaId=${key.quotaId}&limit=2`);
     const next = /<([^>]+)>; rel="next"/.exec(first.headers.get('Link') ?? '')?.[1];
     expect((await admin.send(`GET ${next}`)).json).toMatchObject([{ code: 'invalid_request' }]);

@@ -24,7 +24,7 @@ export class FailedRequestRepository {
   /**
    * Returns one page of failed requests, newest first, and how many of the range are missing.
    *
-   * @throws ApiError `invalid_request` for a range that ends before it starts.
+   * @throws ApiError `invalid_request` for a range that does not end after it starts.
    */
   async page(query: FailedRequestOfAllQuery) {
     const { limit, cursor, requestId, keyId, status, code, since, until } = query;
