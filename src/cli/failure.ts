@@ -3,7 +3,7 @@ import { describeFailure } from '../start/describe-failure.js';
 import { faultOfOption } from './option-faults.js';
 import { clipValues, escapeControls, escapeLines } from './output/text.js';
 
-/** Runs a command. Reports a failure on standard error and sets exit code 1, or 2 if an option was wrong. */
+/** Runs a command. Reports a failure on standard error and sets exit code 1. */
 export async function reportFailure(work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -14,6 +14,6 @@ export async function reportFailure(work: () => Promise<void>): Promise<void> {
     const fault = isOfService ? faultOfOption(error) : null;
     const escape = isOfService ? (text: string) => escapeControls(clipValues(text)) : escapeLines;
     process.stderr.write(`${escape(fault === null ? describeFailure(error) : `error: ${fault}`)}\n`);
-    process.exitCode = fault === null ? 1 : 2;
+    process.exitCode = 1;
   }
 }

@@ -674,15 +674,13 @@ describe('animal-store usage', () => {
 
   it('fails for an unknown key and a range that is none', async () => {
     expectFailure(await called('usage operations --key nobody'), 'There is no key with the id "nobody".');
-    const none = await called('usage top --since 2027-03-05T00:00:00Z --until 2027-03-05T00:00:00Z');
-    expect(none).toMatchObject({ code: 2, stdout: '', stderr: 'error: --since must be before --until.\n' });
-    for (const list of ['audit list', 'requests list']) {
-      expect(await called(`${list} --since 2027-03-05 --until 2027-03-04`)).toMatchObject({
-        code: 2,
-        stdout: '',
-        stderr: 'error: --since must not be after --until.\n',
-      });
+    for (const list of ['usage top', 'requests list']) {
+      expectFailure(
+        await called(`${list} --since 2027-03-05 --until 2027-03-05`),
+        'error: --since must be before --until.',
+      );
     }
+    expect(await readJson('audit list --since 2027-03-05 --until 2027-03-04')).toStrictEqual([]);
   });
 });
 
