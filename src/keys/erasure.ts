@@ -12,7 +12,7 @@ const AUDIT_FIELDS = ['name', 'note', 'allowedNetworks', 'externalId'];
  * same in the audit and in events for webhooks, its failed requests, and stored responses. Ids and counts
  * stay. The webhooks that receive only its events are paused, because they may lead to the customer.
  *
- * Returns whether a key, the quota or the audit described the customer until now.
+ * Returns whether anything described the customer until now, so that something was removed or deleted.
  */
 export async function erasePersonalData(
   transaction: Prisma.TransactionClient,
@@ -46,14 +46,22 @@ export async function erasePersonalData(
       )
       AND (before ?| ${AUDIT_FIELDS}::text[] OR after ?| ${AUDIT_FIELDS}::text[])`;
   await transaction.$executeRaw`SELECT set_config('animal_store.audit_change', '', true)`;
-  await transaction.$executeRaw`
+  const ofEvents = await transaction.$executeRaw`
     UPDATE webhook_deliveries
     SET
       payload = jsonb_set(payload::jsonb, '{data,keyName}', to_jsonb(${ERASED}::text), false)
         #- '{data,externalId}',
       response_body = NULL
-    WHERE payload->'data'->>'quotaId' = ${quotaId}`;
-  await transaction.$executeRaw`DELETE FROM failed_requests WHERE quota_id = ${quotaId}::uuid`;
-  await transaction.$executeRaw`DELETE FROM stored_responses WHERE quota_id = ${quotaId}::uuid`;
-  return ofKeys + ofQuota + ofAudit > 0;
+    WHERE
+      payload->'data'->>'quotaId' = ${quotaId}
+      AND (
+        payload->'data'->>'keyName' <> ${ERASED}
+        OR payload->'data'->>'externalId' IS NOT NULL
+        OR response_body IS NOT NULL
+      )`;
+  const failures = await transaction.$executeRaw`
+    DELETE FROM failed_requests WHERE quota_id = ${quotaId}::uuid`;
+  const responses = await transaction.$executeRaw`
+    DELETE FROM stored_responses WHERE quota_id = ${quotaId}::uuid`;
+  return ofKeys + ofQuota + ofAudit + ofEvents + failures + responses > 0;
 }

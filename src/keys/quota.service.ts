@@ -57,9 +57,9 @@ export class QuotaService {
 
   /**
    * Revokes the keys of a quota, and removes what describes its customer; ids and counts stay.
-   * Failed requests that are recorded within the next second remain; erase the quota again to remove them,
-   * which the audit does not record unless the customer was described again. Returns the quota, and whether
-   * the customer was erased already.
+   * Failed requests that are recorded within the next second remain; erase the quota again to remove them.
+   * The audit records it again if there was more to erase. Returns the quota, and whether the customer was
+   * erased already.
    *
    * @throws ApiError `not_found`.
    */

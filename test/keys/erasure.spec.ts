@@ -124,6 +124,50 @@ it('can be repeated, which the audit records if there was more to erase', async 
   expect(await countEvents()).toBe(2);
 });
 
+it.each(['failed requests', 'stored responses', 'events'])(
+  'records that it deleted %s alone',
+  async (what) => {
+    const { store } = admin;
+    await admin.send('POST /admin/webhooks', { url: 'https://example.com/', events: ['key.expiring'] });
+    const key = await admin.issue({ name: 'Shop of Bob' });
+    const queue = (keyName: string, externalId: string | null) => {
+      const data = { keyId: key.id, keyName, quotaId: key.quotaId, externalId, expiresAt: new Date() };
+      return queueEvents(store.app.get(PrismaService), [
+        { type: 'key.expiring', subject: crypto.randomUUID(), data },
+      ]);
+    };
+    const call = (path: string, init = {}) => send(store.url + path, { key: key.key, ...init });
+    const pet = { method: 'POST', body: { name: 'Rex', categoryId: 1 } };
+    await call('/v1/pets', { ...pet, headers: { 'Idempotency-Key': 'a' } });
+    const [response] = await store.database.query<{ row: string }>(
+      'SELECT s::text AS row FROM stored_responses s WHERE quota_id = $1',
+      [key.quotaId],
+    );
+    await erase(key);
+    await queue('Erased', null);
+    expect(await erase(key)).toMatchObject({ wasErased: true });
+    const additions: Record<string, () => Promise<unknown>> = {
+      'failed requests': async () => {
+        await call('/v1/pets');
+        await store.app.get(FailedRequestRecorder).flush();
+      },
+      'stored responses': () =>
+        store.database.query('INSERT INTO stored_responses SELECT ($1::text::stored_responses).*', [
+          response!.row,
+        ]),
+      events: () => queue('Shop of Bob', null),
+    };
+    await additions[what]!();
+    expect(await erase(key)).toMatchObject({ wasErased: false });
+    const events = (await admin.send(`GET /admin/audit?quotaId=${key.quotaId}`)).json;
+    expect(events).toMatchObject([
+      { action: 'quota.erased', after: { revokedKeys: 0 } },
+      { action: 'quota.erased', after: { revokedKeys: 1 } },
+    ]);
+    expect(await erase(key)).toMatchObject({ wasErased: true });
+  },
+);
+
 it('rejects a quota that is not there', async () => {
   await expect(erase({ quotaId: crypto.randomUUID() })).rejects.toMatchObject({ code: 'not_found' });
 });
