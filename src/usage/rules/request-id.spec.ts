@@ -10,18 +10,27 @@ describe('requestIdIn', () => {
     `x-request-id: ${ID}`,
     `{"requestId":"${ID}","status":503}`,
     `My request id is "${ID}", thanks`,
+    `The request id I got was ${ID}.`,
+    `request id of the call: ${ID}`,
+    `The request id of our call at 9 is '${ID}'.`,
+    `request-id=${ID} status=503`,
+    `Request ID: "${ID}"`,
     `Hello, my request ${ID} failed 2 times this morning.`,
     `Try again shortly. If the problem persists, contact us and quote request id ${ID}.`,
   ])('returns the id in %j', (text) => {
     expect(requestIdIn(text)).toBe(ID);
   });
 
-  it.each(['host/Ab3-000001', 'request-id-7', 'a=b:c+d@e', '1'])('returns %j as it is', (id) => {
-    expect(requestIdIn(id)).toBe(id);
-  });
+  it.each(['host/Ab3-000001', 'request-id-7', 'a=b:c+d@e', '1', 'host-7.', 'ab:'])(
+    'returns %j as it is',
+    (id) => {
+      expect(requestIdIn(id)).toBe(id);
+    },
+  );
 
   it('returns the longest word with a digit of a sentence, and a sentence without one as it is', () => {
     expect(requestIdIn('Hello, my request ticket-4711 failed at 9.')).toBe('ticket-4711');
+    expect(requestIdIn('X-Request-Id: abc')).toBe('abc');
     expect(requestIdIn('Hello, my request failed')).toBe('Hello, my request failed');
   });
 

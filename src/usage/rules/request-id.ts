@@ -1,8 +1,12 @@
 /** The maximum length of an `X-Request-Id`. */
 export const REQUEST_ID_MAX_LENGTH = 128;
-/** Matches an id after its name, in a message, a header or a line of the log. */
-const NAMED = /request[- ]?id["':\s]+(?:(?:is|was)["':\s]+)?([\w.:+/=@-]+)/i;
-/** Matches a word with a digit: hardly an id has none, and few other words of a text have one. */
+/**
+ * Matches an id after its name, in a message, a header or a line of the log. A colon, an equals sign or a quote
+ * is before any id; of the words of a sentence, only one with a digit is.
+ */
+const NAMED =
+  /request[- ]?id(?:\s+(?:is|was))?(?:["'\s]*[:=]["'\s]*|\s*["']|\s+(?=[\w.:+/=@-]*\d))([\w.:+/=@-]+)/i;
+/** Matches a word with a digit: almost every id has one, and few other words of a text do. */
 const WORD_WITH_DIGIT = /[\w.:+/=@-]*\d[\w.:+/=@-]*/g;
 
 /**
@@ -11,10 +15,11 @@ const WORD_WITH_DIGIT = /[\w.:+/=@-]*\d[\w.:+/=@-]*/g;
  */
 export function requestIdIn(text: string): string {
   const whole = text.trim();
+  const isSentence = /\s/.test(whole);
   const [, named] = NAMED.exec(whole) ?? [];
-  const id = named ?? (/\s/.test(whole) ? longest(whole.match(WORD_WITH_DIGIT)) : null) ?? whole;
-  // A sentence ends with a full stop.
-  return id.replace(/[.:]$/, '').slice(0, REQUEST_ID_MAX_LENGTH);
+  const id = named ?? (isSentence ? longest(whole.match(WORD_WITH_DIGIT)) : null) ?? whole;
+  // A sentence ends with a full stop, but an id may too.
+  return (isSentence ? id.replace(/[.:]$/, '') : id).slice(0, REQUEST_ID_MAX_LENGTH);
 }
 
 function longest(words: string[] | null): string | null {
