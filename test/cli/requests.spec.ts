@@ -56,7 +56,7 @@ describe('animal-store requests', () => {
     expect(code).toBe(1);
     expect(stderr).toContain(
       'No failed request with the id "unknown" is kept. Requests that succeed are not kept; those that ' +
-        'fail are kept for 24 hours, at most 60 a minute for a quota.',
+        'fail are kept for 24 hours unless the service is set otherwise, at most 60 a minute for a quota.',
     );
   });
 

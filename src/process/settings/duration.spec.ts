@@ -1,4 +1,4 @@
-import { durationText, parseDuration } from './duration.js';
+import { parseDuration } from './duration.js';
 
 it.each([
   ['1s', 1000],
@@ -19,14 +19,3 @@ it.each(['', ' ', '1', '-1h', '1.5h', '1w', 'h', '1 h', '1H', '1h30m', '36501d',
     expect(parseDuration(text)).toBeNull();
   },
 );
-
-it.each([
-  ['24 hours', 86_400_000],
-  ['7 days', 604_800_000],
-  ['36 hours', 129_600_000],
-  ['1 hour', 3_600_000],
-  ['90 minutes', 5_400_000],
-  ['1 second', 1000],
-])('durationText returns "%s" for %d milliseconds', (text, milliseconds) => {
-  expect(durationText(milliseconds)).toBe(text);
-});

@@ -1,8 +1,6 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Prisma } from '../../database/generated/client.js';
 import { PrismaService } from '../../database/access/prisma.service.js';
-import { ENVIRONMENT, type Environment } from '../../process/settings/environment.js';
-import { durationText } from '../../process/settings/duration.js';
 import { ApiError } from '../../http/routes/api-error.js';
 import { requireRange } from '../../http/routes/require-range.js';
 import { toPage } from '../../schemas/pagination.js';
@@ -13,13 +11,15 @@ import type { FailedRequestOfAll, FailedRequestOfAllQuery } from './failed-reque
 /** A failed request with its key, and what its quota is now; both may have been deleted by hand. */
 type Row = Omit<FailedRequestOfAll, 'requestedAt'> & { id: string; requestedAt: Date };
 
+/** Without the retention that is set, because a terminal may have other settings than the service. */
+const KEPT =
+  'Requests that succeed are not kept; those that fail are kept for 24 hours unless the service is set ' +
+  `otherwise, at most ${STORED_PER_MINUTE_MAX} a minute for a quota.`;
+
 /** Reads the requests that failed. */
 @Injectable()
 export class FailedRequestRepository {
-  constructor(
-    private readonly prisma: PrismaService,
-    @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'FAILED_REQUEST_RETENTION'>,
-  ) {}
+  constructor(private readonly prisma: PrismaService) {}
 
   /**
    * Returns one page of failed requests, newest first, and how many of the range are missing.
@@ -61,19 +61,10 @@ export class FailedRequestRepository {
     // PostgreSQL rejects a text with NUL.
     const [request] = isPlainText(requestId) ? await this.read(conditions, 1) : [];
     if (request === undefined) {
-      const message = `No failed request with the id "${requestId}" is kept. ${this.keptText()}`;
+      const message = `No failed request with the id "${requestId}" is kept. ${KEPT}`;
       throw new ApiError('not_found', message);
     }
     return toRequest(request);
-  }
-
-  /** Returns which requests the service keeps as it is set. */
-  private keptText(): string {
-    const { FAILED_REQUEST_RETENTION: retention } = this.environment;
-    return retention === 0
-      ? 'The service is set to keep none: FAILED_REQUEST_RETENTION is 0.'
-      : 'Requests that succeed are not kept; those that fail are kept for ' +
-          `${durationText(retention)}, at most ${STORED_PER_MINUTE_MAX} a minute for a quota.`;
   }
 
   /** Returns the newest requests that meet all conditions on the request `r`. */
