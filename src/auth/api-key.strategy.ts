@@ -89,8 +89,8 @@ export class ApiKeyStrategy extends Strategy<(token: string, done: Done) => void
     if (reason === null) {
       return { principal, denial: null };
     }
-    const { id, plan } = principal.quota;
-    return deny(`The API key ${DENIALS[reason]}`, { keyId: principal.keyId, quota: { id, plan } });
+    const { keyId, quota } = principal;
+    return deny(`The API key ${DENIALS[reason]}`, { keyId, quota: { id: quota.id } });
   }
 
   private invalidityOf({ principal, revoked, suspended }: CachedApiKey) {

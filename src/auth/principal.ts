@@ -36,7 +36,8 @@ export interface Principal {
 /** What is recorded of the key of a request, valid or not. It permits nothing. */
 export interface KnownKey {
   keyId: string;
-  quota: Pick<Quota, 'id' | 'plan'>;
+  /** Without its plan if the key is denied, because its address is limited then. */
+  quota: Pick<Quota, 'id'> & Partial<Pick<Quota, 'plan'>>;
 }
 
 export type AuthenticationResult =
