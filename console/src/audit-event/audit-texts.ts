@@ -22,6 +22,9 @@ export const ACTIONS: Record<string, string> = {
   'webhook.delivery_resent': 'Sent a delivery again',
 };
 
+/** The actions of which an erasure removes what described a customer. */
+const ERASABLE = ['key.updated', 'quota.updated'];
+
 /** What was done to a key or a quota, by the first field that it changed. */
 const UPDATES: Record<string, string> = {
   name: 'Renamed a key',
@@ -80,8 +83,7 @@ export interface Change extends Field {
 /** Returns what was done in words, or the name of an action that this console does not know. */
 export function actionText(entry: Pick<AuditEvent, 'action' | 'before' | 'after'>): string {
   const [first] = listChanges(entry);
-  const isUpdate = entry.action === 'key.updated' || entry.action === 'quota.updated';
-  const update = isUpdate && first !== undefined ? UPDATES[first.name] : undefined;
+  const update = ERASABLE.includes(entry.action) && first !== undefined ? UPDATES[first.name] : undefined;
   return update ?? ACTIONS[entry.action] ?? entry.action;
 }
 
@@ -103,6 +105,14 @@ export function listChanges({ before, after }: Pick<AuditEvent, 'before' | 'afte
       before: before === null ? undefined : (before[name] ?? null),
       after: value,
     }));
+}
+
+/**
+ * Returns whether what an action changed was removed when the customer was erased. That of another action
+ * may be in what is not shown, as of the URL of a webhook.
+ */
+export function wasErased(entry: Pick<AuditEvent, 'action' | 'before' | 'after'>): boolean {
+  return ERASABLE.includes(entry.action) && listChanges(entry).length === 0;
 }
 
 /** Fields that this console does not know yet come last. */

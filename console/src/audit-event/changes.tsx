@@ -6,12 +6,12 @@ import { numberText } from '../format/number';
 import { UntrustedText } from '../format/untrusted-text';
 import { TextLink } from '../layout/text-link';
 import { eventText } from '../webhooks/event-texts';
-import { type Change, listChanges } from './audit-texts';
+import { type Change, listChanges, wasErased } from './audit-texts';
 
 /** Says what an action created, or which fields it changed from what to what, one a line. */
 export function Changes({ entry }: { entry: AuditEvent }) {
   const changes = listChanges(entry);
-  if (changes.length === 0 && entry.action.endsWith('.updated')) {
+  if (wasErased(entry)) {
     return (
       <Text size="sm" c="dimmed">
         Erased with the customer
