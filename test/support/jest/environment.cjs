@@ -1,8 +1,11 @@
 const { ModernFakeTimers } = require('@jest/fake-timers');
 const { ModuleMocker } = require('jest-mock');
 
-/** Jest wraps the first for each test file, and so does a package that Jest loads anew the others. */
+/** Jest wraps the first for each test file; a package that it loads anew for each file wraps the others. */
 const WRAPPED = ['exit', 'cwd', 'chdir'];
+
+/** Returns a package if this process has loaded it. A file of rules alone would wait for it in vain. */
+const loaded = (name) => require.cache[require.resolve(name)]?.exports;
 
 /** Runs a test file with the globals of its process, and undoes what it may change of them. */
 module.exports = class {
@@ -41,6 +44,11 @@ module.exports = class {
         process.off(event, listener);
       }
     }
+    // Else the OpenAPI document of the next file would have the schemas of this one too.
+    loaded('zod')?.globalRegistry.clear();
+    // An application of the file, or the file itself, may have silenced NestJS.
+    const nest = loaded('@nestjs/common');
+    nest?.Logger.overrideLogger(new nest.ConsoleLogger());
   }
 
   getVmContext() {
