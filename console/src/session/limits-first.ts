@@ -10,8 +10,8 @@ interface Denial {
 
 /**
  * Returns a `fetch` that reads the limits of a key, which counts against none of them, before the first other
- * request of a page. One that would be denied is not sent: its denial would bring a ban closer, and be a
- * failed request of the reader.
+ * request of a page. One that would be denied, or whose key is rejected, is not sent: its denial would bring a
+ * ban closer, and be a failed request of the reader.
  */
 export function limitsFirst(): (request: Request) => Promise<Response> {
   let isKnown = false;
@@ -20,17 +20,20 @@ export function limitsFirst(): (request: Request) => Promise<Response> {
       return fetch(request);
     }
     isKnown = true;
-    const denial = await findDenial(request);
-    return denial === null ? fetch(request) : toResponse(denial);
+    return (await findDenial(request)) ?? fetch(request);
   };
 }
 
-/** Returns how a request would be denied now; null if it would not, or if that is unknown. */
-async function findDenial({ headers, signal }: Request): Promise<Denial | null> {
+/** Returns the response to a request that would be denied now; null if it would not, or if that is unknown. */
+async function findDenial({ headers, signal }: Request): Promise<Response | null> {
   try {
     const response = await fetch(`${SERVICE_ROOT}v1/rate-limit`, { headers, signal });
     learnServiceTime(response.headers);
-    return response.ok ? denialOf(await response.json()) : null;
+    if (response.status === 401) {
+      return response;
+    }
+    const denial = response.ok ? denialOf(await response.json()) : null;
+    return denial && toResponse(denial);
   } catch {
     // Then the request itself fails too, and says why.
     return null;
