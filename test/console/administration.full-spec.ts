@@ -181,9 +181,11 @@ describe("the plans' numbers of valid keys in the console", () => {
     const page = await open('/admin/plans', {
       prepare: (opened) => void opened.on('request', (request) => sent.push(request.url())),
     });
-    await page.getByRole('link', { name: '1 valid key on one', exact: true }).waitFor();
-    await page.getByRole('link', { name: '2 valid keys on two', exact: true }).click();
+    await page.getByRole('cell', { name: '1 All keys on one', exact: true }).waitFor();
+    await page.getByRole('cell', { name: '2 All keys on two', exact: true }).waitFor();
+    await page.getByRole('link', { name: 'All keys on two', exact: true }).click();
     await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor();
+    expect(new URL(page.url()).searchParams.get('plan')).toBe('two');
     expect(sent.filter((url) => /\/admin\/keys.*limit=1(&|$)/.test(url))).toEqual([]);
   });
 });

@@ -43,13 +43,13 @@ const COLUMNS: Column<Plan>[] = [
     header: 'Valid keys',
     id: 'keys',
     cell: ({ row: { original } }) => (
-      <TextLink to="/admin/keys" search={{ plan: original.name }} size="sm">
-        {numberText(original.validKeyCount)}
-        <VisuallyHidden>
-          {original.validKeyCount === 1 ? ' valid key on ' : ' valid keys on '}
-          {original.name}
-        </VisuallyHidden>
-      </TextLink>
+      <Text component="span" inherit className="one-line">
+        {numberText(original.validKeyCount)}{' '}
+        <TextLink to="/admin/keys" search={{ plan: original.name }} size="sm" ml="xs">
+          All keys
+          <VisuallyHidden> on {original.name}</VisuallyHidden>
+        </TextLink>
+      </Text>
     ),
   },
 ];
