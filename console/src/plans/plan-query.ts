@@ -12,7 +12,7 @@ export const planQuery = (store: AnimalStore, name: string) =>
  * The queries that a change of a plan affects: plans, the limits of keys and of the signed-in one, and the
  * audit.
  */
-const TOUCHED = ['plans', 'keys', 'own-key', 'audit'];
+const TOUCHED = ['plans', 'plan-choices', 'keys', 'own-key', 'audit'];
 
 /** Returns a function that shows the saved plan of a response, and reloads what the change affects. */
 export function usePlanRefresh() {
