@@ -51,7 +51,7 @@ export function RequestKey({ request, isOfAll }: RequestKeyProps) {
       <Box maw={160}>
         <KeyLink id={keyId} apiKey={{ name: keyName, prefix, lastFour }} />
         {'externalId' in request && request.externalId !== null && (
-          <Text size="xs" truncate title={`External id ${request.externalId}`}>
+          <Text size="xs" truncate title={`External ID ${request.externalId}`}>
             <bdi>{request.externalId}</bdi>
           </Text>
         )}

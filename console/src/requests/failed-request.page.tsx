@@ -171,7 +171,7 @@ function Request({ request, isOfAll }: RequestProps) {
             )}
             {request.plan !== null && <Fact label="Plan">{request.plan}</Fact>}
             {request.externalId !== null && (
-              <Fact label="External id">
+              <Fact label="External ID">
                 <TextLink to="/admin/requests" search={{ externalId: request.externalId }} inherit>
                   <UntrustedText>{request.externalId}</UntrustedText>
                 </TextLink>
