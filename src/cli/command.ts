@@ -19,6 +19,9 @@ export interface ChangeOptions {
 
 /** A command or a group of commands. Wrong usage throws, after a message in which arguments are escaped. */
 export class TerminalCommand extends Command {
+  /** Commander's own fault, with the option that the flag resembles. Its types do not have it. */
+  declare private readonly unknownOption: (flag: string) => never;
+
   constructor(name: string, description: string) {
     super(name);
     this.description(description)
@@ -34,7 +37,7 @@ export class TerminalCommand extends Command {
       (option) => option.mandatory && this.getOptionValue(option.attributeName()) === undefined,
     );
     if (lacksOption && unknown !== undefined && !parsed.unknown.some((text) => HELP.has(text))) {
-      this.error(`error: unknown option '${unknown}'`);
+      this.unknownOption(unknown);
     }
     return parsed;
   }

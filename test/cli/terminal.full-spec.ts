@@ -975,7 +975,7 @@ describe('a command', () => {
     [`${ISSUE} --expires 2999-02-29`, 'It must be a day that exists.'],
     [`${ISSUE} --expires 2020-01-01`, 'error: --expires must be in the future.'],
     ['plans set unlimited --per-minute 10', 'error: --per-day is required for a new plan.'],
-    ['keys issue --nmae x --plan free', "error: unknown option '--nmae'"],
+    ['keys issue --nmae x --plan free', "error: unknown option '--nmae'\n(Did you mean --name?)\n"],
     ['keys issue --plan free --help-me', "error: unknown option '--help-me'"],
     [`${ISSUE} --external-id ${'x'.repeat(300)}`, `argument '${'x'.repeat(60)}…' is invalid`],
     ['keys show ', 'It must not be empty.'],
