@@ -65,7 +65,7 @@ describeOnDebianPostgres('a service under load', () => {
       const [backend] = await processes("application_name = 'animal-store'");
       process.kill((backend as { pid: number }).pid, 'SIGKILL');
     };
-    // Until PostgreSQL notices it, it still serves. Then it restarts all of its processes, also this one.
+    // Until PostgreSQL notices it, it still serves. Then it restarts all of its processes, this one too.
     const end = () =>
       eventually(async () =>
         expect(await processes("backend_type = 'checkpointer'")).not.toEqual([checkpointer]),

@@ -1,4 +1,4 @@
-/** Shows the response below the button that requests it, and scrolls to it. Swagger UI has it far below. */
+/** Shows the response below the button that requests it, and scrolls to it. Swagger UI shows it far below. */
 export const serverResponse = ({ React, getComponent, getConfigs, specSelectors }) => {
   const create = React.createElement;
 
