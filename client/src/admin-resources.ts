@@ -381,7 +381,7 @@ export class AdminRequestsResource {
   /** @internal */
   constructor(private readonly connection: Connection<paths>) {}
 
-  /** List failed requests of all clients. Returns one page of the requests that got 4xx or 5xx, newest first. A request appears within a second, and is kept for a day, or up to 7, as the service is set. Up to 60 a minute are kept of a quota, and of all requests without one: `X-Missing-Count` says how many are missing. `for await` iterates over this page and all after it. */
+  /** List failed requests of all clients. Returns one page of the requests that got 4xx or 5xx, newest first. A request appears within a second, and is kept for a day, or up to 7, as the service is set. Up to 60 a minute are kept of a quota, and of all without a valid key: `X-Missing-Count` says how many are missing. `for await` iterates over this page and all after it. */
   list(query: ListAllFailedRequestsQuery = {}, options: CallOptions = {}): PagePromise<FailedRequestOfAll> {
     return this.connection.list(query, options, (client, page, sending) =>
       client.GET('/admin/requests', { params: { query: page }, ...sending }),

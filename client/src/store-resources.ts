@@ -128,7 +128,7 @@ export class RequestsResource {
   /** @internal */
   constructor(private readonly connection: Connection<paths>) {}
 
-  /** List failed requests. Returns one page of the requests with keys of your quota that got 4xx or 5xx, newest first. A request appears within a second, and is kept for a day, or up to 7, as the service is set. Up to 60 a minute are kept of a quota, and of all requests without one: `X-Missing-Count` says how many are missing. Beta. `for await` iterates over this page and all after it. */
+  /** List failed requests. Returns one page of the requests with keys of your quota that got 4xx or 5xx, newest first. A request appears within a second, and is kept for a day, or up to 7, as the service is set. Up to 60 a minute are kept of a quota, and of all without a valid key: `X-Missing-Count` says how many are missing. Beta. `for await` iterates over this page and all after it. */
   list(query: ListFailedRequestsQuery = {}, options: CallOptions = {}): PagePromise<FailedRequest> {
     return this.connection.list(query, options, (client, page, sending) =>
       client.GET('/requests', { params: { query: page }, ...sending }),

@@ -132,8 +132,8 @@ export const quotasCommand = group('quotas', 'quotas: the plan, limits, counts a
 ]).addHelpText(
   'after',
   '\nAn <id> is the id of a quota or a unique end of it, as "keys list" prints it, its external id, or the ' +
-    'id or last four characters of one of its keys. Options --quota of other commands take the same. "erase" ' +
-    'takes a whole id or an external id only.',
+    'id or last four characters of one of its keys. Options --quota of other commands take the same. ' +
+    '"erase" takes a whole id or an external id only.',
 );
 
 function quotaOutput(quota: Quota, ...lines: string[]): Output {

@@ -23,7 +23,7 @@ export const ACTIONS: Record<string, string> = {
 };
 
 /** The actions of which an erasure removes what described a customer. */
-const ERASABLE = ['key.updated', 'quota.updated'];
+const ERASABLE = new Set(['key.updated', 'quota.updated']);
 
 /** What was done to a key or a quota, by the first field that it changed. */
 const UPDATES: Record<string, string> = {
@@ -83,7 +83,7 @@ export interface Change extends Field {
 /** Returns what was done in words, or the name of an action that this console does not know. */
 export function actionText(entry: Pick<AuditEvent, 'action' | 'before' | 'after'>): string {
   const [first] = listChanges(entry);
-  const update = ERASABLE.includes(entry.action) && first !== undefined ? UPDATES[first.name] : undefined;
+  const update = ERASABLE.has(entry.action) && first !== undefined ? UPDATES[first.name] : undefined;
   return update ?? ACTIONS[entry.action] ?? entry.action;
 }
 
@@ -112,7 +112,7 @@ export function listChanges({ before, after }: Pick<AuditEvent, 'before' | 'afte
  * may be in what is not shown, as of the URL of a webhook.
  */
 export function wasErased(entry: Pick<AuditEvent, 'action' | 'before' | 'after'>): boolean {
-  return ERASABLE.includes(entry.action) && listChanges(entry).length === 0;
+  return ERASABLE.has(entry.action) && listChanges(entry).length === 0;
 }
 
 /** Fields that this console does not know yet come last. */

@@ -10,8 +10,8 @@ interface Denial {
 
 /**
  * Returns a `fetch` that reads the limits of a key, which counts against none of them, before the first other
- * request of a page. One that would be denied, or whose key is rejected, is not sent: its denial would bring a
- * ban closer, and be a failed request of the reader.
+ * request of a page. One that would be denied, or has a rejected key, is not sent: it would bring a ban
+ * closer, and be a failed request of the reader.
  */
 export function limitsFirst(): (request: Request) => Promise<Response> {
   let isKnown = false;
@@ -24,7 +24,7 @@ export function limitsFirst(): (request: Request) => Promise<Response> {
   };
 }
 
-/** Returns the response to a request that would be denied now; null if it would not, or if that is unknown. */
+/** Returns the response to a request that would be denied now; null if it would not, or nobody knows. */
 async function findDenial({ headers, signal }: Request): Promise<Response | null> {
   try {
     const response = await fetch(`${SERVICE_ROOT}v1/rate-limit`, { headers, signal });

@@ -1,8 +1,8 @@
 /** The maximum length of an `X-Request-Id`. */
 export const REQUEST_ID_MAX_LENGTH = 128;
 /**
- * Matches an id after its name, in a message, a header or a line of the log. A colon, an equals sign or a quote
- * is before any id; of the words of a sentence, only one with a digit is.
+ * Matches an id after its name, in a message, a header or a line of the log. Any word after a colon, an
+ * equals sign or a quote is one; else only a word with a digit is.
  */
 const NAMED =
   /request[- ]?id(?:\s+(?:is|was))?(?:["'\s]*[:=]["'\s]*|\s*["']|\s+(?=[\w.:+/=@-]*\d))([\w.:+/=@-]+)/i;
