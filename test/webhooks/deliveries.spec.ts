@@ -646,11 +646,9 @@ describe('a webhook that the service pauses', () => {
     await until(() => responses.length === 1);
     await admin.send(`PATCH /admin/webhooks/${webhook.id}`, { url: `${receiver.url}/new` });
     responses[0]?.writeHead(410).end();
+    await expectNewest(webhook, { attempts: 1, responseStatus: 410 });
     await until(() => ![...admin.store.app.get(WebhookDeliverer)['inFlight'].values()].includes(webhook.id));
-    expect(await findWebhook(webhook)).toMatchObject({
-      paused: false,
-      lastDelivery: { responseStatus: 410 },
-    });
+    expect((await findWebhook(webhook)).paused).toBe(false);
   });
 });
 
