@@ -973,8 +973,6 @@ describe('a command', () => {
       'It must be a duration such as 30d, a date such as 2027-01-31, or a date-time',
     ],
     [`${ISSUE} --expires 2999-02-29`, 'It must be a day that exists.'],
-    [`${ISSUE} --expires 2020-01-01`, 'error: --expires must be in the future.'],
-    ['plans set unlimited --per-minute 10', 'error: --per-day is required for a new plan.'],
     ['keys issue --nmae x --plan free', "error: unknown option '--nmae'\n(Did you mean --name?)\n"],
     ['keys issue --plan free --help-me', "error: unknown option '--help-me'"],
     [`${ISSUE} --external-id ${'x'.repeat(300)}`, `argument '${'x'.repeat(60)}…' is invalid`],
@@ -1023,6 +1021,15 @@ describe('a command', () => {
   ])('exits with code 2 and the reason when it is called as %j', async (command, fault) => {
     const { code, stdout, stderr } = await called(command);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(fault);
+  });
+
+  it.each([
+    [`${ISSUE} --expires 2020-01-01`, 'error: --expires must be in the future.'],
+    ['plans set unlimited --per-minute 10', 'error: --per-day is required for a new plan.'],
+  ])('exits with code 1 and names the option that the service rejects (%s)', async (command, fault) => {
+    const { code, stdout, stderr } = await called(command);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain(fault);
   });
 
