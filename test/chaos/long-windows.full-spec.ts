@@ -1,5 +1,6 @@
 import type { Request } from '../../chaos/verifier/evidence.js';
 import { verify } from '../../chaos/verify.js';
+import { SERVED } from './served-request.js';
 
 const MINUTE_MS = 600_000;
 const NOON_MS = Date.UTC(2026, 10, 24, 12);
@@ -12,22 +13,11 @@ function request(used: number): Request {
   const minute = { q: LIMIT, r: LIMIT - used, w: 60, t: 60 - (second % 60) } as const;
   const day = { ...minute, w: 86_400, t: 86_400 - (second % 86_400) } as const;
   return {
-    kind: 'request',
+    ...SERVED,
     id: `r${used}`,
     sentMs,
     receivedMs: sentMs + 0.05,
-    replica: 'replica-1',
-    key: 'k1',
-    quota: 'q1',
-    method: 'GET',
-    path: '/v1/pets',
-    idempotencyKey: null,
-    request: null,
-    status: 200,
-    code: null,
     headers: { limit: LIMIT, remaining: minute.r, reset: second + day.t, minute, day },
-    digest: 'd',
-    recordId: null,
   };
 }
 

@@ -7,6 +7,7 @@ import { readEvidence } from '../../chaos/verifier/evidence.js';
 import { greatestOf, leastOf } from '../../chaos/verifier/extremes.js';
 import { notHeld, verify } from '../../chaos/verify.js';
 import { denialsBeforeBan } from '../support/keys/bans.js';
+import { SERVED } from './served-request.js';
 
 /** The monotonic time at which a minute of the wall clock begins. */
 const MINUTE_MS = 600_000;
@@ -86,22 +87,11 @@ function add(fields: Partial<Request> = {}, usedInMinute = 1, usedInDay = usedIn
     { q: DAY_LIMIT, r: DAY_LIMIT - usedInDay },
   );
   const request: Request = {
-    kind: 'request',
+    ...SERVED,
     id: `r${sent}`,
     sentMs,
     receivedMs: sentMs + 5,
-    replica: 'replica-1',
-    key: 'k1',
-    quota: 'q1',
-    method: 'GET',
-    path: '/v1/pets',
-    idempotencyKey: null,
-    request: null,
-    status: 200,
-    code: null,
     headers: { ...headers, ...(fields.status === 429 && { retryAfter: headers.minute.t }) },
-    digest: 'd',
-    recordId: null,
     ...fields,
   };
   evidence.requests.push(request);
