@@ -140,7 +140,7 @@ export class WebhookDeliverer extends PeriodicTask implements MetricsSource {
     this.failedDeliveries += state === 'failed' ? 1 : 0;
   }
 
-  /** Waits as long as a response asks for, and pauses a webhook that is gone or keeps failing. */
+  /** Waits as long as `Retry-After` says, and pauses a webhook that is gone or keeps failing. */
   private async heed(delivery: ClaimedDelivery, { result, retryAfterAt }: Attempt): Promise<void> {
     const { webhookId: id, url } = delivery;
     if (retryAfterAt !== null) {
