@@ -1,5 +1,5 @@
 -- Requests that got 4xx or 5xx, for a day by default. At most 60 of a quota and minute are stored, and 60 of all
--- requests without a valid key; `failed_request_minutes` counts all of them.
+-- requests without a quota; `failed_request_minutes` counts all of them.
 CREATE TABLE "failed_requests" (
     "id" UUID NOT NULL,
     "requested_at" TIMESTAMPTZ(3) NOT NULL,
