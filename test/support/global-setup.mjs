@@ -32,10 +32,18 @@ export default async function setUp() {
   template.pathname = '/template_store';
   const server = new pg.Client({ connectionString: postgres.url });
   await server.connect();
-  // Nothing in the tests must survive a crash of the machine.
-  await server.query('ALTER SYSTEM SET fsync = off');
-  await server.query('ALTER SYSTEM SET full_page_writes = off');
+  // Nothing in the tests must survive a crash of the machine, live long, or withstand a guess.
+  for (const setting of [
+    'fsync = off',
+    'full_page_writes = off',
+    'autovacuum = off',
+    'scram_iterations = 1',
+  ]) {
+    await server.query(`ALTER SYSTEM SET ${setting}`);
+  }
   await server.query('SELECT pg_reload_conf()');
+  const { username, password } = template;
+  await server.query(`SET scram_iterations = 1; ALTER ROLE ${username} PASSWORD '${password}'`);
   await server.query('CREATE DATABASE template_store');
   await applyPendingMigrations(template.href);
   const prisma = new PrismaService({ DATABASE_URL: template.href, DATABASE_POOL_SIZE: 2 });
