@@ -37,7 +37,8 @@ const optional = (described: HeaderObject) => ({ ...described, required: false }
 /** Every response header. One with two meanings has two keys, whose name is in `HEADER_NAMES`. */
 export const headers = {
   'X-Request-Id': text(
-    'Identifies the request in our log. It is your own `X-Request-Id` if you sent a valid one.',
+    'Identifies the request in our log. It is your own `X-Request-Id` if you sent one of at most 128 ' +
+      'letters, digits and `_.:+/=@-` that contains no API key.',
     '7f9c2f2e-5b0c-4c3a-9a51-0a3a3a5b7c11',
     { maxLength: 128 },
   ),
