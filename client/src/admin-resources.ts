@@ -8,6 +8,8 @@ import type { components, operations, paths } from './admin-schema.js';
 
 type Schemas = components['schemas'];
 
+/** A request of any client that got 4xx or 5xx. */
+export type AdminFailedRequest = Schemas['AdminFailedRequest'];
 /** Who acted. */
 export type AuditActor = Schemas['AuditActor'];
 /** An action of an administrator or of the holder of a key. */
@@ -16,8 +18,6 @@ export type AuditEvent = Schemas['AuditEvent'];
 export type AuditSubject = Schemas['AuditSubject'];
 /** A key that has called a deprecated operation. */
 export type DeprecatedCaller = Schemas['DeprecatedCaller'];
-/** A request of any client that got 4xx or 5xx. */
-export type FailedRequestOfAll = Schemas['FailedRequestOfAll'];
 /** The health of one replica. */
 export type Health = Schemas['Health'];
 /** A new API key. */
@@ -382,7 +382,7 @@ export class AdminRequestsResource {
   constructor(private readonly connection: Connection<paths>) {}
 
   /** List failed requests of all clients. Returns one page of the requests that got 4xx or 5xx, newest first. A request appears within a second, and is kept for a day, or up to 7, as the service is set. Up to 60 a minute are kept of a quota, and of all without a valid key: `X-Missing-Count` says how many are missing. `for await` iterates over this page and all after it. */
-  list(query: ListAllFailedRequestsQuery = {}, options: CallOptions = {}): PagePromise<FailedRequestOfAll> {
+  list(query: ListAllFailedRequestsQuery = {}, options: CallOptions = {}): PagePromise<AdminFailedRequest> {
     return this.connection.list(query, options, (client, page, sending) =>
       client.GET('/admin/requests', { params: { query: page }, ...sending }),
     );

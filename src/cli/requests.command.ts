@@ -1,7 +1,7 @@
 import { FailedRequestRepository } from '../usage/failed-requests/failed-request.repository.js';
 import {
-  type FailedRequestOfAll,
-  type FailedRequestOfAllQuery,
+  type AdminFailedRequest,
+  type AdminFailedRequestQuery,
   FailedRequestQuery,
 } from '../usage/failed-requests/failed-request.schemas.js';
 import { externalId } from '../keys/quota.schemas.js';
@@ -15,7 +15,7 @@ import { findId, idCell } from './record-id.js';
 const SAME_ID_MAX = 100;
 
 /** The options of `requests list`, beside those that are named as in the query. */
-interface ListOptions extends FailedRequestOfAllQuery {
+interface ListOptions extends AdminFailedRequestQuery {
   key?: string;
   quota?: string;
 }
@@ -61,7 +61,7 @@ export const requestsCommand = group('requests', 'requests that failed', [
     }),
 ]);
 
-function pageText({ entries, missing }: { entries: FailedRequestOfAll[]; missing: number }): string {
+function pageText({ entries, missing }: { entries: AdminFailedRequest[]; missing: number }): string {
   const haveExternalIds = entries.some((request) => request.externalId !== null);
   const rows = entries.map((request) => ({
     'requested at': request.requestedAt,
@@ -78,7 +78,7 @@ function pageText({ entries, missing }: { entries: FailedRequestOfAll[]; missing
         linesText('', `${missing} more failed and are not kept: there were too many at once.`);
 }
 
-function requestText(request: FailedRequestOfAll): string {
+function requestText(request: AdminFailedRequest): string {
   const { requestId, requestedAt, method, path, operation, status, code, message, durationMs } = request;
   return fieldsText({
     'request id': requestId,
@@ -102,6 +102,6 @@ function othersText(count: number): string {
   return count < 1 ? '' : linesText('', `${subject} this id too: requests list --request-id ID`);
 }
 
-function keyText({ keyId, keyName, prefix, lastFour }: FailedRequestOfAll): string | null {
+function keyText({ keyId, keyName, prefix, lastFour }: AdminFailedRequest): string | null {
   return keyId === null ? null : `"${keyName}" ${prefix}…${lastFour} (${idCell(keyId)})`;
 }

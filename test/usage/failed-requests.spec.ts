@@ -3,7 +3,7 @@ import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { encodeCursor } from '../../src/schemas/pagination.js';
 import { FailedRequestCleanup } from '../../src/usage/failed-requests/failed-request.cleanup.js';
 import { FailedRequestRecorder } from '../../src/usage/failed-requests/failed-request.recorder.js';
-import type { FailedRequestOfAll } from '../../src/usage/failed-requests/failed-request.schemas.js';
+import type { AdminFailedRequest } from '../../src/usage/failed-requests/failed-request.schemas.js';
 import { eventually } from '../support/eventually.js';
 import { expectError, expectInvalid } from '../support/http/expectations.js';
 import { type Init, send } from '../support/http/http.js';
@@ -31,7 +31,7 @@ describe('requests that failed', () => {
     send(store.url + target, { key: key.key, ...options });
   const recorded = (store: TestApplication = admin.store) => store.app.get(FailedRequestRecorder).flush();
 
-  async function list(query = ''): Promise<FailedRequestOfAll[]> {
+  async function list(query = ''): Promise<AdminFailedRequest[]> {
     await recorded();
     const { status, json } = await admin.send(`GET /admin/requests?quotaId=${key.quotaId}&${query}`);
     expect(status).toBe(200);
@@ -173,7 +173,7 @@ describe('requests that failed', () => {
     const found = await list();
     expect(found).toHaveLength(2);
     const { json } = await admin.send(`GET /admin/requests?status=404&keyId=${admin.administrator.id}`);
-    expect(json.map(({ message }: FailedRequestOfAll) => message.length)).toEqual([2000, 2000]);
+    expect(json.map(({ message }: AdminFailedRequest) => message.length)).toEqual([2000, 2000]);
     expect(JSON.stringify(found)).not.toContain(key.key.slice(4));
     expect(JSON.stringify(found)).not.toContain('secret');
   });
@@ -267,7 +267,7 @@ describe('requests that failed', () => {
     await call('/v1/pets?limit=0', { headers });
     await recorded();
     const { json } = await admin.send(`GET /admin/requests?requestId=${headers['X-Request-Id']}`);
-    expect(json.map(({ status }: FailedRequestOfAll) => status)).toEqual([400, 404]);
+    expect(json.map(({ status }: AdminFailedRequest) => status)).toEqual([400, 404]);
     expect((await call(`/v1/requests/${headers['X-Request-Id']}`)).json.status).toBe(400);
   });
 

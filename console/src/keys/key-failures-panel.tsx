@@ -1,6 +1,6 @@
 import { Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import type { FailedRequestOfAll, Key } from 'animal-store-client';
+import type { AdminFailedRequest, Key } from 'animal-store-client';
 import { Loaded } from '../feedback/loaded';
 import { Instant } from '../format/instant';
 import { UntrustedText } from '../format/untrusted-text';
@@ -43,7 +43,7 @@ export function KeyFailuresPanel({ apiKey }: { apiKey: Pick<Key, 'id'> }) {
   );
 }
 
-function Failure({ request }: { request: FailedRequestOfAll }) {
+function Failure({ request }: { request: AdminFailedRequest }) {
   const { requestId, requestedAt, method, path, message } = request;
   return (
     <Stack gap={2}>

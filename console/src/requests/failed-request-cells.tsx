@@ -1,5 +1,5 @@
 import { Box, Group, Stack, Text } from '@mantine/core';
-import type { FailedRequest, FailedRequestOfAll } from 'animal-store-client';
+import type { FailedRequest, AdminFailedRequest } from 'animal-store-client';
 import { MaskedKey } from '../format/masked-key';
 import { numberText } from '../format/number';
 import { StatusBadge } from '../format/status-badge';
@@ -31,7 +31,7 @@ export function Response({ request }: { request: FailedRequest }) {
 }
 
 interface RequestKeyProps {
-  request: FailedRequest | FailedRequestOfAll;
+  request: FailedRequest | AdminFailedRequest;
   /** Whether the reader may open the page of the key. */
   isOfAll: boolean;
 }

@@ -2,7 +2,7 @@ import { Group, Skeleton, Stack, Text } from '@mantine/core';
 import { IconZoomQuestion } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import type { AnimalStore, FailedRequest, FailedRequestOfAll, ResultPage } from 'animal-store-client';
+import type { AnimalStore, FailedRequest, AdminFailedRequest, ResultPage } from 'animal-store-client';
 import { CopyButton } from '../feedback/copy-button';
 import { EmptyState } from '../feedback/empty-state';
 import { Loaded } from '../feedback/loaded';
@@ -42,7 +42,7 @@ type Load = (
   store: AnimalStore,
   requestId: string,
   signal: AbortSignal,
-) => Promise<ResultPage<FailedRequest | FailedRequestOfAll>>;
+) => Promise<ResultPage<FailedRequest | AdminFailedRequest>>;
 
 const loadOfAll: Load = (store, requestId, signal) =>
   store.admin.requests.list({ requestId, limit: SHOWN_MAX }, { signal });
@@ -137,7 +137,7 @@ function NotFound({ isOfAll }: { isOfAll: boolean }) {
 }
 
 interface RequestProps {
-  request: FailedRequest | FailedRequestOfAll;
+  request: FailedRequest | AdminFailedRequest;
   isOfAll: boolean;
 }
 

@@ -1,6 +1,6 @@
 import { Box, Text } from '@mantine/core';
 import { IconCircleCheck } from '@tabler/icons-react';
-import type { FailedRequest, FailedRequestOfAll } from 'animal-store-client';
+import type { FailedRequest, AdminFailedRequest } from 'animal-store-client';
 import { EmptyState } from '../feedback/empty-state';
 import { Instant } from '../format/instant';
 import { countText } from '../format/number';
@@ -10,7 +10,7 @@ import type { CursorPages } from '../table/use-cursor-pages';
 import { RequestKey, Response, tookText } from './failed-request-cells';
 
 /** A request of any client for administrators, or one of the holder's own. */
-type Listed = FailedRequest | FailedRequestOfAll;
+type Listed = FailedRequest | AdminFailedRequest;
 
 const columnsFor = (isOfAll: boolean): Column<Listed>[] => [
   {

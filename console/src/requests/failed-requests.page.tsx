@@ -1,5 +1,5 @@
 import { getRouteApi } from '@tanstack/react-router';
-import type { FailedRequestOfAll } from 'animal-store-client';
+import type { AdminFailedRequest } from 'animal-store-client';
 import { ZONE_TEXT } from '../format/zone';
 import { Page } from '../layout/page';
 import { Panel } from '../layout/panel';
@@ -18,7 +18,7 @@ export function FailedRequestsPage() {
   const search = route.useSearch();
   const { cursor: _cursor, page: _page, ...filters } = search;
   const navigate = route.useNavigate();
-  const pages = useCursorPages<FailedRequestOfAll>({
+  const pages = useCursorPages<AdminFailedRequest>({
     queryKey: ['failed-requests', 'all', filters],
     load: (cursor, signal) =>
       store.admin.requests.list({ limit: 20, ...toQuery(filters), ...(cursor && { cursor }) }, { signal }),

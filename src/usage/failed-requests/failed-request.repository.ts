@@ -6,10 +6,10 @@ import { requireRange } from '../../http/routes/require-range.js';
 import { toPage } from '../../schemas/pagination.js';
 import { isPlainText } from '../../schemas/text-schemas.js';
 import { STORED_PER_MINUTE_MAX } from '../rules/failed-request-batch.js';
-import type { FailedRequestOfAll, FailedRequestOfAllQuery } from './failed-request.schemas.js';
+import type { AdminFailedRequest, AdminFailedRequestQuery } from './failed-request.schemas.js';
 
 /** A failed request with its key, and what its quota is now; both may have been deleted by hand. */
-type Row = Omit<FailedRequestOfAll, 'requestedAt'> & { id: string; requestedAt: Date };
+type Row = Omit<AdminFailedRequest, 'requestedAt'> & { id: string; requestedAt: Date };
 
 /** Without the retention that is set, because a terminal may have other settings than the service. */
 const KEPT =
@@ -26,7 +26,7 @@ export class FailedRequestRepository {
    *
    * @throws ApiError `invalid_request` for a range that does not end after it starts.
    */
-  async page(query: FailedRequestOfAllQuery) {
+  async page(query: AdminFailedRequestQuery) {
     const { limit, cursor, requestId, keyId, status, code, since, until } = query;
     requireRange(query);
     const conditions = [
@@ -56,7 +56,7 @@ export class FailedRequestRepository {
    * @param quotaId of the keys that may have sent it; by default any.
    * @throws ApiError `not_found`.
    */
-  async find(requestId: string, quotaId?: string): Promise<FailedRequestOfAll> {
+  async find(requestId: string, quotaId?: string): Promise<AdminFailedRequest> {
     const conditions = [Prisma.sql`r.request_id = ${requestId}`, ...ofQuotas({ quotaId })];
     // PostgreSQL rejects a text with NUL.
     const [request] = isPlainText(requestId) ? await this.read(conditions, 1) : [];
@@ -83,7 +83,7 @@ export class FailedRequestRepository {
   }
 
   /** Returns how many requests of the minutes within the range failed and are not stored. */
-  private async countMissing({ since, until, ...quotas }: FailedRequestOfAllQuery): Promise<number> {
+  private async countMissing({ since, until, ...quotas }: AdminFailedRequestQuery): Promise<number> {
     // A constant, because the condition of a parameter matches no partial index.
     const stored = Prisma.raw(`least(offered, ${STORED_PER_MINUTE_MAX})`);
     const conditions = [
@@ -100,7 +100,7 @@ export class FailedRequestRepository {
 }
 
 /** Returns the conditions that select the quotas of the requests `r`, or of their minutes. */
-function ofQuotas({ quotaId, externalId }: Pick<FailedRequestOfAllQuery, 'quotaId' | 'externalId'>) {
+function ofQuotas({ quotaId, externalId }: Pick<AdminFailedRequestQuery, 'quotaId' | 'externalId'>) {
   return [
     ...(quotaId === undefined ? [] : [Prisma.sql`r.quota_id = ${quotaId}::uuid`]),
     ...(externalId === undefined
@@ -109,6 +109,6 @@ function ofQuotas({ quotaId, externalId }: Pick<FailedRequestOfAllQuery, 'quotaI
   ];
 }
 
-function toRequest({ id: _id, requestedAt, ...request }: Row): FailedRequestOfAll {
+function toRequest({ id: _id, requestedAt, ...request }: Row): AdminFailedRequest {
   return { ...request, requestedAt: requestedAt.toISOString() };
 }

@@ -70,7 +70,7 @@ export const FailedRequest = z
   });
 export type FailedRequest = z.infer<typeof FailedRequest>;
 
-export const FailedRequestOfAll = FailedRequest.extend({
+export const AdminFailedRequest = FailedRequest.extend({
   quotaId: uuid('Identifier of the quota of the key; null without a known key.').nullable(),
   plan: plainText(
     'Name of the plan of the quota now; null without a known key.',
@@ -79,7 +79,7 @@ export const FailedRequestOfAll = FailedRequest.extend({
   externalId: shownExternalId,
   clientAddress: plainText('Address of the client.', 45),
 }).meta({
-  id: 'FailedRequestOfAll',
+  id: 'AdminFailedRequest',
   description: 'A request of any client that got 4xx or 5xx.',
   examples: [
     {
@@ -91,7 +91,7 @@ export const FailedRequestOfAll = FailedRequest.extend({
     },
   ],
 });
-export type FailedRequestOfAll = z.infer<typeof FailedRequestOfAll>;
+export type AdminFailedRequest = z.infer<typeof AdminFailedRequest>;
 
 /** The position after a failed request: its time and identifier. */
 const readPosition = (position: string) => {
@@ -112,8 +112,8 @@ export const FailedRequestQuery = z.object({
 });
 export type FailedRequestQuery = z.infer<typeof FailedRequestQuery>;
 
-export const FailedRequestOfAllQuery = FailedRequestQuery.extend({
+export const AdminFailedRequestQuery = FailedRequestQuery.extend({
   quotaId: uuidParameter('Only requests with keys of the quota with this identifier.'),
   externalId: externalIdParameter('Only requests with keys whose quota has exactly this external id.'),
 });
-export type FailedRequestOfAllQuery = z.infer<typeof FailedRequestOfAllQuery>;
+export type AdminFailedRequestQuery = z.infer<typeof AdminFailedRequestQuery>;

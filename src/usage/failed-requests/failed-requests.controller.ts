@@ -12,8 +12,8 @@ import { REQUEST_ID_MAX_LENGTH } from '../rules/request-id.js';
 import { FailedRequestRepository } from './failed-request.repository.js';
 import {
   FailedRequest,
-  FailedRequestOfAll,
-  FailedRequestOfAllQuery,
+  AdminFailedRequest,
+  AdminFailedRequestQuery,
   FailedRequestQuery,
 } from './failed-request.schemas.js';
 
@@ -42,7 +42,7 @@ export class FailedRequestsController {
     @Query({ schema: FailedRequestQuery }) query: FailedRequestQuery,
     @CurrentPrincipal() { quota }: Principal,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<FailedRequestOfAll[]> {
+  ): Promise<AdminFailedRequest[]> {
     return this.respond(reply, { ...query, quotaId: quota.id }, OWN_PATH, query);
   }
 
@@ -63,7 +63,7 @@ export class FailedRequestsController {
   getFailedRequest(
     @Param('requestId') requestId: string,
     @CurrentPrincipal() { quota }: Principal,
-  ): Promise<FailedRequestOfAll> {
+  ): Promise<AdminFailedRequest> {
     return this.requests.find(requestId, quota.id);
   }
 
@@ -72,20 +72,20 @@ export class FailedRequestsController {
     summary: 'List failed requests of all clients',
     description: `Returns one page of the requests that got 4xx or 5xx, newest first. ${KEPT}`,
   })
-  @PageResponse(FailedRequestOfAll, 'A page of failed requests.', 'X-Missing-Count')
+  @PageResponse(AdminFailedRequest, 'A page of failed requests.', 'X-Missing-Count')
   listAllFailedRequests(
-    @Query({ schema: FailedRequestOfAllQuery }) query: FailedRequestOfAllQuery,
+    @Query({ schema: AdminFailedRequestQuery }) query: AdminFailedRequestQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<FailedRequestOfAll[]> {
+  ): Promise<AdminFailedRequest[]> {
     return this.respond(reply, query, PATH, query);
   }
 
   private async respond(
     reply: FastifyReply,
-    selection: FailedRequestOfAllQuery,
+    selection: AdminFailedRequestQuery,
     path: string,
     query: object,
-  ): Promise<FailedRequestOfAll[]> {
+  ): Promise<AdminFailedRequest[]> {
     const page = await this.requests.page(selection);
     reply.header('X-Missing-Count', page.missing);
     return respondWithPage(reply, page, path, query, (last) => last);
