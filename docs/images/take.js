@@ -62,6 +62,7 @@ async function take(browser, url, keys, { name, path: address, role, scheme }) {
   }
   await page.goto(`${url}${address.replace('ID', keys.shop.id)}`);
   await page.waitForLoadState('networkidle');
+  await page.waitForFunction(() => document.querySelector('.mantine-Skeleton-root') === null);
   await page.waitForTimeout(500);
   await page.screenshot({ path: path.join(folder, `${name}.png`), style: '* { scrollbar-width: none }' });
   await context.close();
