@@ -27,7 +27,7 @@ export class PlanService {
       orderBy: { name: 'asc' },
       take: limit + 1,
     });
-    return toPage(await this.views(plans), limit);
+    return toPage(await views(this.database, plans), limit);
   }
 
   /** @throws ApiError `not_found`. */
@@ -36,7 +36,7 @@ export class PlanService {
     if (plan === null) {
       throw new ApiError('not_found', `There is no plan "${name}".`);
     }
-    return this.view(plan);
+    return view(this.database, plan);
   }
 
   /**
@@ -50,7 +50,7 @@ export class PlanService {
     if (!isPlanName(name)) {
       throw new ApiError('invalid_request', NAME_MESSAGE);
     }
-    const { plan, created } = await inTransaction(this.database, async (transaction) => {
+    return inTransaction(this.database, async (transaction) => {
       // Serializes concurrent calls, even if the plan has no row to lock yet.
       await transaction.$executeRaw`LOCK TABLE plans IN SHARE ROW EXCLUSIVE MODE`;
       const old = await transaction.plan.findFirst({ where: { name } });
@@ -88,25 +88,24 @@ export class PlanService {
           shown(fields),
         );
       }
-      return { plan: { name, ...fields }, created: old === null };
+      return { plan: await view(transaction, { name, ...fields }), created: old === null };
     });
-    return { plan: await this.view(plan), created };
   }
+}
 
-  private async view(plan: NamedPlan): Promise<Plan> {
-    const [view] = await this.views([plan]);
-    return view!;
-  }
+async function view(database: Database, plan: NamedPlan): Promise<Plan> {
+  const [only] = await views(database, [plan]);
+  return only!;
+}
 
-  private async views(plans: readonly NamedPlan[]): Promise<Plan[]> {
-    const counts = await countValidKeysByPlan(this.database, plans, await readServerTimeMs(this.database));
-    return plans.map(({ name, ...plan }) => ({
-      name,
-      ...pickFields(plan),
-      validKeyCount: counts.get(name) ?? 0,
-      warnings: limitWarnings(plan),
-    }));
-  }
+async function views(database: Database, plans: readonly NamedPlan[]): Promise<Plan[]> {
+  const counts = await countValidKeysByPlan(database, plans, await readServerTimeMs(database));
+  return plans.map(({ name, ...plan }) => ({
+    name,
+    ...pickFields(plan),
+    validKeyCount: counts.get(name) ?? 0,
+    warnings: limitWarnings(plan),
+  }));
 }
 
 /** @throws ApiError `invalid_request` for a limit that neither the input nor the plan has. */

@@ -8,6 +8,7 @@ import { send } from '../support/http/http.js';
 import { parseLinks } from '../support/http/links.js';
 import { readPages } from '../support/http/pages.js';
 import { DAY_MS } from '../support/time/clock.js';
+import { whileBroken } from '../support/database/broken-table.js';
 import { changingNothing } from '../support/database/stored-state.js';
 
 const NAME = 'must have 1 to 63 lower-case letters, digits and hyphens, and begin with a letter';
@@ -100,6 +101,15 @@ describe('validKeyCount of a plan', () => {
     );
     await sendAsAdmin(`PATCH /admin/keys/${suspended.id}`, { suspended: false });
     expect(await countOf('plans/counted')).toBe(5);
+  });
+
+  it('is counted before the plan is stored, so that a change that gets 500 changed nothing', async () => {
+    await sendAsAdmin('GET /admin/plans');
+    const setNew = () => put('uncounted', { perMinute: 60, perDay: 1000 });
+    const failed = await whileBroken(admin.store.database, 'api_keys', setNew);
+    expectError(failed, 500, 'internal_error');
+    expect((await sendAsAdmin('GET /admin/plans/uncounted')).status).toBe(404);
+    expect(await listEntries('uncounted')).toEqual([]);
   });
 });
 
