@@ -8,24 +8,27 @@ import { until } from '../support/eventually.js';
 import { useReceiver } from '../support/programs/receiver.js';
 
 const receiver = useReceiver();
-let receivers: ReceiverProcess;
+const receivers = new ReceiverProcess();
 let warnings: unknown[];
 const environment = process.env;
 
 beforeEach(() => {
-  receivers = new ReceiverProcess();
   warnings = [];
   jest.spyOn(Logger.prototype, 'warn').mockImplementation((message: unknown) => warnings.push(message));
 });
-afterEach(async () => {
-  await receivers.end('It was ended');
+afterEach(() => {
   process.env = environment;
   jest.restoreAllMocks();
 });
+afterAll(endProcess);
 
 const post = ({ url = receiver.url, timeoutMs = 10_000, allowsPrivate = true } = {}) =>
   receivers.post({ url, headers: {}, body: '{}', allowsPrivate, endMs: machineMs() + timeoutMs });
 const child = () => receivers['child'];
+/** Ends the process, so that the next request starts another. */
+function endProcess(): Promise<void> {
+  return receivers.end('It was ended');
+}
 
 const linuxIt = process.platform === 'linux' ? it : it.skip;
 /** The variables by which Node connects a process to the one that started it. */
@@ -44,33 +47,6 @@ describe('the process that sends webhooks', () => {
   it('has a low priority', async () => {
     await post();
     expect(getPriority(child()?.pid)).toBeGreaterThan(getPriority());
-  });
-
-  linuxIt('has of the environment only what it needs', async () => {
-    process.env = {
-      PATH: process.env['PATH'],
-      DATABASE_URL: 'postgres://u:secret@db/',
-      COUNTER_STORE_URL: 'redis://:secret@store/',
-      NODE_AUTH_TOKEN: 'secret',
-      LD_SDK_KEY: 'secret',
-      NODE_OPTIONS: '--no-warnings --inspect=127.0.0.1:0',
-      NODE_NO_WARNINGS: '1',
-      no_proxy: 'localhost',
-    };
-    await post();
-    const variables = (await readFile(`/proc/${child()?.pid}/environ`, 'utf8')).split('\0');
-    const names = variables.map((variable) => variable.split('=')[0]);
-    expect(new Set(names)).toEqual(
-      new Set(['', 'PATH', 'NODE_OPTIONS', 'NODE_NO_WARNINGS', 'UV_THREADPOOL_SIZE', 'no_proxy', ...CHANNEL]),
-    );
-    expect(variables).toContain('NODE_OPTIONS=--no-warnings');
-  });
-
-  it('has the options of Node, but reads no file of variables, and awaits no debugger', async () => {
-    const files = ['--env-file=.env', '--env-file', '.env', '--env-file-if-exists', '.env'];
-    jest.replaceProperty(process, 'execArgv', ['--no-deprecation', ...files, '--inspect-port', '0']);
-    await post();
-    expect(child()?.spawnargs.slice(1, -1)).toEqual(['--no-deprecation', '--max-old-space-size=64']);
   });
 
   it('ends a request without a response in time, and sends none whose time is over', async () => {
@@ -123,18 +99,6 @@ describe('the process that sends webhooks', () => {
     expect(child()?.pid).not.toBe(hanging?.pid);
   });
 
-  it('is not started again at once if it cannot start, which the log explains', async () => {
-    process.env = { ...environment, NODE_OPTIONS: '--require /does/not/exist.cjs' };
-    await expect(post()).rejects.toThrow('The process that sends webhooks ended: exit code 1');
-    expect(receivers.isAvailable).toBe(false);
-    expect(warnings).toEqual([
-      expect.stringMatching(/^The process that sends webhooks ended.*: exit code 1\n.*Cannot find module/s),
-    ]);
-    const now = performance.now();
-    jest.spyOn(performance, 'now').mockReturnValue(now + 5000);
-    expect(receivers.isAvailable).toBe(true);
-  });
-
   it('ends when it is no longer needed, with its requests, and logs nothing', async () => {
     await post();
     receiver.respond = () => {};
@@ -148,6 +112,49 @@ describe('the process that sends webhooks', () => {
   });
 });
 
+describe('the process that sends webhooks, as it starts', () => {
+  beforeEach(endProcess);
+
+  linuxIt('has of the environment only what it needs', async () => {
+    process.env = {
+      PATH: process.env['PATH'],
+      DATABASE_URL: 'postgres://u:secret@db/',
+      COUNTER_STORE_URL: 'redis://:secret@store/',
+      NODE_AUTH_TOKEN: 'secret',
+      LD_SDK_KEY: 'secret',
+      NODE_OPTIONS: '--no-warnings --inspect=127.0.0.1:0',
+      NODE_NO_WARNINGS: '1',
+      no_proxy: 'localhost',
+    };
+    await post();
+    const variables = (await readFile(`/proc/${child()?.pid}/environ`, 'utf8')).split('\0');
+    const names = variables.map((variable) => variable.split('=')[0]);
+    expect(new Set(names)).toEqual(
+      new Set(['', 'PATH', 'NODE_OPTIONS', 'NODE_NO_WARNINGS', 'UV_THREADPOOL_SIZE', 'no_proxy', ...CHANNEL]),
+    );
+    expect(variables).toContain('NODE_OPTIONS=--no-warnings');
+  });
+
+  it('has the options of Node, but reads no file of variables, and awaits no debugger', async () => {
+    const files = ['--env-file=.env', '--env-file', '.env', '--env-file-if-exists', '.env'];
+    jest.replaceProperty(process, 'execArgv', ['--no-deprecation', ...files, '--inspect-port', '0']);
+    await post();
+    expect(child()?.spawnargs.slice(1, -1)).toEqual(['--no-deprecation', '--max-old-space-size=64']);
+  });
+
+  it('is not started again at once if it cannot start, which the log explains', async () => {
+    process.env = { ...environment, NODE_OPTIONS: '--require /does/not/exist.cjs' };
+    await expect(post()).rejects.toThrow('The process that sends webhooks ended: exit code 1');
+    expect(receivers.isAvailable).toBe(false);
+    expect(warnings).toEqual([
+      expect.stringMatching(/^The process that sends webhooks ended.*: exit code 1\n.*Cannot find module/s),
+    ]);
+    const now = performance.now();
+    jest.spyOn(performance, 'now').mockReturnValue(now + 5000);
+    expect(receivers.isAvailable).toBe(true);
+  });
+});
+
 /** Node 20 has no proxies. */
 const describeWithProxies = process.allowedNodeEnvironmentFlags.has('--use-env-proxy')
   ? describe
@@ -158,6 +165,7 @@ describeWithProxies('the proxy of the settings of Node', () => {
     const HTTP_PROXY = receiver.url.replace('/hook', '');
     process.env = { ...environment, NODE_USE_ENV_PROXY: '1', HTTP_PROXY, NO_PROXY: 'direct.invalid' };
   });
+  beforeAll(endProcess);
 
   it('gets what is sent to a name, which it looks up', async () => {
     expect(await post({ url: 'http://webhooks.invalid/hook', allowsPrivate: false })).toEqual({
