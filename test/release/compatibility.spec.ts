@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -24,25 +23,20 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Runs `npm run check:compatibility` with the releases of a folder. */
-function check(releases: string): Promise<{ code: number; stdout: string }> {
-  const args = ['node_modules/jiti/lib/jiti-cli.mjs', 'dev/release/check.ts', releases];
-  return new Promise((resolve) => {
-    execFile(process.execPath, args, (error, stdout) => resolve({ code: Number(error?.code ?? 0), stdout }));
-  });
-}
-
 /** `structuredClone` would return objects of another realm, which differ to Node. */
 const copy = (of: Release) => JSON.parse(JSON.stringify(of)) as Release;
 
-/** Returns the faults of this tree after a change of it. */
-async function faultsOf(change: (tree: Release, sql: Record<string, string>) => void): Promise<string[]> {
-  const tree = copy(release);
+/** Returns the faults of this tree, or of another, after a change of it. */
+async function faultsOf(
+  change: (tree: Release, sql: Record<string, string>) => void,
+  of = release,
+): Promise<string[]> {
+  const tree = copy(of);
   const sql = { ...migrations };
   change(tree, sql);
   const hash = (text: string) => createHash('sha256').update(text).digest('hex');
   tree.migrations = Object.fromEntries(Object.entries(sql).map(([name, text]) => [name, hash(text)]));
-  const faults = await findFaults([release], tree, sql, TODAY);
+  const faults = await findFaults([of], tree, sql, TODAY);
   return faults.map(({ place, problem }) => `${place}: ${problem}`);
 }
 
@@ -104,17 +98,11 @@ describe('recordRelease', () => {
   });
 });
 
-describe('npm run check:compatibility', () => {
-  it('fails without the record of any release', async () => {
-    expect(await check(path.join(folder, 'missing'))).toMatchObject({ code: 1, stdout: '' });
-  });
-
-  it('passes for a tree that is as it was recorded', async () => {
-    expect(await check(folder)).toEqual({ code: 0, stdout: '' });
-  });
-});
-
 describe('findFaults', () => {
+  it('returns nothing for a tree that is as it was recorded', async () => {
+    expect(await faultsOf(() => {})).toEqual([]);
+  });
+
   it('returns nothing for a tree that only adds', async () => {
     const faults = await faultsOf((tree, sql) => {
       schema(tree, 'Pet')['birthday'] = { type: 'string' };
@@ -228,12 +216,15 @@ describe('findFaults', () => {
     ['a column may be null', 'DROP NOT NULL pets.name', 'text'],
   ])('allows that %s only by its own exception: %s', async (_change, step, type) => {
     const kinds = ['DROP COLUMN', 'RENAME COLUMN', 'ALTER COLUMN TYPE', 'DROP NOT NULL', 'SET NOT NULL'];
+    // Without the documents, which take longest to compare.
+    const nothing = { paths: {} };
+    const tables = { ...release, documents: { 'openapi.json': nothing, 'admin-openapi.json': nothing } };
     const excepting = [];
     for (const name of kinds.map((kind) => `${kind} pets.name`)) {
       const faults = await faultsOf((tree, sql) => {
         Object.assign(part(tree, 'names', 'columns'), { 'pets.name': type });
         sql[NEXT] = `-- not-additive: ${name}: nobody reads it\nSELECT 1;`;
-      });
+      }, tables);
       excepting.push(...(faults.length === 0 ? [name] : []));
     }
     expect(excepting).toContain(step);
