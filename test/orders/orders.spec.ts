@@ -1,5 +1,5 @@
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
-import { createDatabase } from '../support/database/database.js';
+import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { expectLocksWaitedFor } from '../support/database/locks.js';
 import { rowsRead } from '../support/database/rows-read.js';
 import { eventually } from '../support/eventually.js';
@@ -171,11 +171,14 @@ describe('GET /v1/store/orders', () => {
     expect(listedIds(await get(next))).toEqual([8, 11]);
   });
 
-  it.each(['', '&status=approved'])(
-    'reads the orders of a page?limit=10%s, and hardly more, among 40,000 orders of 200 quotas',
-    async (filter) => {
-      const database = await createDatabase();
-      const [many, few] = [await issueKey(database, UNLIMITED), await issueKey(database, UNLIMITED)];
+  describe('among 40,000 orders of 200 quotas', () => {
+    let database: TestDatabase;
+    let many: IssuedKey;
+    let few: IssuedKey;
+
+    beforeAll(async () => {
+      database = await createDatabase();
+      [many, few] = [await issueKey(database, UNLIMITED), await issueKey(database, UNLIMITED)];
       await database.query("INSERT INTO pets (name, category_id) VALUES ('Rex', 7)");
       await database.query(
         `INSERT INTO quotas (id, plan) SELECT gen_random_uuid(), 'free' FROM generate_series(1, 200)`,
@@ -189,21 +192,27 @@ describe('GET /v1/store/orders', () => {
         [many.quotaId, few.quotaId],
       );
       await database.query('VACUUM ANALYZE orders');
+    });
+    afterAll(() => database.drop());
+
+    it.each(['', '&status=approved'])('reads those of a page?limit=10%s, and hardly more', async (filter) => {
       const before = await rowsRead(database, 'orders');
       const reader = await startApplication({ database });
       const get = (target: string, as: IssuedKey) => send(`${reader.url}${target}`, { key: as.key });
       const first = `${PATH}?limit=10${filter}`;
-      const page = await get(first, many);
-      expect(listedIds(page)).toHaveLength(10);
-      expect(listedIds(await get(parseLinks(page)['next'] ?? '', many))).toHaveLength(10);
-      expect(listedIds(await get(first, few))).toHaveLength(filter === '' ? 3 : 1);
-      await reader.close();
+      try {
+        const page = await get(first, many);
+        expect(listedIds(page)).toHaveLength(10);
+        expect(listedIds(await get(parseLinks(page)['next'] ?? '', many))).toHaveLength(10);
+        expect(listedIds(await get(first, few))).toHaveLength(filter === '' ? 3 : 1);
+      } finally {
+        await reader.close();
+      }
       const after = await rowsRead(database, 'orders');
       expect(after.scanned - before.scanned).toBe(0);
       expect(after.byIndex - before.byIndex).toBeLessThan(40);
-      await database.drop();
-    },
-  );
+    });
+  });
 });
 
 it.each([
