@@ -68,8 +68,10 @@ describe('documents', () => {
   it('return 429 with Retry-After to an address over 600 requests a minute, until the next', async () => {
     store.clock.travelToMinuteStart();
     for (let sent = 0; sent < PER_MINUTE; sent += 1) {
-      const { status } = await from('203.0.113.7', DOCUMENTS[sent] ?? SMALL);
-      expect(status).toBe(200);
+      const headers = { 'X-Forwarded-For': '203.0.113.7' };
+      // Without a connection, which takes longer than the rest of so many requests.
+      const { statusCode } = await store.app.inject({ path: DOCUMENTS[sent] ?? SMALL, headers });
+      expect(statusCode).toBe(200);
     }
     const denied = await from('203.0.113.7', '/openapi.json');
     const retryAfter = denied.headers.get('retry-after');
