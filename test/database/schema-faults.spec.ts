@@ -15,24 +15,27 @@ const HOW_TO_REPAIR =
   'tables were changed by hand ("npx prisma migrate diff --from-config-datasource --to-schema ' +
   'prisma/schema.prisma --script", in a checkout of this version, prints the difference)';
 
-let database: TestDatabase;
-beforeEach(async () => {
-  database = await createDatabase();
-});
-afterEach(() => database.drop());
-
 describe('findSchemaFaults', () => {
-  let pool: pg.Pool;
-  const find = () => findSchemaFaults(pool);
+  let database: TestDatabase;
+  let client: pg.Client;
+  const find = () => findSchemaFaults(client);
 
-  beforeEach(() => {
-    pool = new pg.Pool({ connectionString: database.url });
+  beforeAll(async () => {
+    database = await createDatabase();
+    client = new pg.Client({ connectionString: database.url });
+    await client.connect();
   });
-  afterEach(() => pool.end());
+  // Each test changes the tables in a transaction, which is rolled back.
+  beforeEach(() => client.query('BEGIN'));
+  afterEach(() => client.query('ROLLBACK'));
+  afterAll(async () => {
+    await client.end();
+    await database.drop();
+  });
 
   it('returns null for a database with every migration, and more', async () => {
-    await database.query('ALTER TABLE pets ADD COLUMN colour text, ADD COLUMN legs int NOT NULL DEFAULT 4');
-    await database.query('CREATE TABLE of_theirs ()');
+    await client.query('ALTER TABLE pets ADD COLUMN colour text, ADD COLUMN legs int NOT NULL DEFAULT 4');
+    await client.query('CREATE TABLE of_theirs ()');
     expect(await find()).toBeNull();
   });
 
@@ -51,26 +54,27 @@ describe('findSchemaFaults', () => {
       'requires a value in the column pets.owner, which this version does not have',
     ],
   ])('names the fault after %s', async (statement, fault) => {
-    await database.query(statement);
+    await client.query(statement);
     expect(await find()).toBe(fault);
   });
 
   it('names what is missing first', async () => {
-    await database.query('ALTER TABLE api_keys ALTER name TYPE varchar, DROP COLUMN note');
+    await client.query('ALTER TABLE api_keys ALTER name TYPE varchar, DROP COLUMN note');
     expect(await find()).toBe(
       'lacks the column api_keys.note, has character varying instead of text in the column api_keys.name',
     );
   });
 
   it('names ten faults, and counts the others', async () => {
-    await database.query('DROP SCHEMA public CASCADE');
-    await database.query('CREATE SCHEMA public');
+    await client.query('DROP SCHEMA public CASCADE');
+    await client.query('CREATE SCHEMA public');
     expect(await find()).toMatch(/^lacks the table api_keys, (lacks the table \w+, ){9}has \d+ more faults$/);
   });
 });
 
 describe('applyPendingMigrations', () => {
   it('rejects a database that lacks what its migrations added, and says what to do', async () => {
+    const database = await createDatabase();
     await database.query('ALTER TABLE webhooks DROP COLUMN paused_at CASCADE');
     await expect(applyPendingMigrations(database.url)).rejects.toMatchObject({
       constructor: MigrationError,
@@ -78,19 +82,23 @@ describe('applyPendingMigrations', () => {
         'The database lacks the column webhooks.paused_at, though every migration is recorded as applied: ' +
         `${HOW_TO_REPAIR}.`,
     });
+    await database.drop();
   });
 });
 
 describe('a service whose database lacks a column', () => {
+  let database: TestDatabase;
   let store: TestApplication;
   let errors: jest.SpyInstance;
-  beforeEach(() => {
+  beforeEach(async () => {
+    database = await createDatabase();
     errors = jest.spyOn(Logger.prototype, 'error').mockImplementation();
     jest.spyOn(Logger.prototype, 'warn').mockImplementation();
   });
   afterEach(async () => {
     jest.restoreAllMocks();
     await store.close();
+    await database.drop();
   });
 
   const isReady = async (ready: boolean) =>
