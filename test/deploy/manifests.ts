@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import type { ICluster } from '@kubernetes-models/cloudnative-pg/postgresql.cnpg.io/v1';
 import type {
@@ -47,7 +47,9 @@ export function findKubectls(): string[] {
     return [];
   }
   const folders = new Set((process.env['PATH'] ?? '').split(path.delimiter));
-  return [...folders].map((folder) => path.join(folder, 'kubectl')).filter((file) => existsSync(file));
+  const files = [...folders].map((folder) => path.join(folder, 'kubectl')).filter((file) => existsSync(file));
+  // One folder may be a link to another, as /bin is to /usr/bin.
+  return [...new Set(files.map((file) => realpathSync(file)))];
 }
 
 /** The objects of an overlay, as `kubectl apply -k` sends them. */
