@@ -11,17 +11,15 @@ const LEFT_OUT = [
   '_prisma_migrations',
 ];
 
-/** Returns every row that requests and administration change, without counts, by table. */
-async function storedState(database: TestDatabase): Promise<Record<string, unknown>> {
+/** Returns every row that requests and administration change, without counts. */
+async function storedState(database: TestDatabase): Promise<Record<string, unknown>[]> {
   const tables = await database.query<{ name: string }>(
     'SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema() AND tablename <> ALL ($1)',
     [LEFT_OUT],
   );
-  const rows = tables.map(async ({ name }): Promise<[string, unknown]> => [
-    name,
-    await database.query(`SELECT t::text FROM "${name}" t ORDER BY 1`),
-  ]);
-  return Object.fromEntries(await Promise.all(rows));
+  const lists = tables.map(({ name }) => `SELECT '${name}' AS name, t::text AS row FROM "${name}" t`);
+  // One statement, because most tests that compare states spend their time on this.
+  return database.query(`${lists.join(' UNION ALL ')} ORDER BY 1, 2`);
 }
 
 /** Expects `work` to change nothing that is stored, and returns its result. */
