@@ -16,8 +16,28 @@ const MANY = 100_000;
 
 type Init = NonNullable<Parameters<typeof send>[1]>;
 
+const store = useApplication();
+afterEach(() => jest.restoreAllMocks());
+
+describe('a key that expires while the process is suspended', () => {
+  it('is rejected from then on, even if the response of a look-up waited meanwhile', async () => {
+    const expiring = await store.issue({ expiresAt: new Date(store.clock.now() + 3000) });
+    const other = await store.issue();
+    const fetchStatus = async (key: string) => (await send(`${store.url}/v1/pets`, { key })).status;
+    await eventually(async () => expect(await fetchStatus(expiring.key)).toBe(200));
+    const { sql } = store.app.get(PrismaService);
+    const query = sql.query.bind(sql);
+    jest.spyOn(sql, 'query').mockImplementationOnce(async (...args: Parameters<typeof query>) => {
+      const rows = await query(...args);
+      store.clock.travel(5000);
+      return rows;
+    });
+    expect(await fetchStatus(other.key)).toBe(200);
+    expect(await fetchStatus(expiring.key)).toBe(401);
+  });
+});
+
 describe('X-Api-Key-Expires', () => {
-  const store = useApplication();
   let expiring: string;
   let lasting: string;
 
@@ -25,7 +45,6 @@ describe('X-Api-Key-Expires', () => {
     ({ key: expiring } = await store.issue({ plan: 'business', expiresAt: EXPIRES_AT }));
     ({ key: lasting } = await store.issue({ plan: 'business' }));
   });
-  afterEach(() => jest.restoreAllMocks());
 
   const summarize = ({ status, headers }: HttpResponse) => [status, headers.get('x-api-key-expires')];
 
@@ -111,7 +130,8 @@ describe.each([
 
   beforeAll(async () => {
     const clock = new WrongClock(aheadMs);
-    replica = await startApplication({ clock, environment: { ANONYMOUS_LIMIT: MANY } });
+    const environment = { ANONYMOUS_LIMIT: MANY };
+    replica = await startApplication({ clock, database: store.database, environment });
     clock.returnToPresent();
     ({ key, id } = await replica.issue({ plan: 'enterprise', perMinute: MANY, perDay: MANY }));
   });
@@ -146,25 +166,5 @@ describe.each([
     await expectStatus(401);
     const rejected = keys.rotate(id, {}, SERVICE);
     await expect(rejected).rejects.toThrow('The key is expired, so it cannot be rotated.');
-  });
-});
-
-describe('a key that expires while the process is suspended', () => {
-  const store = useApplication();
-
-  it('is rejected from then on, even if the response of a look-up waited meanwhile', async () => {
-    const expiring = await store.issue({ expiresAt: new Date(store.clock.now() + 3000) });
-    const other = await store.issue();
-    const fetchStatus = async (key: string) => (await send(`${store.url}/v1/pets`, { key })).status;
-    await eventually(async () => expect(await fetchStatus(expiring.key)).toBe(200));
-    const { sql } = store.app.get(PrismaService);
-    const query = sql.query.bind(sql);
-    jest.spyOn(sql, 'query').mockImplementationOnce(async (...args: Parameters<typeof query>) => {
-      const rows = await query(...args);
-      store.clock.travel(5000);
-      return rows;
-    });
-    expect(await fetchStatus(other.key)).toBe(200);
-    expect(await fetchStatus(expiring.key)).toBe(401);
   });
 });

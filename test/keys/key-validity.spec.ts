@@ -20,9 +20,9 @@ import { UNLIMITED } from '../support/keys/keys.js';
 import { startApplication, type TestApplication, useApplication } from '../support/service/application.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS, WrongClock } from '../support/time/clock.js';
 
-describe('the rule of when a key is valid', () => {
-  const store = useApplication();
+const store = useApplication();
 
+describe('the rule of when a key is valid', () => {
   it('is the same in TypeScript, Prisma, SQL, the events and the guard', async () => {
     const nowMs = store.clock.now();
     const times = { none: null, past: new Date(nowMs - HOUR_MS), future: new Date(nowMs + HOUR_MS) };
@@ -92,7 +92,7 @@ describe.each([
 
   beforeAll(async () => {
     const clock = new WrongClock(aheadMs);
-    replica = await startApplication({ clock });
+    replica = await startApplication({ clock, database: store.database });
     clock.returnToPresent();
     ({ key: admin } = await replica.issue({ ...UNLIMITED, role: 'admin' }));
   });

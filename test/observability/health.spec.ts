@@ -41,8 +41,71 @@ const timesSince = (startedMs: number) => Math.floor((performance.now() - starte
 
 afterEach(() => jest.restoreAllMocks());
 
+const store = shareApplication();
+
+describe('a service whose sequences are behind their tables, as after logical replication', () => {
+  it('warns at GET /admin/health and in the log, with the statements that repair it', async () => {
+    const { database } = store;
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
+    const { key } = await store.issue({ role: 'admin', plan: 'business', scopes: [...SCOPES] });
+    const getWarnings = async () => {
+      await store.app.get(SequenceWatch).check();
+      return (await send(`${store.url}/admin/health`, { key })).json.warnings;
+    };
+    // Issuing a key adds an audit event.
+    const creations = new ApiDocument().creations.map(({ path, body }): [path: string, body: unknown] => [
+      path,
+      body?.examples?.[0],
+    ]);
+    creations.push(['/admin/keys', { name: 'x', plan: 'free' }]);
+    /** Returns the statuses that creations of every kind get. */
+    const create = async () => {
+      const statuses = new Set<number>();
+      for (const [path, body] of creations) {
+        statuses.add((await send(`${store.url}${path}`, { method: 'POST', key, body })).status);
+      }
+      return [...statuses];
+    };
+    // The examples name animals of the demonstration.
+    await database.query('INSERT INTO pets (name, category_id) SELECT n, 7 FROM generate_series(1, 36) n');
+    expect(await create()).toEqual([201]);
+    expect(await getWarnings()).toStrictEqual([]);
+    // Then pg_sequences has no last value either.
+    await database.query('ALTER SEQUENCE pets_id_seq RESTART WITH 1000');
+    expect(await getWarnings()).toStrictEqual([]);
+    const sequences = Object.entries(TABLES).flatMap(([table, { sequence }]) =>
+      sequence ? [{ table, sequence }] : [],
+    );
+    expect(sequences.map(({ table }) => table)).toEqual(
+      expect.arrayContaining(['audit_events', 'orders', 'pets']),
+    );
+    for (const { sequence } of sequences) {
+      await database.query(`ALTER SEQUENCE ${sequence} RESTART`);
+    }
+    const expected = sequences.map(({ table, sequence }) => {
+      const last = `(SELECT last_value FROM public.${sequence})`;
+      const repair = `SELECT setval('public.${sequence}', greatest(max(id), ${last})) FROM public.${table}`;
+      const message =
+        `The sequence public.${sequence} is behind the table public.${table}: creations fail because ` +
+        `their ids are taken. Run "${repair}".`;
+      return { code: 'sequence_behind', message };
+    });
+    expect(await getWarnings()).toEqual(expected);
+    expect(warn.mock.calls).toEqual(expected.map(({ message }) => [message]));
+    expect(await create()).toEqual([500]);
+    expect((await send(`${store.url}/readyz`)).status).toBe(200);
+    for (const { message } of expected) {
+      await database.query(/"(.+)"/.exec(message)?.[1] ?? '');
+    }
+    expect(await create()).toEqual([201]);
+    expect(await getWarnings()).toStrictEqual([]);
+    // Then pg_sequences has no last value either.
+    await database.query('ALTER SEQUENCE pets_id_seq RESTART WITH 1000');
+    expect(await getWarnings()).toStrictEqual([]);
+  });
+});
+
 describe('a healthy service', () => {
-  const store = shareApplication();
   const readyz = (key?: string) => store.send('/readyz', { key });
   const getHealth = (key: string) => store.send('/admin/health', { key });
 
@@ -90,98 +153,30 @@ describe('a healthy service', () => {
   });
 });
 
-describe('a service whose sequences are behind their tables, as after logical replication', () => {
-  it('warns at GET /admin/health and in the log, with the statements that repair it', async () => {
-    const database = await createDatabase();
-    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
-    const store = await startApplication({ database });
-    try {
-      const { key } = await store.issue({ role: 'admin', plan: 'business', scopes: [...SCOPES] });
-      const getWarnings = async () => {
-        await store.app.get(SequenceWatch).check();
-        return (await send(`${store.url}/admin/health`, { key })).json.warnings;
-      };
-      // Issuing a key adds an audit event.
-      const creations = new ApiDocument().creations.map(({ path, body }): [path: string, body: unknown] => [
-        path,
-        body?.examples?.[0],
-      ]);
-      creations.push(['/admin/keys', { name: 'x', plan: 'free' }]);
-      /** Returns the statuses that creations of every kind get. */
-      const create = async () => {
-        const statuses = new Set<number>();
-        for (const [path, body] of creations) {
-          statuses.add((await send(`${store.url}${path}`, { method: 'POST', key, body })).status);
-        }
-        return [...statuses];
-      };
-      // The examples name animals of the demonstration.
-      await database.query('INSERT INTO pets (name, category_id) SELECT n, 7 FROM generate_series(1, 36) n');
-      expect(await create()).toEqual([201]);
-      expect(await getWarnings()).toStrictEqual([]);
-      // Then pg_sequences has no last value either.
-      await database.query('ALTER SEQUENCE pets_id_seq RESTART WITH 1000');
-      expect(await getWarnings()).toStrictEqual([]);
-      const sequences = Object.entries(TABLES).flatMap(([table, { sequence }]) =>
-        sequence ? [{ table, sequence }] : [],
-      );
-      expect(sequences.map(({ table }) => table)).toEqual(
-        expect.arrayContaining(['audit_events', 'orders', 'pets']),
-      );
-      for (const { sequence } of sequences) {
-        await database.query(`ALTER SEQUENCE ${sequence} RESTART`);
-      }
-      const expected = sequences.map(({ table, sequence }) => {
-        const last = `(SELECT last_value FROM public.${sequence})`;
-        const repair = `SELECT setval('public.${sequence}', greatest(max(id), ${last})) FROM public.${table}`;
-        const message =
-          `The sequence public.${sequence} is behind the table public.${table}: creations fail because ` +
-          `their ids are taken. Run "${repair}".`;
-        return { code: 'sequence_behind', message };
-      });
-      expect(await getWarnings()).toEqual(expected);
-      expect(warn.mock.calls).toEqual(expected.map(({ message }) => [message]));
-      expect(await create()).toEqual([500]);
-      expect((await send(`${store.url}/readyz`)).status).toBe(200);
-      for (const { message } of expected) {
-        await database.query(/"(.+)"/.exec(message)?.[1] ?? '');
-      }
-      expect(await create()).toEqual([201]);
-      expect(await getWarnings()).toStrictEqual([]);
-      // Then pg_sequences has no last value either.
-      await database.query('ALTER SEQUENCE pets_id_seq RESTART WITH 1000');
-      expect(await getWarnings()).toStrictEqual([]);
-    } finally {
-      await store.close();
-      await database.drop();
-    }
-  });
-});
-
 describe('a service whose database lacks migrations', () => {
   it('is not ready, and names the migrations only to an administrator and in the log', async () => {
     const database = await createDatabase();
     const last = OWN_MIGRATIONS.at(-1);
     await database.query('DELETE FROM _prisma_migrations WHERE migration_name = $1', [last]);
     const errors = jest.spyOn(Logger.prototype, 'error').mockImplementation();
-    const store = await startApplication({ database });
+    const service = await startApplication({ database });
     try {
-      const { key } = await store.issue({ role: 'admin' });
-      const { status, json, headers } = await send(`${store.url}/readyz`, { key });
+      const { key } = await service.issue({ role: 'admin' });
+      const { status, json, headers } = await send(`${service.url}/readyz`, { key });
       expect([status, json, headers.get('retry-after')]).toEqual([503, NOT_READY, '1']);
       const message =
         `the database lacks the migrations ${last}; run "npx prisma migrate deploy", or in a container ` +
         '"animal-store migrate"';
-      const health = await send(`${store.url}/admin/health`, { key });
+      const health = await send(`${service.url}/admin/health`, { key });
       const components = { ...COMPONENTS, migrations: { status: 'down', pending: [last], message } };
       expect([health.status, health.json]).toEqual([
         200,
         { status: 'not_ready', version: VERSION, warnings: [], components },
       ]);
       expect(errors.mock.calls).toEqual([[`Not ready: ${message}`]]);
-      expect((await send(`${store.url}/livez`, { key })).json).toEqual(READY);
+      expect((await send(`${service.url}/livez`, { key })).json).toEqual(READY);
     } finally {
-      await store.close();
+      await service.close();
       await database.drop();
     }
   });
@@ -192,9 +187,9 @@ describe('a service whose database lacks migrations', () => {
   async () => {
     const server = await startRedis();
     const COUNTER_STORE_URL = parseRedisAddresses(`redis://127.0.0.1:${server.port}`) ?? [];
-    const store = await startApplication({ environment: { COUNTER_STORE_URL } });
-    const { key } = await store.issue({ role: 'admin' });
-    const call = (path: string) => send(store.url + path, { key });
+    const service = await startApplication({ environment: { COUNTER_STORE_URL } });
+    const { key } = await service.issue({ role: 'admin' });
+    const call = (path: string) => send(service.url + path, { key });
     const expectStore = (counterStore: object) =>
       eventually(async () =>
         expect((await call('/admin/health')).json.components).toMatchObject({ counterStore }),
@@ -209,7 +204,7 @@ describe('a service whose database lacks migrations', () => {
     });
     expect((await call('/readyz')).json).toEqual(READY);
     expect((await call('/v1/pets')).headers.get('x-ratelimit-degraded')).toBe('true');
-    await store.close();
+    await service.close();
     await server.stop();
   },
 );

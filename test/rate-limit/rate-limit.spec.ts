@@ -1,8 +1,12 @@
 import { generateApiKey } from '../../src/auth/rules/api-key.js';
 import { BUILT_IN_PLANS } from '../../src/auth/rules/built-in-plans.js';
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
-import { listPetsTimes, startApplication, type TestApplication } from '../support/service/application.js';
-import { createDatabase, type TestDatabase } from '../support/database/database.js';
+import {
+  listPetsTimes,
+  startApplication,
+  type TestApplication,
+  useApplication,
+} from '../support/service/application.js';
 import { expectError, expectNoRateLimitHeaders, RATE_LIMIT_HEADERS } from '../support/http/expectations.js';
 import { type HttpResponse, send } from '../support/http/http.js';
 import { remaining } from '../support/http/rate-limit-headers.js';
@@ -28,16 +32,15 @@ const headersOfFirst = (perMinute: number, perDay: number) => [
   `"minute";r=${perMinute - 1};t=30, "day";r=${perDay - 1};t=${SECONDS_OF_DAY_LEFT}`,
 ];
 
+const ANONYMOUS_LIMIT = 4;
+
+const store = useApplication({ environment: { ANONYMOUS_LIMIT } });
+beforeEach(() => store.clock.stopAt(HALF_PAST));
+
 describe('the limits of a quota', () => {
-  let store: TestApplication;
   let pets: string;
 
-  beforeAll(async () => {
-    store = await startApplication();
-    pets = `${store.url}/v1/pets`;
-  });
-  beforeEach(() => store.clock.stopAt(HALF_PAST));
-  afterAll(() => store.close());
+  beforeAll(() => (pets = `${store.url}/v1/pets`));
 
   /** Issues a key whose quota has its own limits. */
   const issue = (perMinute: number, perDay: number) => store.issue({ plan: 'enterprise', perMinute, perDay });
@@ -153,53 +156,39 @@ describe('the limits of a quota', () => {
 });
 
 describe('the limit of an anonymous client', () => {
-  const ANONYMOUS_LIMIT = 4;
-  let database: TestDatabase;
-  let direct: TestApplication;
   let behindOne: TestApplication;
   let behindTwo: TestApplication;
   let behindNetworks: TestApplication;
 
   beforeAll(async () => {
-    database = await createDatabase();
-    const start = (TRUST_PROXY?: number | string[]) =>
-      startApplication({
-        database,
-        environment: { ANONYMOUS_LIMIT, ...(TRUST_PROXY !== undefined && { TRUST_PROXY }) },
-      });
-    [direct, behindOne, behindTwo, behindNetworks] = await Promise.all([
-      start(),
+    const start = (TRUST_PROXY: number | string[]) =>
+      startApplication({ database: store.database, environment: { ANONYMOUS_LIMIT, TRUST_PROXY } });
+    [behindOne, behindTwo, behindNetworks] = await Promise.all([
       start(1),
       start(2),
       start(['127.0.0.0/8', '10.0.0.0/8', '2001:db8:ffff::/48']),
     ]);
   });
-  beforeEach(async () => {
-    await database.query('DELETE FROM rate_limit_counters');
-    for (const { clock } of [direct, behindOne, behindTwo, behindNetworks]) {
-      clock.stopAt(HALF_PAST);
-    }
-  });
-  afterAll(async () => {
-    await Promise.all([direct, behindOne, behindTwo, behindNetworks].map((store) => store.close()));
-    await database.drop();
-  });
+  beforeEach(() => store.database.query('DELETE FROM rate_limit_counters'));
+  afterAll(() => Promise.all([behindOne, behindTwo, behindNetworks].map((replica) => replica.close())));
 
-  /** Sends a request through proxies that add X-Forwarded-For, by default without a key. */
-  const from = (store: TestApplication, forwardedFor: string, key?: string) =>
-    send(`${store.url}/v1/pets`, { key, headers: { 'X-Forwarded-For': forwardedFor } });
+  /** Sends a request without a key through proxies that add X-Forwarded-For. */
+  const from = (replica: TestApplication, forwardedFor: string) =>
+    send(`${replica.url}/v1/pets`, { headers: { 'X-Forwarded-For': forwardedFor } });
 
   const countedAddresses = async () =>
     (
-      await database.query<{ bucket_key: string }>('SELECT bucket_key FROM rate_limit_counters ORDER BY 1')
+      await store.database.query<{ bucket_key: string }>(
+        'SELECT bucket_key FROM rate_limit_counters ORDER BY 1',
+      )
     ).map(({ bucket_key }) => bucket_key);
 
   it('counts every request without a valid key once, whatever its path', async () => {
     const responses = [
-      await send(`${direct.url}/v1/pets`),
-      await send(`${direct.url}/v1/nothing`, { key: 'letmein' }),
-      await send(`${direct.url}/v1/pets`, { method: 'POST', body: '{', key: generateApiKey('staging') }),
-      await send(`${direct.url}/admin/keys`, { method: 'DELETE' }),
+      await send(`${store.url}/v1/pets`),
+      await send(`${store.url}/v1/nothing`, { key: 'letmein' }),
+      await send(`${store.url}/v1/pets`, { method: 'POST', body: '{', key: generateApiKey('staging') }),
+      await send(`${store.url}/admin/keys`, { method: 'DELETE' }),
     ];
     expect(responses.map(({ status }) => status)).toEqual([401, 401, 401, 401]);
     expect(responses.map(remaining)).toEqual([3, 2, 1, 0]);
@@ -208,7 +197,7 @@ describe('the limit of an anonymous client', () => {
 
   it('returns 429 instead of 401 when exceeded, and still says what was wrong with the key', async () => {
     for (let sent = 0; sent < ANONYMOUS_LIMIT; sent += 1) {
-      expect((await send(`${direct.url}/v1/pets`)).status).toBe(401);
+      expect((await send(`${store.url}/v1/pets`)).status).toBe(401);
     }
     const faults: [string | undefined, string][] = [
       [undefined, 'An API key is required. Send it in the header "Authorization: Bearer <API_KEY>".'],
@@ -216,8 +205,8 @@ describe('the limit of an anonymous client', () => {
       [generateApiKey('staging'), 'The API key is unknown.'],
     ];
     for (const [key, fault] of faults) {
-      direct.clock.stopAt(HALF_PAST);
-      const response = await send(`${direct.url}/v1/pets`, { key });
+      store.clock.stopAt(HALF_PAST);
+      const response = await send(`${store.url}/v1/pets`, { key });
       expectError(
         response,
         429,
@@ -235,36 +224,36 @@ describe('the limit of an anonymous client', () => {
       expect(response.json.message).toContain(fault);
     }
     // One second before the end of the minute, and after the wait of Retry-After.
-    direct.clock.travelTo(new Date(Date.parse(MINUTE_END) - 1000));
-    expect((await send(`${direct.url}/v1/pets`)).status).toBe(429);
-    direct.clock.travelTo(new Date(MINUTE_END));
-    expect((await send(`${direct.url}/v1/pets`)).status).toBe(401);
+    store.clock.travelTo(new Date(Date.parse(MINUTE_END) - 1000));
+    expect((await send(`${store.url}/v1/pets`)).status).toBe(429);
+    store.clock.travelTo(new Date(MINUTE_END));
+    expect((await send(`${store.url}/v1/pets`)).status).toBe(401);
   });
 
   it('is independent of the quotas of keys', async () => {
-    const { key } = await direct.issue({ plan: 'free' });
+    const { key } = await store.issue({ plan: 'free' });
     for (let sent = 0; sent <= ANONYMOUS_LIMIT; sent += 1) {
-      await send(`${direct.url}/v1/pets`);
+      await send(`${store.url}/v1/pets`);
     }
-    const response = await send(`${direct.url}/v1/pets`, { key });
+    const response = await send(`${store.url}/v1/pets`, { key });
     expect(response.status).toBe(200);
     expect(remaining(response)).toBe(59);
-    direct.clock.travelTo(new Date(MINUTE_END));
-    await send(`${direct.url}/v1/pets`, { key });
-    expect(remaining(await send(`${direct.url}/v1/pets`))).toBe(ANONYMOUS_LIMIT - 1);
+    store.clock.travelTo(new Date(MINUTE_END));
+    await send(`${store.url}/v1/pets`, { key });
+    expect(remaining(await send(`${store.url}/v1/pets`))).toBe(ANONYMOUS_LIMIT - 1);
   });
 
   it('does not use up the quota of a revoked key', async () => {
-    const { id, key } = await direct.issue({ plan: 'free' });
-    await database.query('UPDATE api_keys SET revoked_at = created_at WHERE id = $1', [id]);
-    direct.clock.travelToMinuteStart();
-    expect((await send(`${direct.url}/v1/pets`, { key })).status).toBe(401);
+    const { id, key } = await store.issue({ plan: 'free' });
+    await store.database.query('UPDATE api_keys SET revoked_at = created_at WHERE id = $1', [id]);
+    store.clock.travelToMinuteStart();
+    expect((await send(`${store.url}/v1/pets`, { key })).status).toBe(401);
     expect(await countedAddresses()).toEqual(['address:127.0.0.1']);
   });
 
   it('ignores X-Forwarded-For without TRUST_PROXY', async () => {
-    expect(remaining(await from(direct, '203.0.113.1'))).toBe(3);
-    expect(remaining(await from(direct, '203.0.113.2'))).toBe(2);
+    expect(remaining(await from(store, '203.0.113.1'))).toBe(3);
+    expect(remaining(await from(store, '203.0.113.2'))).toBe(2);
     expect(await countedAddresses()).toEqual(['address:127.0.0.1']);
   });
 
