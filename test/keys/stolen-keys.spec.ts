@@ -31,25 +31,40 @@ const call = (
   return send(url + path, { method, key, body });
 };
 
-describe.each(sharedStores)('on two replicas that count in %s,', (_name, start) => {
-  let home: ServiceHome;
-  let replicas: TestApplication[];
+const admin = useAdministration();
+const replica = {} as TestApplication;
+
+beforeAll(async () => {
+  const { database, clock } = admin.store;
+  Object.assign(replica, await startApplication({ database, clock }));
+});
+afterAll(() => replica.close());
+beforeEach(() => admin.store.clock.travelToMinuteStart());
+
+describe.each(sharedStores)('on two replicas that count in %s,', (name, start) => {
+  let home: ServiceHome | undefined;
+  let replicas = [admin.store, replica];
   let [one, other] = ['', ''];
   let lead: IssuedKey;
   let team: Keyed;
   let thiefs: Keyed;
 
   beforeAll(async () => {
-    home = await start();
-    const { COUNTER_STORE_URL } = readEnvironment(home.settings);
-    const options = { database: home.database, environment: { COUNTER_STORE_URL } };
-    const first = await startApplication(options);
-    replicas = [first, await startApplication({ ...options, clock: first.clock })];
+    // The replicas of the other tests count in PostgreSQL.
+    if (name !== 'PostgreSQL') {
+      home = await start();
+      const { COUNTER_STORE_URL } = readEnvironment(home.settings);
+      const options = { database: home.database, environment: { COUNTER_STORE_URL } };
+      const first = await startApplication(options);
+      replicas = [first, await startApplication({ ...options, clock: first.clock })];
+    }
     [one, other] = replicas.map(({ url }) => url) as [string, string];
   });
   afterAll(async () => {
-    await Promise.all(replicas.map((replica) => replica.close()));
-    await home.stop();
+    if (home !== undefined) {
+      await Promise.all(replicas.map((each) => each.close()));
+      await home.stop();
+    }
   });
   beforeEach(async () => {
     const limits = { plan: 'enterprise', perMinute: 5, perDay: 100 } as const;
@@ -96,16 +111,6 @@ describe.each(sharedStores)('on two replicas that count in %s,', (_name, start) 
     expect(await statusOf(next.json)).toBe(200);
   });
 });
-
-const admin = useAdministration();
-const replica = {} as TestApplication;
-
-beforeAll(async () => {
-  const { database, clock } = admin.store;
-  Object.assign(replica, await startApplication({ database, clock }));
-});
-afterAll(() => replica.close());
-beforeEach(() => admin.store.clock.travelToMinuteStart());
 
 const sendBy = (key: Pick<Keyed, 'key'>, request: string, body?: unknown) =>
   call(admin.store.url, key, request, body);
