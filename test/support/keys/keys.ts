@@ -23,3 +23,13 @@ export async function issueKey(
     await services.close();
   }
 }
+
+/** Gives a quota so many more keys, which nobody has. */
+export function addKeys(database: TestDatabase, quotaId: string, count: number): Promise<unknown> {
+  return database.query(
+    `INSERT INTO api_keys (id, quota_id, name, hash, prefix, last_four)
+     SELECT gen_random_uuid(), $1, 'many', sha256(gen_random_uuid()::text::bytea), 'ask_test_', '0000'
+     FROM generate_series(1, $2)`,
+    [quotaId, count],
+  );
+}
