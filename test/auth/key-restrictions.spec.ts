@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Scope, SCOPES, scopesForRole } from '../../src/auth/rules/scope.js';
 import type { IssuedKey } from '../../src/keys/key.schemas.js';
 import { eventually, until } from '../support/eventually.js';
@@ -317,6 +318,7 @@ describe('PATCH /admin/keys/{id}, its scopes and networks', () => {
             const sentMs = performance.now();
             const { status } = await send(`${url}/v1/pets`, { key: key.key });
             outcomes.push({ sentMs, status });
+            await pause(5);
           }
         }),
       );
