@@ -182,7 +182,7 @@ describe.each(sharedStores)('bans counted in %s', (_name, start) => {
 
     it('report each number of denials once across three replicas, of which one starts the ban', async () => {
       const replicas = [store, await open(), await open()];
-      for (let round = 0; round < 10; round += 1) {
+      for (let round = 0; round < 5; round += 1) {
         const request = newBucket(30);
         const decisions = await consume(request, 120, ...replicas);
         const inOrder = decisions.toSorted(

@@ -7,7 +7,7 @@ import { type AnyCounterStore, counterStores } from '../support/counter-stores.j
 import { clock, consume, home, newBucket, openForEach, store } from './counting.js';
 import { QuotaModel } from './quota-model.js';
 
-const RUNS = 60;
+const RUNS = 30;
 /**
  * The least distance to the end of a window when requests are sent, so that all of them are on one side of
  * it.
