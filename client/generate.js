@@ -86,6 +86,7 @@ function resourcesText(document, { schemaModule, prefix, others = {} }) {
     ...importTexts(operations, schemaModule),
     '',
     schemaTypes(document.components.schemas, others, operations),
+    ...(document.webhooks === undefined ? [] : [eventType(document.webhooks)]),
     '',
     ...operations.filter(({ query }) => query !== null).map(queryType),
     ...resources.map(([name, own]) => resourceClass(`${prefix}${capitalized(name)}Resource`, own)),
@@ -130,6 +131,15 @@ function schemaTypes(schemas, others, operations) {
     return operations.some(({ schema: result, body }) => [result, body].includes(name)) ? [type] : [];
   });
   return ["type Schemas = components['schemas'];\n", ...types].join('\n');
+}
+
+/** Returns the type of all events that webhooks receive, which `type` tells apart. */
+function eventType(webhooks) {
+  const types = Object.values(webhooks).map(({ post }) =>
+    schemaName(post.requestBody.content['application/json'].schema),
+  );
+  const description = '/** What a webhook sends. Later versions add types. */';
+  return `${description}\nexport type WebhookEvent = ${types.join(' | ')};`;
 }
 
 /** Returns the operations of a document with the names and facts by which the client calls them. */

@@ -9,6 +9,7 @@ import {
   type Pet,
   RateLimitError,
   type ResultPage,
+  type WebhookEvent,
 } from 'animal-store-client';
 
 type Same<One, Other> = [One, Other] extends [Other, One] ? true : false;
@@ -27,6 +28,10 @@ export type Facts = [
 
 // A program that emits declarations can name what the client has.
 export const resources = (store: AnimalStore) => ({ pets: store.pets, keys: store.admin.keys });
+
+// `type` tells events apart.
+export const subject = (event: WebhookEvent): string | null =>
+  event.type === 'key.revoked' ? event.data.keyId : null;
 
 export async function calls(store: AnimalStore, signal: AbortSignal): Promise<void> {
   const page: ResultPage<Pet> = await store.pets.list({ limit: 3, status: 'sold' }, { signal });
