@@ -162,15 +162,16 @@ describe('a failed build of an index without a transaction', () => {
     await addMigration(name, index);
     const reason = migrationError(
       `The migration ${name} failed: ERROR: could not create unique index "one_name". ` +
-        `Undo what it may have changed, such as an index that it left, run "DELETE FROM _prisma_migrations ` +
+        'Run "DROP INDEX CONCURRENTLY IF EXISTS one_name", run "DELETE FROM _prisma_migrations ' +
         `WHERE migration_name = '${name}'" in the database, and migrate again.`,
     );
     await expect(apply()).rejects.toMatchObject(reason);
     await expect(apply()).rejects.toMatchObject(reason);
 
-    await database.query('DROP INDEX one_name');
     await database.query('DELETE FROM pets');
-    await database.query(/run "(.+?)"/.exec(reason.message)?.[1] ?? '');
+    for (const [, statement] of reason.message.matchAll(/run "(.+?)"/gi)) {
+      await database.query(statement ?? '');
+    }
     expect(await apply()).toEqual([name]);
   });
 });
@@ -256,9 +257,8 @@ describe('a failed migration with transactions of its own', () => {
     const name = '20991231000000_own';
     await addMigration(name, 'BEGIN; CREATE TABLE half (); COMMIT; SELECT 1 / 0;');
     const reason = migrationError(
-      `The migration ${name} failed: ERROR: division by zero. Undo what it may have changed, such as an ` +
-        `index that it left, run "DELETE FROM _prisma_migrations WHERE migration_name = '${name}'" in the ` +
-        'database, and migrate again.',
+      `The migration ${name} failed: ERROR: division by zero. Undo what it may have changed, run "DELETE ` +
+        `FROM _prisma_migrations WHERE migration_name = '${name}'" in the database, and migrate again.`,
     );
     await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toMatchObject(reason);
     await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toMatchObject(reason);

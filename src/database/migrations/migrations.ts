@@ -25,6 +25,9 @@ const SERVER_ERROR_CODE = /^Database error code: (\w{5})$/m;
 /** The codes of errors that what a migration creates exists, or that what it renames or drops does not. */
 const MAY_BE_APPLIED = /^42(?:P06|P07|701|710|723|P01|703|704|883)$/;
 
+/** The index that a migration builds while others use the table, which may be left invalid or complete. */
+const CONCURRENT_INDEX = /^CREATE (?:UNIQUE )?INDEX CONCURRENTLY (?:IF NOT EXISTS )?"?(\w+)/m;
+
 interface RecordedMigration {
   name: string;
   finished: boolean;
@@ -65,24 +68,29 @@ export async function pendingMigrations(
   // Migrations of other releases are ignored.
   const unfinished = recorded.find(({ name, finished }) => !finished && names.includes(name));
   if (unfinished !== undefined) {
-    const isUndone = isOneTransaction(readScript(migrationsFolder, unfinished.name));
-    throw new MigrationError(describeUnfinished(unfinished, isUndone));
+    const script = readScript(migrationsFolder, unfinished.name);
+    throw new MigrationError(describeUnfinished(unfinished, script));
   }
   const applied = new Set(recorded.map(({ name }) => name));
   return names.filter((name) => !applied.has(name));
 }
 
-/** @param isUndone whether PostgreSQL has undone all that the migration did. */
-function describeUnfinished({ name, log, isMigrating }: RecordedMigration, isUndone: boolean): string {
+function describeUnfinished({ name, log, isMigrating }: RecordedMigration, script: string): string {
   const reason = SERVER_ERROR.exec(log)?.[1];
   if (reason === undefined && isMigrating) {
     return `The migration ${name} is being applied. Wait until that has ended.`;
   }
   const what = `The migration ${name} ${reason === undefined ? 'was interrupted' : `failed: ${reason}`}.`;
-  if (!isUndone) {
+  // Else PostgreSQL has undone all that it did.
+  if (!isOneTransaction(script)) {
+    const index = CONCURRENT_INDEX.exec(script)?.[1];
+    const undo =
+      index === undefined
+        ? 'Undo what it may have changed'
+        : `Run "DROP INDEX CONCURRENTLY IF EXISTS ${index}"`;
     return (
-      `${what} Undo what it may have changed, such as an index that it left, run "DELETE FROM ` +
-      `_prisma_migrations WHERE migration_name = '${name}'" in the database, and migrate again.`
+      `${what} ${undo}, run "DELETE FROM _prisma_migrations WHERE migration_name = '${name}'" in the ` +
+      'database, and migrate again.'
     );
   }
   const next = reason === undefined ? 'Migrate again.' : 'Correct the cause, and migrate again.';
