@@ -91,6 +91,8 @@ export type WebhookUpdate = Schemas['WebhookUpdate'];
 export type WebhookWithSecret = Schemas['WebhookWithSecret'];
 /** What limits would have denied of the requests of a quota. */
 export type WhatIf = Schemas['WhatIf'];
+/** What a webhook sends. Later versions add types. */
+export type WebhookEvent = QuotaDayLimitApproachingEvent | QuotaDayLimitReachedEvent | QuotaBannedEvent | KeyExpiringEvent | KeyRotatedEvent | KeyRevokedEvent | KeySuspendedEvent | KeyResumedEvent | KeyDeprecatedOperationCalledEvent | WebhookPausedEvent | WebhookTestEvent;
 
 /** The query of `keys.list`. */
 export type ListKeysQuery = NonNullable<operations['listKeys']['parameters']['query']>;
@@ -431,7 +433,7 @@ export class AdminWebhooksResource {
     );
   }
 
-  /** Update a webhook. Changes its URL, its events, and whether it is paused. Pending deliveries are sent to the new URL. The service pauses a webhook whose receiver responds 410, or none of whose deliveries succeeds for three days. */
+  /** Update a webhook. Changes its URL, its events, and whether it is paused. Pending deliveries are sent at once to a new URL, and when a webhook is resumed. The service pauses a webhook whose receiver responds 410, or none of whose deliveries succeeds for three days. */
   update(webhookId: string, body: WebhookUpdate, options: CallOptions = {}): ApiPromise<Webhook> {
     return this.connection.call(
       options,

@@ -86,7 +86,9 @@ export const WebhookDelivery = z
     attempts: z.int32().min(0).meta({ description: 'Attempts since it was last queued.' }),
     createdAt: dateTime('When it was queued first.'),
     lastAttemptAt: dateTime('When it was sent last; null if it was not.').nullable(),
-    nextAttemptAt: dateTime('When it is sent next; null if it is not pending.').nullable(),
+    nextAttemptAt: dateTime(
+      'When it is sent next; null if it is not pending, or the webhook is paused.',
+    ).nullable(),
     lastFailure: plainText('Why the last attempt failed; null if it did not.', TEXT_MAX_LENGTH).nullable(),
     responseStatus: z.int32().min(0).max(999).nullable().meta({
       description: 'Status of the response to the last attempt; null if there was none.',
@@ -127,6 +129,9 @@ export const Webhook = CreateWebhookInput.extend({
     }),
   lastDelivery: WebhookDelivery.pick(LAST_DELIVERY_FIELDS).nullable().meta({
     description: 'The delivery whose attempt ended last, of the last 30 days; null if there is none.',
+  }),
+  failingDeliveryCount: z.int32().min(0).meta({
+    description: 'The pending deliveries whose last attempt failed. The webhook fails unless it is 0.',
   }),
   nextAttemptAt: dateTime(
     'When a pending delivery is sent next; null if none is pending, or the webhook is paused.',

@@ -10,6 +10,7 @@ import { ApiError } from '../http/routes/api-error.js';
 import { type Page, toPage } from '../schemas/pagination.js';
 import { isUuid } from '../schemas/uuid.js';
 import { ENVIRONMENT, type Environment } from '../process/settings/environment.js';
+import { DEADLINE_MS } from './post-to-receiver.js';
 import { dedupeKeyOf, queueEvents } from './queue-events.js';
 import { TEST_EVENT } from './events.js';
 import { type DeliveryStatus, toShownDelivery, withDeliveryStatus } from './last-deliveries.js';
@@ -95,8 +96,8 @@ export class WebhookService {
   }
 
   /**
-   * Changes the URL of a webhook, its events, and whether it is paused. Pending deliveries are sent to the
-   * new URL, and of a resumed webhook for three days from then on.
+   * Changes the URL of a webhook, its events, and whether it is paused. A new URL, or a resumed webhook, gets
+   * the pending deliveries at once, the latter for three days from then on.
    *
    * @throws ApiError `not_found`; `invalid_request` if the URL has a private address.
    */
@@ -115,9 +116,8 @@ export class WebhookService {
       if (!isDeepStrictEqual(old, changed)) {
         await recordAuditEvent(transaction, actor, 'webhook.updated', old, audited(old), audited(changed));
       }
-      if (isResumed) {
-        const where = { webhookId: id, state: 'pending' };
-        await transaction.webhookDelivery.updateMany({ where, data: { firstAttemptAt: null } });
+      if (isResumed || url !== old.url) {
+        await sendPending(transaction, id, isResumed);
       }
       if (!wasPaused && pausedAt !== null) {
         await queuePause(transaction, id, pausedAt, 'administrator');
@@ -180,7 +180,7 @@ export class WebhookService {
       const where = { webhookId: id, dedupeKey: dedupeKeyOf(event) };
       const delivery = await transaction.webhookDelivery.findFirstOrThrow({ where, ...DELIVERY });
       await recordAuditEvent(transaction, actor, 'webhook.tested', webhook, null, auditedDelivery(delivery));
-      return delivery;
+      return toShownDelivery(webhook, delivery);
     });
   }
 
@@ -278,6 +278,20 @@ export class WebhookService {
   private async shownOne(database: Database, stored: StoredWebhook): Promise<WebhookRecord> {
     const [webhook] = await this.shown(database, [stored]);
     return webhook as WebhookRecord;
+  }
+}
+
+/** Makes the pending deliveries of a webhook due that are not in flight, and begins their three days anew. */
+async function sendPending(transaction: Prisma.TransactionClient, webhookId: string, isBegunAnew: boolean) {
+  const nowMs = await readServerTimeMs(transaction);
+  const isDone = [{ lastAttemptAt: null }, { lastAttemptAt: { lt: new Date(nowMs - DEADLINE_MS) } }];
+  await transaction.webhookDelivery.updateMany({
+    where: { webhookId, state: 'pending', OR: isDone },
+    data: { nextAttemptAt: new Date(nowMs) },
+  });
+  if (isBegunAnew) {
+    const where = { webhookId, state: 'pending' };
+    await transaction.webhookDelivery.updateMany({ where, data: { firstAttemptAt: null } });
   }
 }
 

@@ -747,6 +747,26 @@ describe('the deliveries of a webhook that its list shows', () => {
     expect(json).toMatchObject([{ lastDelivery: shown, nextAttemptAt: failed.nextAttemptAt }]);
     expect(Object.keys(json[0].lastDelivery).toSorted()).toEqual(Object.keys(shown).toSorted());
   });
+
+  it('are counted as failing while they are pending after a failure, though others succeed', async () => {
+    const webhook = await createWebhook();
+    expect(await findWebhook(webhook)).toMatchObject({ failingDeliveryCount: 0 });
+    receiver.respond = respondWith(500);
+    await sendEvent(webhook);
+    await expectNewest(webhook, { state: 'pending', responseStatus: 500 });
+    receiver.respond = respondWith(204);
+    const { id } = (await admin.send(`POST /admin/webhooks/${webhook.id}/test`)).json as Delivery;
+    await expectNewest(webhook, { id, state: 'delivered' });
+    expect(await findWebhook(webhook)).toMatchObject({
+      lastDelivery: { id, state: 'delivered' },
+      failingDeliveryCount: 1,
+    });
+    await endWaits();
+    await eventually(async () => {
+      await sendDue(webhook);
+      expect(await findWebhook(webhook)).toMatchObject({ failingDeliveryCount: 0 });
+    });
+  });
 });
 
 describe('a paused webhook', () => {
@@ -762,6 +782,7 @@ describe('a paused webhook', () => {
     await pause(webhook, true);
     receiver.reset();
     await endWaits();
+    expect(await listDeliveries(webhook)).toMatchObject([{ state: 'pending', nextAttemptAt: null }]);
     await sendEvent(other);
     await expectDeliveredTwice(other);
     expect(receiver.received.map(({ path }) => path)).toEqual(['/hook/other', '/hook/other']);
@@ -769,6 +790,27 @@ describe('a paused webhook', () => {
     await expectNewest(webhook, { id: pending.id, state: 'delivered', attempts: 2 });
     expect(await listDeliveries(webhook)).toHaveLength(1);
   });
+
+  it.each(['it is resumed', 'it has a new URL'])(
+    'is sent at once what is pending when %s, though the receiver asked for a wait',
+    async (change) => {
+      receiver.respond = respondWith(503, { 'Retry-After': '7200' });
+      const webhook = await createWebhook();
+      const { id } = await sendEvent(webhook);
+      await expectNewest(webhook, { state: 'pending', responseStatus: 503 });
+      receiver.reset();
+      // An attempt that may be in flight is left alone.
+      admin.store.clock.travel(16_000);
+      if (change === 'it is resumed') {
+        await pause(webhook, true);
+        await pause(webhook, false);
+      } else {
+        await admin.send(`PATCH /admin/webhooks/${webhook.id}`, { url: `${receiver.url}/new` });
+      }
+      await expectNewest(webhook, { id, state: 'delivered', attempts: 2 });
+      admin.store.clock.travel(-16_000);
+    },
+  );
 
   it('is sent pending deliveries at its new URL', async () => {
     const webhook = await createWebhook('http://127.0.0.1:1/');

@@ -43,6 +43,7 @@ describe('POST /admin/webhooks', () => {
       pausedAt: null,
       pauseReason: null,
       lastDelivery: null,
+      failingDeliveryCount: 0,
       nextAttemptAt: null,
       previousSecretExpiresAt: null,
       createdAt: expect.any(String),

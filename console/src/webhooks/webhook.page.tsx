@@ -12,7 +12,7 @@ import { TextLink } from '../layout/text-link';
 import { useStore } from '../session/session';
 import { DeliveriesPanel } from './deliveries-panel';
 import { eventText } from './event-texts';
-import { isFailing } from './is-failing';
+import { hasFailed } from './is-failing';
 import { isSentSoon } from './is-sent-soon';
 import { WebhookActions } from './webhook-actions';
 import { webhookQuery } from './webhook-query';
@@ -97,7 +97,7 @@ function FactsPanel({ webhook }: { webhook: Webhook }) {
         {lastDelivery !== null && (
           <Fact label="Last result">
             {eventText(lastDelivery.eventType)}, <Instant at={lastDelivery.lastAttemptAt} toSecond />:{' '}
-            {isFailing(webhook) ? (
+            {hasFailed(webhook) ? (
               <UntrustedText>{lastDelivery.lastFailure ?? ''}</UntrustedText>
             ) : (
               `delivered with ${lastDelivery.responseStatus}`
