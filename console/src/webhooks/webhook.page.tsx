@@ -82,7 +82,7 @@ function FactsPanel({ webhook }: { webhook: Webhook }) {
           {quotaId === null ? (
             'Every quota'
           ) : (
-            <TextLink to="/admin/keys" search={{ quotaId }} title={quotaId}>
+            <TextLink to="/admin/keys" search={{ quotaId }} title={quotaId} inherit>
               Quota …{quotaId.slice(-8)}
             </TextLink>
           )}

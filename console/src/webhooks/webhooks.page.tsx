@@ -54,7 +54,7 @@ const COLUMNS: Column<Webhook>[] = [
       original.quotaId === null ? (
         <span className="one-line">Every quota</span>
       ) : (
-        <TextLink to="/admin/keys" search={{ quotaId: original.quotaId }} title={original.quotaId}>
+        <TextLink to="/admin/keys" search={{ quotaId: original.quotaId }} title={original.quotaId} inherit>
           Quota …{original.quotaId.slice(-8)}
         </TextLink>
       ),
