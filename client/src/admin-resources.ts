@@ -433,7 +433,7 @@ export class AdminWebhooksResource {
     );
   }
 
-  /** Update a webhook. Changes its URL, its events, and whether it is paused. Pending deliveries are sent at once to a new URL, and when a webhook is resumed. The service pauses a webhook whose receiver responds 410, or none of whose deliveries succeeds for three days. */
+  /** Update a webhook. Changes its URL, its events, and whether it is paused. Pending deliveries are sent at once when it is resumed, or has a new URL and is not paused. The service pauses a webhook whose receiver responds 410, or none of whose deliveries succeeds for three days. */
   update(webhookId: string, body: WebhookUpdate, options: CallOptions = {}): ApiPromise<Webhook> {
     return this.connection.call(
       options,

@@ -1,7 +1,7 @@
 import type { Prisma } from '../database/generated/client.js';
 import type { Database } from '../database/access/in-transaction.js';
 import { TEST_EVENT } from './events.js';
-import { LAST_DELIVERY_FIELDS } from './webhook.schemas.js';
+import { FAILING_MAX, LAST_DELIVERY_FIELDS } from './webhook.schemas.js';
 
 type LastDelivery = Prisma.WebhookDeliveryGetPayload<{ select: typeof LAST_DELIVERY_FIELDS }>;
 
@@ -9,7 +9,7 @@ type LastDelivery = Prisma.WebhookDeliveryGetPayload<{ select: typeof LAST_DELIV
 export interface DeliveryStatus {
   /** The delivery whose attempt ended last; null if there is none. */
   lastDelivery: LastDelivery | null;
-  /** The pending deliveries whose last attempt failed. */
+  /** The pending deliveries whose last attempt failed, up to `FAILING_MAX`. */
   failingDeliveryCount: number;
   /** When a pending delivery is sent next; null if none is pending, or the webhook is paused. */
   nextAttemptAt: Date | null;
@@ -51,8 +51,11 @@ export async function withDeliveryStatus<Webhook extends Waits & { id: string }>
     SELECT
       webhook.id, last.id AS "lastId",
       (
-        SELECT count(*)::int FROM webhook_deliveries
-        WHERE webhook_id = webhook.id AND state = 'pending' AND last_failure IS NOT NULL
+        SELECT count(*)::int FROM (
+          SELECT FROM webhook_deliveries
+          WHERE webhook_id = webhook.id AND state = 'pending' AND last_failure IS NOT NULL
+          LIMIT ${FAILING_MAX}
+        ) AS failing
       ) AS "failingDeliveryCount",
       CASE WHEN paused_at IS NULL AND next_attempt_at IS NOT NULL
         THEN CASE WHEN event_type = ${TEST_EVENT} THEN next_attempt_at

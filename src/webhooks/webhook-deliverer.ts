@@ -124,17 +124,15 @@ export class WebhookDeliverer extends PeriodicTask implements MetricsSource {
     }
   }
 
-  private async store(delivery: ClaimedDelivery, { result, retryAfterAt }: Attempt): Promise<void> {
+  private async store(delivery: ClaimedDelivery, { result }: Attempt): Promise<void> {
     const { id, attemptedAt, isLast } = delivery;
     const outcome = result.lastFailure === null ? 'succeeded' : 'failed';
     const stateAfterFailure = isLast ? 'failed' : 'pending';
     const state = outcome === 'succeeded' ? 'delivered' : stateAfterFailure;
-    const isLater = retryAfterAt !== null && retryAfterAt > new Date(delivery.nextAttemptAt);
-    const nextAttemptAt = state === 'pending' ? retryAfterAt : null;
     await this.prisma.webhookDelivery.updateMany({
       // Changes nothing if another attempt has begun since.
       where: { id, state: 'pending', lastAttemptAt: attemptedAt },
-      data: { ...result, state, ...((state !== 'pending' || isLater) && { nextAttemptAt }) },
+      data: { ...result, state, ...(state !== 'pending' && { nextAttemptAt: null }) },
     });
     this.attemptsByOutcome[outcome] += 1;
     this.failedDeliveries += state === 'failed' ? 1 : 0;
@@ -142,8 +140,13 @@ export class WebhookDeliverer extends PeriodicTask implements MetricsSource {
 
   /** Waits as long as `Retry-After` says, and pauses a webhook that is gone or keeps failing. */
   private async heed(delivery: ClaimedDelivery, { result, retryAfterAt }: Attempt): Promise<void> {
-    const { webhookId: id, url } = delivery;
+    const { webhookId: id, url, attemptedAt: lastAttemptAt } = delivery;
     if (retryAfterAt !== null) {
+      const waits = { nextAttemptAt: { lt: retryAfterAt }, webhook: { url } };
+      await this.prisma.webhookDelivery.updateMany({
+        where: { id: delivery.id, state: 'pending', lastAttemptAt, ...waits },
+        data: { nextAttemptAt: retryAfterAt },
+      });
       // Never shortens the wait that an earlier response asked for.
       const isShorter = [{ retryAfterAt: null }, { retryAfterAt: { lt: retryAfterAt } }];
       await this.prisma.webhook.updateMany({ where: { id, url, OR: isShorter }, data: { retryAfterAt } });

@@ -100,6 +100,9 @@ export const WebhookDelivery = z
   })
   .meta({ id: 'WebhookDelivery', description: 'An event for one webhook.' });
 
+/** How many deliveries that fail are counted. */
+export const FAILING_MAX = 1000;
+
 /** The fields of a delivery that its webhook shows of the last one. */
 export const LAST_DELIVERY_FIELDS = {
   id: true,
@@ -130,9 +133,12 @@ export const Webhook = CreateWebhookInput.extend({
   lastDelivery: WebhookDelivery.pick(LAST_DELIVERY_FIELDS).nullable().meta({
     description: 'The delivery whose attempt ended last, of the last 30 days; null if there is none.',
   }),
-  failingDeliveryCount: z.int32().min(0).meta({
-    description: 'The pending deliveries whose last attempt failed. The webhook fails unless it is 0.',
-  }),
+  failingDeliveryCount: z
+    .int32()
+    .min(0)
+    .meta({
+      description: `The pending deliveries whose last attempt failed. At most ${FAILING_MAX} are counted.`,
+    }),
   nextAttemptAt: dateTime(
     'When a pending delivery is sent next; null if none is pending, or the webhook is paused.',
   ).nullable(),

@@ -96,8 +96,8 @@ export class WebhookService {
   }
 
   /**
-   * Changes the URL of a webhook, its events, and whether it is paused. A new URL, or a resumed webhook, gets
-   * the pending deliveries at once, the latter for three days from then on.
+   * Changes the URL of a webhook, its events, and whether it is paused. Unless it is paused, a new URL gets
+   * the pending deliveries at once, as a resumed webhook does, for three days from then on.
    *
    * @throws ApiError `not_found`; `invalid_request` if the URL has a private address.
    */
@@ -116,8 +116,8 @@ export class WebhookService {
       if (!isDeepStrictEqual(old, changed)) {
         await recordAuditEvent(transaction, actor, 'webhook.updated', old, audited(old), audited(changed));
       }
-      if (isResumed || url !== old.url) {
-        await sendPending(transaction, id, isResumed);
+      if (!paused && (isResumed || url !== old.url)) {
+        await sendPending(transaction, id);
       }
       if (!wasPaused && pausedAt !== null) {
         await queuePause(transaction, id, pausedAt, 'administrator');
@@ -180,7 +180,7 @@ export class WebhookService {
       const where = { webhookId: id, dedupeKey: dedupeKeyOf(event) };
       const delivery = await transaction.webhookDelivery.findFirstOrThrow({ where, ...DELIVERY });
       await recordAuditEvent(transaction, actor, 'webhook.tested', webhook, null, auditedDelivery(delivery));
-      return toShownDelivery(webhook, delivery);
+      return delivery;
     });
   }
 
@@ -246,7 +246,7 @@ export class WebhookService {
       }
       const after = auditedDelivery(delivery);
       await recordAuditEvent(transaction, actor, 'webhook.delivery_resent', webhook, null, after);
-      return delivery;
+      return toShownDelivery(webhook, delivery);
     });
   }
 
@@ -281,18 +281,17 @@ export class WebhookService {
   }
 }
 
-/** Makes the pending deliveries of a webhook due that are not in flight, and begins their three days anew. */
-async function sendPending(transaction: Prisma.TransactionClient, webhookId: string, isBegunAnew: boolean) {
-  const nowMs = await readServerTimeMs(transaction);
-  const isDone = [{ lastAttemptAt: null }, { lastAttemptAt: { lt: new Date(nowMs - DEADLINE_MS) } }];
-  await transaction.webhookDelivery.updateMany({
-    where: { webhookId, state: 'pending', OR: isDone },
-    data: { nextAttemptAt: new Date(nowMs) },
-  });
-  if (isBegunAnew) {
-    const where = { webhookId, state: 'pending' };
-    await transaction.webhookDelivery.updateMany({ where, data: { firstAttemptAt: null } });
-  }
+/** Makes the pending deliveries of a webhook due, those in flight once their attempt has ended. */
+function sendPending(transaction: Prisma.TransactionClient, webhookId: string) {
+  const attemptSeconds = DEADLINE_MS / 1000 + 1;
+  return transaction.$executeRaw`
+    UPDATE webhook_deliveries
+    SET next_attempt_at = least(
+      next_attempt_at,
+      greatest(statement_timestamp(), last_attempt_at + make_interval(secs => ${attemptSeconds}::float8))
+    )
+    WHERE
+      webhook_id = ${webhookId}::uuid AND state = 'pending' AND next_attempt_at > statement_timestamp()`;
 }
 
 async function requireQuota(transaction: Prisma.TransactionClient, quotaId: string | null): Promise<void> {

@@ -99,9 +99,9 @@ export class WebhooksController {
   @AdminWrite({
     summary: 'Update a webhook',
     description:
-      'Changes its URL, its events, and whether it is paused. Pending deliveries are sent at once to a new ' +
-      'URL, and when a webhook is resumed. The service pauses a webhook whose receiver responds 410, or ' +
-      'none of whose deliveries succeeds for three days.',
+      'Changes its URL, its events, and whether it is paused. Pending deliveries are sent at once when it ' +
+      'is resumed, or has a new URL and is not paused. The service pauses a webhook whose receiver ' +
+      'responds 410, or none of whose deliveries succeeds for three days.',
   })
   @Responses({ status: 200, schema: Webhook, description: 'The updated webhook.' })
   updateWebhook(

@@ -791,40 +791,68 @@ describe('a paused webhook', () => {
     expect(await listDeliveries(webhook)).toHaveLength(1);
   });
 
-  it.each(['it is resumed', 'it has a new URL'])(
-    'is sent at once what is pending when %s, though the receiver asked for a wait',
-    async (change) => {
-      receiver.respond = respondWith(503, { 'Retry-After': '7200' });
+  it('has no next attempt of a delivery that is to be sent again', async () => {
+    const webhook = await createWebhook();
+    const { id } = await sendEvent(webhook);
+    await expectNewest(webhook, { id, state: 'delivered' });
+    await pause(webhook, true);
+    const { json } = await admin.send(`POST /admin/webhooks/${webhook.id}/deliveries/${id}/resend`);
+    expect(json).toMatchObject({ id, state: 'pending', nextAttemptAt: null });
+  });
+
+  it('is not sent what is pending because its URL changes', async () => {
+    receiver.respond = respondWith(500);
+    const webhook = await createWebhook();
+    await sendEvent(webhook);
+    await expectNewest(webhook, { state: 'pending', responseStatus: 500 });
+    await pause(webhook, true);
+    const due = 'SELECT next_attempt_at FROM webhook_deliveries';
+    const planned = await admin.store.database.query(due);
+    await admin.send(`PATCH /admin/webhooks/${webhook.id}`, { url: `${receiver.url}/new` });
+    expect(await admin.store.database.query(due)).toEqual(planned);
+  });
+});
+
+describe('a repaired webhook', () => {
+  const CHANGES: [string, () => object[]][] = [
+    ['it is resumed', () => [{ paused: true }, { paused: false }]],
+    ['it has a new URL', () => [{ url: `${receiver.url}/new` }]],
+  ];
+  const change = async ({ id }: { id: string }, changes: () => object[]) => {
+    for (const each of changes()) {
+      expect((await admin.send(`PATCH /admin/webhooks/${id}`, each)).status).toBe(200);
+    }
+  };
+
+  beforeEach(() => {
+    receiver.respond = respondWith(503, { 'Retry-After': '7200' });
+  });
+  afterEach(() => admin.store.clock.returnToPresent());
+
+  it.each(CHANGES)(
+    'is sent at once what is pending when %s, whatever it waits for',
+    async (_when, changes) => {
       const webhook = await createWebhook();
       const { id } = await sendEvent(webhook);
       await expectNewest(webhook, { state: 'pending', responseStatus: 503 });
       receiver.reset();
-      // An attempt that may be in flight is left alone.
-      admin.store.clock.travel(16_000);
-      if (change === 'it is resumed') {
-        await pause(webhook, true);
-        await pause(webhook, false);
-      } else {
-        await admin.send(`PATCH /admin/webhooks/${webhook.id}`, { url: `${receiver.url}/new` });
-      }
+      admin.store.clock.travel(20_000);
+      await change(webhook, changes);
       await expectNewest(webhook, { id, state: 'delivered', attempts: 2 });
-      admin.store.clock.travel(-16_000);
     },
   );
 
-  it('is sent pending deliveries at its new URL', async () => {
-    const webhook = await createWebhook('http://127.0.0.1:1/');
-    const { id } = await sendEvent(webhook);
-    await expectNewest(webhook, {
-      state: 'pending',
-      attempts: 1,
-      lastFailure: expect.stringContaining('ECONNREFUSED'),
-    });
-    const { status } = await admin.send(`PATCH /admin/webhooks/${webhook.id}`, { url: receiver.url });
-    expect(status).toBe(200);
-    await endWaits();
-    await expectNewest(webhook, { id, state: 'delivered', attempts: 2 });
-  });
+  it.each(CHANGES)(
+    'is sent what may be in flight when %s as soon as that has ended, and not twice at once',
+    async (_when, changes) => {
+      const webhook = await createWebhook();
+      await sendEvent(webhook);
+      const { lastAttemptAt } = await expectNewest(webhook, { state: 'pending', responseStatus: 503 });
+      await change(webhook, changes);
+      const [{ nextAttemptAt } = { nextAttemptAt: null }] = await listDeliveries(webhook);
+      expect(Date.parse(nextAttemptAt ?? '') - Date.parse(lastAttemptAt ?? '')).toBe(16_000);
+    },
+  );
 });
 
 describe('a service with nothing to deliver', () => {

@@ -37,11 +37,11 @@ export function DeliveriesPanel({ webhook }: { webhook: Webhook }) {
   const { state, ...page } = route.useSearch();
   const [openId, setOpenId] = useState<string>();
   // The button that opened a delivery gets the focus back only if its cell is not rendered anew.
-  const { id, paused } = webhook;
-  const columns = useMemo(() => columnsFor({ id, paused }, store, setOpenId), [id, paused, store]);
+  const { id } = webhook;
+  const columns = useMemo(() => columnsFor(id, store, setOpenId), [id, store]);
   const pages = useCursorPages<WebhookDelivery>({
     queryKey: ['webhooks', 'deliveries', webhook.id, state],
-    isChanging: (delivery) => !webhook.paused && isChanging(delivery),
+    isChanging,
     load: (cursor, signal) =>
       store.admin.webhooks.deliveries(
         webhook.id,
@@ -95,13 +95,13 @@ export function DeliveriesPanel({ webhook }: { webhook: Webhook }) {
 
 /** Returns whether a delivery may be in flight, or is sent soon. */
 function isChanging(delivery: WebhookDelivery): boolean {
-  const { nextAttemptAt, lastAttemptAt } = delivery;
+  const { state, lastAttemptAt } = delivery;
   const isInFlight = lastAttemptAt !== null && Date.parse(lastAttemptAt) > serviceNowMs() - IN_FLIGHT_MS;
-  return isSentSoon(delivery) || (nextAttemptAt !== null && isInFlight);
+  return isSentSoon(delivery) || (state === 'pending' && isInFlight);
 }
 
 function columnsFor(
-  webhook: Pick<Webhook, 'id' | 'paused'>,
+  webhookId: string,
   store: AnimalStore,
   open: (id: string) => void,
 ): Column<WebhookDelivery>[] {
@@ -130,11 +130,11 @@ function columnsFor(
       header: 'Attempts',
       cell: ({ row: { original } }) => (
         <Group gap="sm" wrap="nowrap" justify="space-between">
-          <Attempts delivery={original} isPaused={webhook.paused} />
+          <Attempts delivery={original} />
           {original.state !== 'pending' && (
             <WebhookButton
               size="compact-sm"
-              send={() => store.admin.webhooks.resendDelivery(webhook.id, original.id)}
+              send={() => store.admin.webhooks.resendDelivery(webhookId, original.id)}
               failure="It was not sent again"
             >
               Send again
@@ -146,14 +146,9 @@ function columnsFor(
   ];
 }
 
-interface AttemptsProps {
-  delivery: WebhookDelivery;
-  isPaused: boolean;
-}
-
-function Attempts({ delivery, isPaused }: AttemptsProps) {
+function Attempts({ delivery }: { delivery: WebhookDelivery }) {
   const { eventType, attempts, lastFailure, nextAttemptAt } = delivery;
-  const isRepeated = eventType !== TEST_EVENT && !isPaused;
+  const isRepeated = eventType !== TEST_EVENT;
   return (
     <Stack gap={2}>
       <Text size="sm">

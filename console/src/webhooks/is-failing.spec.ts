@@ -18,7 +18,7 @@ describe('isFailing', () => {
     ['that was sent nothing', { lastDelivery: null, failingDeliveryCount: 0 }, false],
     ['whose last delivery failed', { lastDelivery: failed, failingDeliveryCount: 0 }, true],
     ['with a failure behind a success', { lastDelivery: delivered, failingDeliveryCount: 1 }, true],
-  ])('tells of a webhook %s whether it fails', (_which, webhook, expected) => {
+  ])('returns whether a webhook %s is failing', (_which, webhook, expected) => {
     expect(isFailing(webhook)).toBe(expected);
   });
 });

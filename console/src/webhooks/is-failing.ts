@@ -1,8 +1,8 @@
 import type { Webhook } from 'animal-store-client';
 
 /**
- * Returns whether the last attempt to deliver to a webhook failed, or that of a delivery which is pending. A
- * test event may succeed meanwhile.
+ * Returns whether the last attempt to deliver to a webhook failed, or a pending delivery has failed before,
+ * even if a test event succeeded since.
  */
 export function isFailing(webhook: Pick<Webhook, 'lastDelivery' | 'failingDeliveryCount'>): boolean {
   return hasFailed(webhook) || webhook.failingDeliveryCount > 0;
