@@ -27,7 +27,11 @@ export class PlanService {
       orderBy: { name: 'asc' },
       take: limit + 1,
     });
-    return toPage(await views(this.database, plans), limit);
+    const counts = await countKeys(this.database, plans);
+    return toPage(
+      plans.map((plan) => toPlan(plan, counts)),
+      limit,
+    );
   }
 
   /** @throws ApiError `not_found`. */
@@ -36,7 +40,7 @@ export class PlanService {
     if (plan === null) {
       throw new ApiError('not_found', `There is no plan "${name}".`);
     }
-    return view(this.database, plan);
+    return toPlan(plan, await countKeys(this.database, [plan]));
   }
 
   /**
@@ -51,6 +55,8 @@ export class PlanService {
       throw new ApiError('invalid_request', NAME_MESSAGE);
     }
     return inTransaction(this.database, async (transaction) => {
+      // Before the lock, because it may take long.
+      const counts = await countKeys(transaction, [{ name }]);
       // Serializes concurrent calls, even if the plan has no row to lock yet.
       await transaction.$executeRaw`LOCK TABLE plans IN SHARE ROW EXCLUSIVE MODE`;
       const old = await transaction.plan.findFirst({ where: { name } });
@@ -88,25 +94,21 @@ export class PlanService {
           shown(fields),
         );
       }
-      return { plan: await view(transaction, { name, ...fields }), created: old === null };
+      return { plan: toPlan({ name, ...fields }, counts), created: old === null };
     });
   }
 }
 
-async function view(database: Database, plan: NamedPlan): Promise<Plan> {
-  const [only] = await views(database, [plan]);
-  return only!;
+async function countKeys(database: Database, plans: readonly { name: string }[]) {
+  return countValidKeysByPlan(database, plans, await readServerTimeMs(database));
 }
 
-async function views(database: Database, plans: readonly NamedPlan[]): Promise<Plan[]> {
-  const counts = await countValidKeysByPlan(database, plans, await readServerTimeMs(database));
-  return plans.map(({ name, ...plan }) => ({
-    name,
-    ...pickFields(plan),
-    validKeyCount: counts.get(name) ?? 0,
-    warnings: limitWarnings(plan),
-  }));
-}
+const toPlan = ({ name, ...plan }: NamedPlan, counts: ReadonlyMap<string, number>): Plan => ({
+  name,
+  ...pickFields(plan),
+  validKeyCount: counts.get(name) ?? 0,
+  warnings: limitWarnings(plan),
+});
 
 /** @throws ApiError `invalid_request` for a limit that neither the input nor the plan has. */
 function requireLimit(name: keyof Limits, limit: number | null | undefined): number {
