@@ -46,10 +46,10 @@ export function findKubectls(): string[] {
   if (findProgram('kubernetes-client', 'kubectl') === undefined) {
     return [];
   }
-  const folders = new Set((process.env['PATH'] ?? '').split(path.delimiter));
-  const files = [...folders].map((folder) => path.join(folder, 'kubectl')).filter((file) => existsSync(file));
+  const existing = (process.env['PATH'] ?? '').split(path.delimiter).filter((folder) => existsSync(folder));
   // One folder may be a link to another, as /bin is to /usr/bin.
-  return [...new Set(files.map((file) => realpathSync(file)))];
+  const folders = new Set(existing.map((folder) => realpathSync(folder)));
+  return [...folders].map((folder) => path.join(folder, 'kubectl')).filter((file) => existsSync(file));
 }
 
 /** The objects of an overlay, as `kubectl apply -k` sends them. */

@@ -57,7 +57,7 @@ const OTHERS = {
 };
 const isOfOthers = new RegExp(`^(${Object.values(OTHERS).flat().join('|')})$`);
 
-// It takes seconds, so the tests of all documents, and of the changelog, are in this file.
+// Reading the tree takes seconds, so the tests of all documents, and of the changelog, are in this file.
 const tree = readTree();
 const names = tree.names as unknown as PublicNames;
 
