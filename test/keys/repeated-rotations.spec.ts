@@ -8,7 +8,7 @@ import { type HttpResponse, send } from '../support/http/http.js';
 import { useAdministration } from '../support/keys/administration.js';
 import { addKeys, UNLIMITED } from '../support/keys/keys.js';
 import { recordUsage } from '../support/keys/usage.js';
-import { startApplication, type TestApplication } from '../support/service/application.js';
+import { useApplication } from '../support/service/application.js';
 import { DAY_MS } from '../support/time/clock.js';
 
 const WEEK_SECONDS = 7 * 86_400;
@@ -16,13 +16,7 @@ const WEEK_SECONDS = 7 * 86_400;
 type Keyed = Pick<IssuedKey, 'id' | 'key'>;
 
 const admin = useAdministration();
-const replica = {} as TestApplication;
-
-beforeAll(async () => {
-  const { database, clock } = admin.store;
-  Object.assign(replica, await startApplication({ database, clock }));
-});
-afterAll(() => replica.close());
+const replica = useApplication(() => ({ database: admin.store.database, clock: admin.store.clock }));
 
 const query = (text: string, values?: unknown[]) => admin.store.database.query(text, values);
 const rotate = ({ key }: Keyed, body: object = {}, { url } = admin.store) =>

@@ -11,7 +11,7 @@ import { limitHeaders } from '../support/http/rate-limit-headers.js';
 import { useAdministration } from '../support/keys/administration.js';
 import { requestsBeforeBan } from '../support/keys/bans.js';
 import { UNLIMITED } from '../support/keys/keys.js';
-import { startApplication, type TestApplication } from '../support/service/application.js';
+import { startApplication, useApplication } from '../support/service/application.js';
 import { DAY_MS } from '../support/time/clock.js';
 
 const SCOPES = ['pets:read', 'pets:write', 'keys:write'] as const;
@@ -32,13 +32,7 @@ const call = (
 };
 
 const admin = useAdministration();
-const replica = {} as TestApplication;
-
-beforeAll(async () => {
-  const { database, clock } = admin.store;
-  Object.assign(replica, await startApplication({ database, clock }));
-});
-afterAll(() => replica.close());
+const replica = useApplication(() => ({ database: admin.store.database, clock: admin.store.clock }));
 beforeEach(() => admin.store.clock.travelToMinuteStart());
 
 describe.each(sharedStores)('on two replicas that count in %s,', (name, start) => {
