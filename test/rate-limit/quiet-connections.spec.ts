@@ -1,7 +1,7 @@
 import { parseRedisAddresses } from '../../src/process/settings/redis-address.js';
 import { CounterStore } from '../../src/rate-limit/stores/counter-store.js';
 import { type DatabaseProxy, startDatabaseProxy } from '../support/programs/database-proxy.js';
-import { hasRedis, type RedisServer, startRedis } from '../support/programs/redis.js';
+import { hasMovableRedis, type RedisServer, startMovableRedis } from '../support/programs/redis.js';
 import { send } from '../support/http/http.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 
@@ -23,7 +23,7 @@ const onPostgres: Start = async () => {
 };
 
 const onRedis: Start = async () => {
-  const server: RedisServer = await startRedis();
+  const server: RedisServer = await startMovableRedis();
   const proxy = await startDatabaseProxy(server.url);
   const COUNTER_STORE_URL = parseRedisAddresses(proxy.url) ?? [];
   const service = await startApplication({ environment: { COUNTER_STORE_URL } });
@@ -34,7 +34,7 @@ const onRedis: Start = async () => {
 
 const stores: [name: string, start: Start][] = [
   ['PostgreSQL', onPostgres],
-  ...(hasRedis() ? ([['Redis', onRedis]] as [string, Start][]) : []),
+  ...(hasMovableRedis() ? ([['Redis', onRedis]] as [string, Start][]) : []),
 ];
 
 describe.each(stores)('a request after a quiet time, counted in %s', (_name, start) => {
