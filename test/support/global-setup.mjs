@@ -52,6 +52,4 @@ export default async function setUp() {
   await server.end();
   process.env.TEST_DATABASE_URL = postgres.url;
   process.env.TEST_FOLDER = dataDir;
-  // A process of the service starts with the compiled modules of the last one.
-  process.env.NODE_COMPILE_CACHE = path.join(dataDir, 'compiled');
 }
