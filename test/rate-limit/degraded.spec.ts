@@ -256,3 +256,15 @@ describe('a replica whose connection to the counter store is cut', () => {
     await recovered();
   });
 });
+
+describe('a replica whose counter store is back, but slow', () => {
+  it('counts in it again, though a new connection takes longer than a count may', async () => {
+    await refuse();
+    expect(isDegraded(await call())).toBe(true);
+    await proxy.comeBack();
+    // It takes five round trips to open a connection, and one to count.
+    proxy.slowDown(80);
+    await until(async () => !isDegraded(await call()), 5000);
+    expect(lines.mock.calls.slice(1)).toEqual([['The counter store is back']]);
+  });
+});

@@ -18,6 +18,11 @@ import {
 /** The time for the reply to a query, including the connection if that is not open yet. */
 export const REPLY_DEADLINE_MS = 750;
 /**
+ * The time for the reply to a ping, for which no request waits. To open its connection takes several round
+ * trips: too long for a query if the server is far away, or has just come back and serves all who waited.
+ */
+export const PING_DEADLINE_MS = 2 * REPLY_DEADLINE_MS;
+/**
  * Time without a reply after which a connection is checked before it sends a count. Load balancers and NAT
  * silently forget a quiet connection, some after a minute.
  */

@@ -65,11 +65,15 @@ export class PostgresConnection {
     this.pool.on('connect', (client) => client.on('error', () => {}));
   }
 
-  async query<Row extends pg.QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
+  async query<Row extends pg.QueryResultRow>(
+    statement: Statement,
+    values: unknown[],
+    deadlineMs = REPLY_DEADLINE_MS,
+  ): Promise<Row[]> {
     let hasEnded = false;
     const run = this.run<Row>(statement, values).finally(() => (hasEnded = true));
     try {
-      return await withinDeadline(run, REPLY_DEADLINE_MS);
+      return await withinDeadline(run, deadlineMs);
     } catch (error) {
       const failure = this.toFailure(error);
       if (!hasEnded) {

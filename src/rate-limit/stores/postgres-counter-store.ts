@@ -12,7 +12,7 @@ import type {
 import { LEVEL_FALLS_AFTER_MS } from '../rules/ban.js';
 import { toDay, toMinute } from '../rules/windows.js';
 import { PostgresConnection } from './postgres-connection.js';
-import { CounterStore, counterStoreError, QUIET_MS } from './counter-store.js';
+import { CounterStore, counterStoreError, PING_DEADLINE_MS, QUIET_MS } from './counter-store.js';
 
 const ALLOW = loadSql(import.meta.url, 'allow');
 /**
@@ -62,7 +62,7 @@ export class PostgresCounterStore extends CounterStore implements OnApplicationS
 
   /** Counts no bucket, which fails if a lock, a privilege or a read-only server prevents counting. */
   async ping(): Promise<void> {
-    await this.connection.query(ALLOW, toColumns([]));
+    await this.connection.query(ALLOW, toColumns([]), PING_DEADLINE_MS);
   }
 
   async liftBan(bucketKey: string): Promise<Date | null> {
