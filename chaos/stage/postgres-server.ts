@@ -1,8 +1,13 @@
+import { query } from '../../test/support/database/database.js';
+import { until } from '../../test/support/eventually.js';
 import { DebianPostgres } from '../../test/support/programs/debian-postgres.js';
+import { monotonicMs } from '../ledger.js';
 import type { Guard } from './guard.js';
-import type { DatabaseServer } from './server.js';
+import { type DatabaseServer, READY_DEADLINE_MS } from './server.js';
 
 const NAME = 'postgres';
+/** The time within which a replica must have a reply, or the server is unavailable to it (docs/limits.md). */
+const REPLY_DEADLINE_MS = 750;
 
 /** PostgreSQL with the service's database. */
 export class PostgresServer implements DatabaseServer {
@@ -41,8 +46,14 @@ export class PostgresServer implements DatabaseServer {
     return this.server.freeze();
   }
 
+  /** Connections that were opened and given up meanwhile come first: on a busy machine, for seconds. */
   async goOn(): Promise<void> {
     this.server.goOn();
+    await until(async () => {
+      const sentMs = monotonicMs();
+      await query(this.url('postgres'), 'SELECT 1');
+      return monotonicMs() - sentMs < REPLY_DEADLINE_MS;
+    }, READY_DEADLINE_MS);
   }
 
   async close(): Promise<void> {

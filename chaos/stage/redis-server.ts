@@ -46,6 +46,7 @@ export class RedisServer implements Server {
 
   async goOn(): Promise<void> {
     this.running.goOn();
+    await this.running.operator.ping();
   }
 
   close(): Promise<void> {

@@ -10,6 +10,7 @@ export interface Server {
   kill(): Promise<void>;
   /** Stops all its processes, so that it hangs. */
   freeze(): Promise<void>;
+  /** Resumes it, and returns once it responds in time, unless another replaces it. */
   goOn(): Promise<void>;
   /** Ends and removes it, in whichever state a fault left it. */
   close(): Promise<void>;
