@@ -40,7 +40,7 @@ COPY --from=build /app/dist dist
 COPY --from=build /app/console/dist console/dist
 # `animal-store migrate`, `animal-store seed`, administration, and the health check.
 RUN ln -s /app/dist/cli/admin.js /usr/local/bin/animal-store
-ARG VERSION=1.0.0
+ARG VERSION=1.1.0
 # Empty in a build by hand; the release job sets both.
 ARG REVISION=
 ARG SOURCE=
