@@ -107,7 +107,8 @@ async function whatIsSaidBy(page) {
       `--user-data-dir=${profile}`,
       `http://127.0.0.1:${server.address().port}/`,
     ],
-    { stdio: 'ignore' },
+    // A process group of its own: Debian's command is a script, which starts the browser.
+    { stdio: 'ignore', detached: true },
   );
   const ended = once(browser, 'exit');
   void ended.then(() => reject(new Error('The browser ended')), reject);
@@ -116,7 +117,9 @@ async function whatIsSaidBy(page) {
     return await said;
   } finally {
     clearTimeout(timer);
-    browser.kill();
+    if (browser.exitCode === null) {
+      process.kill(-browser.pid);
+    }
     await ended;
     server.close();
     server.closeAllConnections();
