@@ -117,7 +117,7 @@ async function whatIsSaidBy(page) {
     return await said;
   } finally {
     clearTimeout(timer);
-    if (browser.exitCode === null) {
+    if (browser.exitCode === null && browser.signalCode === null) {
       process.kill(-browser.pid);
     }
     await ended;
